@@ -126,7 +126,7 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn binaries(&self) -> Result<Binaries> {
-        let pot = potentials::potentials_for(&self.particles, self.epsilon(), self.estimates)?;
+        let pot = potentials::potentials_for(&self.particles, self.epsilon(), &self.config.force, self.estimates)?;
         Ok(close_pairs(&self.particles, &pot, self.terms()))
     }
 
@@ -135,7 +135,7 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn potential_energy(&self, bodies: &Particles) -> Result<f64> {
-        let pot = potentials::potentials_for(bodies, self.epsilon(), self.estimates)?;
+        let pot = potentials::potentials_for(bodies, self.epsilon(), &self.config.force, self.estimates)?;
         Ok(potentials::energy(bodies, &pot))
     }
 

@@ -1,6 +1,8 @@
 //! Potentials of particles: by the sum over all pairs, or estimated where that takes too long for a forecast.
 
+use super::gpu::{OnGpu, cuda};
 use super::width;
+use crate::config::{Engine, Force};
 use rayon::prelude::*;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
@@ -16,6 +18,8 @@ use tisane::time::{Clock, Time};
 pub const MOST_SUMMED: usize = 1 << 16;
 /// Number of particles whose forces a forecast of more is made from.
 pub const SAMPLE: usize = 1 << 12;
+/// Number of particles from which a GPU sums in less time than it takes to open it.
+const LEAST_ON_GPU: usize = 1 << 15;
 /// Number of nearest neighbours, and of the heaviest particles, whose potentials an estimate has without error.
 const NEAREST: usize = 6;
 const HEAVIEST: usize = 64;
@@ -43,9 +47,22 @@ pub(super) fn energy(p: &Particles, pot: &[f64]) -> f64 {
     Conserved::from_particles(p, pot).potential
 }
 
-/// Computes potentials, or estimates them where `estimates` allows it and there are more than [`MOST_SUMMED`] particles.
-pub(super) fn potentials_for(p: &Particles, epsilon: f64, estimates: bool) -> Result<Vec<f64>> {
-    if estimates && p.len() > MOST_SUMMED { estimated(p, epsilon, SAMPLE) } else { potentials(p, epsilon) }
+/// Computes potentials at the start of a run, or estimates them where `estimates` allows it and there are more than
+/// [`MOST_SUMMED`] particles. Where the run may use a GPU, that sums many particles, with the same bits.
+pub(super) fn potentials_for(p: &Particles, epsilon: f64, force: &Force, estimates: bool) -> Result<Vec<f64>> {
+    if estimates && p.len() > MOST_SUMMED {
+        return estimated(p, epsilon, SAMPLE);
+    }
+    if matches!(force.engine, Engine::Cuda | Engine::Auto) && p.len() >= LEAST_ON_GPU {
+        let device = force.devices.and_then(|devices| devices.numbers(1).first().copied()).unwrap_or(force.device);
+        let on = OnGpu { device, room_for: p.len(), ..OnGpu::default() };
+        // Without a usable GPU the CPU does it; a run that needs one says so later.
+        if let Ok((mut engine, _)) = cuda(Precision::F64, epsilon, CLOCK, on) {
+            engine.load(p)?;
+            return Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot);
+        }
+    }
+    potentials(p, epsilon)
 }
 
 /// Returns `count` of the particles, ascending: evenly distributed in the order of the distances from the centre of mass.
@@ -148,7 +165,7 @@ mod tests {
     #[test]
     fn few_particles_are_never_estimated() {
         let p = plummer::sample(300, 1, 0.999);
-        assert_eq!(potentials_for(&p, 0.0, true).unwrap(), potentials(&p, 0.0).unwrap());
+        assert_eq!(potentials_for(&p, 0.0, &Force::default(), true).unwrap(), potentials(&p, 0.0).unwrap());
         assert_eq!(sample(&p, 1000), (0..300).collect::<Vec<u32>>());
     }
 }

@@ -221,7 +221,7 @@ fn scale(
         p.vel.fill(Vec3::zeros());
         return Ok(Scaled { particles: length.get() / own(key), model: length.get() / own(key) });
     }
-    let potential = energy(p, &potentials_for(p, 0.0, context.loaded.estimates)?);
+    let potential = energy(p, &potentials_for(p, 0.0, &context.loaded.config.force, context.loaded.estimates)?);
     let (scaled, particles, stretched) = match size {
         // r_v = G M²/(2 |U|) becomes 1.
         Size::Virial(length) => {

@@ -41,7 +41,7 @@ pub(crate) fn derive(
 ) -> Result<Vec<String>> {
     let config = &loaded.config;
     let terms = Terms::new(config, scale, start);
-    let found = Binaries::find(p, &potentials_for(p, terms.epsilon, loaded.estimates)?, terms);
+    let found = Binaries::find(p, &potentials_for(p, terms.epsilon, &config.force, loaded.estimates)?, terms);
     let span = if ends { Some(config.t_end() - start) } else { None };
     let whole: Vec<f64> = span.into_iter().chain(config.intervals_set()).collect();
     let dt_min_set = config.integrator.scheme().steps_set().and_then(|set| set.dt_min).map(Real::get);
