@@ -11,13 +11,13 @@ const CRATES: &[(&str, &[&str])] = &[
     ("g6", &["tisane"]),
     ("mpi", &[]),
     ("io", &["tisane"]),
-    ("run", &["tisane", "tisane-io"]),
+    ("run", &["tisane", "tisane-io", "tisane-mpi"]),
     ("amuse", &["tisane", "tisane-run"]),
     ("plot", &["tisane", "tisane-io"]),
     ("view", &["tisane", "tisane-io"]),
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),
     ("capi", &["tisane", "tisane-run"]),
-    ("cli", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view", "tisane-lab"]),
+    ("cli", &["tisane", "tisane-io", "tisane-mpi", "tisane-run", "tisane-plot", "tisane-view", "tisane-lab"]),
     ("py", &["tisane", "tisane-io", "tisane-run", "tisane-cli"]),
 ];
 /// What the engine must not depend on: it knows no files, no TOML, no screen.

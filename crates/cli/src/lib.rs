@@ -16,6 +16,8 @@ mod moved;
 mod movie;
 mod plot;
 mod progress;
+#[cfg(feature = "mpi")]
+mod ranks;
 mod reproduce;
 mod run;
 mod stop;
@@ -41,6 +43,8 @@ use tisane_io::formats::{Datasets, FORMATS};
 use tisane_io::provenance::{self, Build};
 use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES, parse_datasets};
 use tisane_run::proposal;
+#[cfg(not(feature = "mpi"))]
+use tisane_run::team::Team;
 
 /// Exit code where damaged snapshots were left out.
 const LEFT_OUT: u8 = 8;
@@ -311,6 +315,15 @@ fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     TEMPLATES.into_iter().chain(study::TEMPLATES)
 }
 
+#[cfg(feature = "mpi")]
+use ranks::with_team;
+
+/// Does `work` without a team, in a build without MPI.
+#[cfg(not(feature = "mpi"))]
+fn with_team(work: impl FnOnce(Option<&'static Team>) -> Result<u8>) -> Result<u8> {
+    work(None)
+}
+
 /// Does what a command line says; returns the exit code.
 ///
 /// # Errors
@@ -320,8 +333,8 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
     match cli.verb {
         Verb::Init { model, particles, from } => init(&model, particles.as_deref(), from.as_deref()),
         Verb::Check { config, plot } => check::check(&config, plot.as_deref()),
-        Verb::Run(args) => run::run(args, verbosity),
-        Verb::Resume(args) => run::resume(args, verbosity),
+        Verb::Run(args) => with_team(|team| run::run(args, team, verbosity)),
+        Verb::Resume(args) => with_team(|team| run::resume(args, team, verbosity)),
         Verb::Reproduce(args) => reproduce::reproduce(args, verbosity),
         Verb::Why { dir } => why::why(&dir),
         Verb::Inspect { file, from, datasets } => inspect::inspect(&file, from.as_deref(), datasets.as_ref()),

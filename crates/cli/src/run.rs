@@ -22,6 +22,7 @@ use tisane_run::assemble::{self, Resumed, Session, Setup};
 use tisane_run::config::{Config, DeviceSet, Engine, MAX_THREADS, Problem, Real, WallTime};
 use tisane_run::ensemble::is_ensemble;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
+use tisane_run::team::Team;
 use tisane_view::{Port, View};
 
 #[derive(Debug, Args)]
@@ -92,9 +93,15 @@ impl SessionArgs {
         self.threads.unwrap_or(config.force.threads) as usize
     }
 
+    /// Returns the number of threads of this rank.
+    fn threads_in(&self, team: Option<&'static Team>, config: &Config) -> usize {
+        let threads = self.threads(config);
+        team.map_or(threads, |team| team.take_threads(threads))
+    }
+
     /// Returns the options that the engine is built for.
     pub(super) fn engine(&self, engine: Option<Engine>) -> Session {
-        Session { engine, device: self.device, devices: self.devices, profile: self.profile }
+        Session { engine, device: self.device, devices: self.devices, profile: self.profile, team: None }
     }
 
     /// Returns the port of the view of this session, if it is asked for.
@@ -157,7 +164,7 @@ fn keep_input(config: &Config) -> Result<()> {
     }
 }
 
-pub fn run(args: RunArgs, verbosity: Verbosity) -> Result<u8> {
+pub fn run(args: RunArgs, team: Option<&'static Team>, verbosity: Verbosity) -> Result<u8> {
     let mut sets = args.config.sets;
     sets.extend(args.engine.map(|engine| format!("force.engine={}", engine.name())));
     sets.extend(args.precision.map(|mode| format!("force.precision={}", mode.name())));
@@ -169,14 +176,16 @@ pub fn run(args: RunArgs, verbosity: Verbosity) -> Result<u8> {
         keep_input(&loaded.config)?;
     }
     if loaded.config.ensemble.is_some() {
+        refuse_team(team)?;
         let base = args.config.file.parent().unwrap_or(Path::new(""));
         return ensemble::run(&loaded, base, &args.session, args.overwrite, verbosity);
     }
-    assemble::check_gpu(&loaded.config, args.session.engine(None))?;
+    let session = Session { team, ..args.session.engine(None) };
+    assemble::check_gpu(&loaded.config, session)?;
     let port = args.session.port()?;
-    on_threads(args.session.threads(&loaded.config), move || {
+    on_threads(args.session.threads_in(team, &loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let mut new = open(setup, args.session.engine(None), args.overwrite, verbosity)?;
+        let mut new = open(setup, session, args.overwrite, verbosity)?;
         args.session.limit(&mut new.simulation);
         let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
         let reason = new.run(verbosity)?;
@@ -191,6 +200,18 @@ pub(super) struct NewRun {
     bars: MultiProgress,
     /// Held until the run ends.
     _lock: Lock,
+}
+
+/// Refuses several ranks where each would do the same.
+fn refuse_team(team: Option<&'static Team>) -> Result<()> {
+    match team {
+        None => Ok(()),
+        Some(_) => {
+            let problem = "the members of an ensemble are not dealt over ranks";
+            Err(Error::input("MPI", problem)
+                .with_help("start it without mpirun: it takes all cores, or the GPU, of its host"))
+        }
+    }
 }
 
 /// Makes the directory of a new run.
@@ -237,13 +258,14 @@ pub(super) fn exit_code(reason: ExitReason) -> u8 {
     if reason == ExitReason::Finished { 0 } else { 3 }
 }
 
-pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
+pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosity) -> Result<u8> {
     let ResumeArgs { dir, mut sets, t_end, engine, session } = args;
     if !dir.is_dir() {
         return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
     }
     utf8(&dir)?;
     if is_ensemble(&dir) {
+        refuse_team(team)?;
         if !sets.is_empty() || t_end.is_some() {
             let problem = "this is an ensemble, whose members are all of one configuration";
             return Err(Error::input(&dir, problem).with_help("resume it without --set and --t-end"));
@@ -257,7 +279,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
         sets.push(format!("run.t_end={:?}", t_end.get()));
     }
     // The number of threads is in the configuration; without a pool, rayon would start one of all cores.
-    let resumed = on_threads(1, || assemble::resumed_run(&dir, session.engine(engine), &sets))?;
+    let resumed = on_threads(1, || assemble::resumed_run(&dir, Session { team, ..session.engine(engine) }, &sets))?;
     let Resumed { mut simulation, config, warnings, notes, changed } = resumed;
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
@@ -280,7 +302,7 @@ pub fn resume(args: ResumeArgs, verbosity: Verbosity) -> Result<u8> {
         config.units().time.name
     );
     let _view = view(&dir, port, &bars)?;
-    on_threads(session.threads(&config), move || {
+    on_threads(session.threads_in(team, &config), move || {
         let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, _| {
             let mut series = simulation.resume()?;
             mend_snapshots(&dir, simulation.system.state.written.snapshots)?;

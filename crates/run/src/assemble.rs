@@ -18,6 +18,8 @@ pub(crate) mod steps;
 
 pub(crate) use changes::differing_section;
 pub use cluster_plan::cluster_settings;
+#[cfg(feature = "mpi")]
+pub(crate) use engine::{Build, engine_of_rank};
 pub use engine::{
     Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, scheme_on_device,
 };
@@ -408,7 +410,8 @@ pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> 
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let field = set.external_field();
     let (clock, scale) = (set.clock, &set.scale);
-    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: field.as_ref() };
+    let (team, field) = (session.team, field.as_ref());
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, team };
     choose_engines(&set.config, session, None, task)
 }
 
@@ -429,7 +432,7 @@ pub(crate) fn engines_at(
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
     let field = external::total(config.external.build(scale), own, scale);
-    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref() };
+    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), team: None };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;
     Ok((engines, info, field))
 }

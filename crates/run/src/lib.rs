@@ -49,4 +49,5 @@ pub mod simulation;
 mod stars;
 mod subsystems;
 pub mod system;
+pub mod team;
 pub mod together;

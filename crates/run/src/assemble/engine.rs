@@ -7,6 +7,7 @@ use super::width;
 use crate::config::{Config, DeviceSet, Engine, Stepping};
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
+use crate::team::{Order, Team};
 use auto::decide;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
@@ -32,21 +33,24 @@ pub struct Session {
     pub devices: Option<DeviceSet>,
     /// Flag to profile the session.
     pub profile: bool,
+    /// Ranks of MPI that compute the forces together.
+    pub team: Option<&'static Team>,
 }
 
 /// Parameters of an engine, the number of particles that it will hold, and the external field that it adds.
 #[derive(Clone, Copy)]
-pub(super) struct Task<'a> {
+pub(crate) struct Task<'a> {
     pub precision: Precision,
     pub epsilon: f64,
     pub clock: Clock,
     pub scale: &'a Scale,
     pub n: usize,
     pub field: Option<&'a Arc<dyn ExternalField>>,
+    pub team: Option<&'static Team>,
 }
 
 /// Quantities for which there are engines of every kind.
-pub(super) trait Build: Evaluation {
+pub(crate) trait Build: Evaluation {
     /// Flag that there is an engine of several GPUs.
     const SEVERAL_GPUS: bool;
 
@@ -124,10 +128,41 @@ fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<
         EngineKind::Cuda => E::on_gpu(task, gpu)?,
         EngineKind::Reference => named(E::reference(task)),
     };
+    let engine = match task.team {
+        Some(team) => team.share(order(kind, task, team.asked()), engine)?,
+        None => engine,
+    };
     Ok(match task.field {
         Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
         None => (engine, name),
     })
+}
+
+/// Returns what the other ranks need to open an engine.
+fn order(kind: EngineKind, task: Task<'_>, threads: usize) -> Order {
+    let Task { precision, epsilon, clock, n, .. } = task;
+    let (kind, precision) = (kind.name().into(), precision.name().into());
+    Order { kind, precision, epsilon, start: clock.start, dt_max: clock.dt_max, n, threads }
+}
+
+/// Opens the engine of a rank that follows, number `host_rank` of its host: each takes another GPU, as far as there are
+/// enough.
+///
+/// # Errors
+/// As [`choose`].
+#[cfg(feature = "mpi")]
+pub(crate) fn engine_of_rank<E: Build>(order: &Order, host_rank: usize) -> Result<Box<dyn ForceEngine<E>>> {
+    let unknown = || Error::Integration { problem: "rank 0 asked for an unknown engine".into(), help: None };
+    let kind = EngineKind::from_name(&order.kind).ok_or_else(unknown)?;
+    let precision = Precision::ALL.into_iter().find(|it| it.name() == order.precision).ok_or_else(unknown)?;
+    let clock = Clock { start: order.start, dt_max: order.dt_max };
+    let (epsilon, n) = (order.epsilon, order.n);
+    let device = match kind {
+        EngineKind::Cuda => (host_rank % gpus()?.len().max(1)) as u32,
+        EngineKind::Cpu | EngineKind::Reference => 0,
+    };
+    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n, field: None, team: None };
+    Ok(build(kind, task, OnGpu { device, room_for: n, ..OnGpu::default() })?.0)
 }
 
 /// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
@@ -173,7 +208,9 @@ fn devices<E: Build>(
         let problem = format!("no device {missing} of devices {set}: this machine has {} GPUs", there.len());
         return Err(Error::input("CUDA", problem).with_help("`tisane verify` lists them"));
     }
-    let why = if !E::SEVERAL_GPUS {
+    let why = if session.team.is_some() {
+        "each rank takes one".into()
+    } else if !E::SEVERAL_GPUS {
         "the leapfrog takes one".into()
     } else if config.integrator.scheme().needs_lists() {
         "the neighbour scheme takes one".into()
@@ -221,6 +258,9 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     if let Some(why) = alone.filter(|_| kind == EngineKind::Cuda) {
         choice += &format!("; on one GPU: {why}");
     }
+    if let Some(team) = session.team {
+        choice += &format!("; {}", team.describe());
+    }
     if stepping == Stepping::Device && !steps_on_device {
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
                          or ahmad_cohen and no external field";
@@ -265,7 +305,7 @@ fn auditor(config: &Config, kind: EngineKind, task: Task<'_>) -> Result<Option<A
         return Ok(None);
     }
     // Next to another engine of the CPU, the f64 engine is the CPU already.
-    let on_cpu = || build(EngineKind::Cpu, Task { precision: Precision::F64, ..task }, OnGpu::default());
+    let on_cpu = || build(EngineKind::Cpu, Task { precision: Precision::F64, team: None, ..task }, OnGpu::default());
     let engine = if is_own || kind == EngineKind::Cuda { Some(on_cpu()?.0) } else { None };
     let (sample, limit) = (config.audit.sample as usize, config.audit.limit(task.precision));
     Ok(Some(Auditor { engine, sample, limit }))
@@ -387,7 +427,7 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None };
+    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None, team: None };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 

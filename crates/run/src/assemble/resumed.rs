@@ -73,7 +73,7 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let field = config.external.build(&run.scale);
     let (clock, scale, n) = (run.clock, &run.scale, particles.len());
-    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref() };
+    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), team: session.team };
     let before = EngineKind::from_name(&of_run.engine);
     let (engines, mut info) = choose_engines(&config, session, before, task)?;
     if before.is_none() {

@@ -23,7 +23,7 @@ pub fn engines_stepped_elsewhere(
 ) -> Result<Option<Engines>> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let (clock, scale) = (set.clock, &set.scale);
-    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None };
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None, team: None };
     let AnyIntegrator::Forces(integrator) = set.config.integrator(precision, set.clock) else {
         return Ok(None);
     };

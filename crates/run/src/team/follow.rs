@@ -1,0 +1,124 @@
+//! Ranks that follow: each holds engines, and does what rank 0 broadcasts.
+
+use super::Order;
+use super::protocol::{
+    ANSWER, CLOSE, END, HELLO, Header, MARK, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK, text_of, version,
+};
+use crate::assemble::engine_of_rank;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use tisane::error::{Error, Result};
+use tisane::force::split::Follower;
+use tisane::force::{Accelerations, Evaluation, Forces};
+use tisane::spin_pool::on_threads;
+use tisane_io::machine;
+use tisane_mpi::{Wait, World};
+
+/// Engine of a rank, whatever it evaluates.
+trait Obeys: Send {
+    /// Does what messages say, and appends what they ask for.
+    fn obey(&mut self, words: &[u64], answer: &mut Vec<u8>) -> Result<()>;
+}
+
+impl<E: Evaluation> Obeys for Follower<E> {
+    fn obey(&mut self, words: &[u64], answer: &mut Vec<u8>) -> Result<()> {
+        for (_, column) in Self::obey(self, words)?.as_columns() {
+            answer.extend_from_slice(bytemuck::cast_slice(column));
+        }
+        Ok(())
+    }
+}
+
+/// Follows rank 0 to the end, on the number of threads that it was asked to take, or else on `threads`. `stop` is set by
+/// signals: rank 0 hears of it.
+///
+/// # Errors
+/// [`Error::Input`] if rank 0 does not speak as this version does, [`Error::Integration`] if MPI fails.
+pub fn follow(world: World, threads: usize, stop: &AtomicBool) -> Result<()> {
+    let (engines, words, answer) = (HashMap::new(), Vec::new(), Vec::new());
+    let mut rank = Rank { world, stop, engines, words, answer, threads: None };
+    let mut goes_on = true;
+    while goes_on && rank.threads.is_none() {
+        goes_on = rank.serve()?;
+    }
+    if goes_on {
+        let asked = rank.threads.filter(|asked| *asked > 0);
+        rank = on_threads(asked.unwrap_or(threads), || {
+            while rank.serve()? {}
+            Ok(rank)
+        })?;
+    }
+    rank.world.finalize().map_err(|fault| Error::Integration { problem: fault.to_string(), help: None })
+}
+
+/// Rank that follows.
+struct Rank<'a> {
+    world: World,
+    stop: &'a AtomicBool,
+    engines: HashMap<u64, Box<dyn Obeys>>,
+    words: Vec<u64>,
+    answer: Vec<u8>,
+    /// Number of threads that was asked for, from the first engine on.
+    threads: Option<usize>,
+}
+
+impl Rank<'_> {
+    /// Does what one message says. Returns false at the end.
+    fn serve(&mut self) -> Result<bool> {
+        let failed = |fault: tisane_mpi::Fault| Error::Integration { problem: fault.to_string(), help: None };
+        let mut header: Header = [0; 4];
+        // As long as rank 0 wants: it may wait for space on a disk. The launcher ends this rank if rank 0 is lost.
+        self.world.broadcast(bytemuck::cast_slice_mut(&mut header), &Wait::forever()).map_err(failed)?;
+        let [mark, kind, engine, length] = header;
+        if mark != MARK {
+            let problem = format!("rank 0 is another version of tisane than this one, {}", version());
+            return Err(Error::input("MPI", problem));
+        }
+        self.words.resize(usize::try_from(length).unwrap_or_default(), 0);
+        self.world.broadcast(bytemuck::cast_slice_mut(&mut self.words), &Wait::forever()).map_err(failed)?;
+        if matches!(kind, HELLO | OPEN_FORCES | OPEN_ACCELERATIONS) {
+            self.world.agree_on_longest(0, &Wait::forever()).map_err(failed)?;
+        }
+        self.answer.clear();
+        self.answer.resize(ANSWER, 0);
+        let done = match kind {
+            END => return Ok(false),
+            CLOSE => {
+                self.engines.remove(&engine);
+                return Ok(true);
+            }
+            HELLO => {
+                let about = format!("{}\n{}\n{}", version(), machine::host(), std::process::id());
+                self.answer.extend_from_slice(about.as_bytes());
+                Ok(())
+            }
+            OPEN_FORCES => self.open::<Forces>(engine),
+            OPEN_ACCELERATIONS => self.open::<Accelerations>(engine),
+            WORK => match self.engines.get_mut(&engine) {
+                Some(found) => found.obey(&self.words, &mut self.answer),
+                None => Err(Error::Integration { problem: "there is no such engine".into(), help: None }),
+            },
+            _ => Err(Error::Integration { problem: "rank 0 sent an unknown message".into(), help: None }),
+        };
+        if let Err(error) = done {
+            self.answer.truncate(ANSWER);
+            self.answer[0] = 1;
+            let text = error.to_string();
+            self.answer.extend_from_slice(&text.as_bytes()[..text.len().min(TEXT)]);
+        }
+        self.answer[8] = u8::from(self.stop.load(Ordering::Relaxed));
+        self.world.send(&self.answer, &Wait::forever()).map_err(failed)?;
+        Ok(true)
+    }
+
+    /// Opens an engine.
+    fn open<E: crate::assemble::Build>(&mut self, engine: u64) -> Result<()> {
+        let (number, peers) = (self.world.rank() - 1, self.world.size() - 1);
+        let order = text_of(&self.words).and_then(|text| serde_json::from_str::<Order>(&text).ok());
+        let order = order.ok_or_else(|| Error::Integration { problem: "rank 0 sent no engine".into(), help: None })?;
+        self.threads.get_or_insert(order.threads);
+        let opened = engine_of_rank::<E>(&order, self.world.host_rank())?;
+        self.engines.insert(engine, Box::new(Follower::new(opened, number, peers)));
+        Ok(())
+    }
+}
