@@ -284,16 +284,19 @@ pub fn main_from(program: Option<PathBuf>, words: Vec<OsString>) -> ExitCode {
             None => error.exit(),
         },
     };
-    match ended {
-        Ok(code) => ExitCode::from(code),
+    let code = match ended {
+        Ok(code) => code,
         Err(error) => {
             let code = error.exit_code();
             tracing::error!("{error}");
             // Not eprintln, which panics where standard error cannot be written.
             let _ = writeln!(std::io::stderr(), "{:?}", miette::Report::new(error));
-            ExitCode::from(code)
+            code
         }
-    }
+    };
+    #[cfg(feature = "mpi")]
+    ranks::end(code);
+    ExitCode::from(code)
 }
 
 /// Tells the files that are written from now on of which build they are.

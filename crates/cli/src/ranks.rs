@@ -1,9 +1,13 @@
 //! Runs on several ranks of MPI: rank 0 does what the command line says, and the others follow it.
 
 use super::stop::{STOP, listen};
+use std::sync::OnceLock;
 use tisane::error::{Error, Result};
 use tisane_mpi::World;
 use tisane_run::team::{Team, follow};
+
+/// Ranks that this one leads.
+static TEAM: OnceLock<Team> = OnceLock::new();
 
 /// Does `work` on rank 0, with all ranks of this start of MPI as a team; without MPI, or on one rank, without a team. The
 /// other ranks follow until it ends.
@@ -26,11 +30,15 @@ pub fn with_team(work: impl FnOnce(Option<&'static Team>) -> Result<u8>) -> Resu
     if world.rank() > 0 {
         return follow(world, threads, &STOP).map(|()| 0);
     }
-    // For the rest of this process, as MPI is.
-    let team: &'static Team = Box::leak(Box::new(Team::lead(world, threads, &STOP)?));
-    let done = work(Some(team));
-    team.end(done.as_ref().map_or_else(Error::exit_code, |code| *code));
-    done
+    let team = Team::lead(world, threads, &STOP)?;
+    work(Some(TEAM.get_or_init(|| team)))
+}
+
+/// Ends all ranks, after everything else was done and printed: where one is lost, this process ends here with `code`.
+pub fn end(code: u8) {
+    if let Some(team) = TEAM.get() {
+        team.end(code);
+    }
 }
 
 /// Returns the number of threads of a rank that was not asked for a number: one for each core that its launcher left it, or,

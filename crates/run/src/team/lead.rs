@@ -26,7 +26,7 @@ const DEFAULT: u64 = 60;
 /// Longest wait, in units of the time that rank 0 took for its own part.
 const TIMES_OWN: u32 = 20;
 /// Shortest wait after a signal, before which a launcher kills.
-const AFTER_STOP: Duration = Duration::from_millis(700);
+const AFTER_STOP: Duration = Duration::from_millis(300);
 /// Bytes of the forces on a target.
 const OF_TARGET: usize = 56;
 /// Pairs of a block below which it is not shared: to send it takes longer.
