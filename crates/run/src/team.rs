@@ -48,6 +48,7 @@ impl Team {
 }
 
 /// Engine that every rank opens.
+#[cfg_attr(not(feature = "mpi"), expect(dead_code, reason = "only ranks of MPI read it"))]
 #[cfg_attr(feature = "mpi", derive(serde::Serialize, serde::Deserialize))]
 #[derive(Clone, Debug)]
 pub(crate) struct Order {

@@ -8,64 +8,33 @@ use crate::matrix;
 use crate::systems;
 use gpu::{held_to_bits, modes, needed, sizes};
 use matrix::{Job, STRAIGHT, Scheme, assert_ends_in, end_of, engines, row, schemes};
-use std::sync::atomic::{AtomicU64, Ordering};
 use tisane::error::Result;
-use tisane::force::block_steps::{Pause, Span, StepRules, Taken};
 use tisane::force::cuda::{CudaEngine, CudaGroup, list};
 use tisane::force::precision::Precision;
-use tisane::force::{EngineKind, ForceEngine, Forces, Targets};
+use tisane::force::{EngineKind, ForceEngine, Forces};
+use tisane::initial::plummer;
+use tisane::integrator::Integrator;
+use tisane::integrator::hermite4::{self, Hermite4};
+use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::Particles;
-use tisane::time::Time;
+use tisane::time::{Clock, Time};
 use tisane_run::system::Engines;
 
 /// A group of `count` engines, on the devices by turns.
-fn group(precision: Precision, job: &Job, (count, on_devices): (usize, bool)) -> Result<CudaGroup> {
+fn group(precision: Precision, job: &Job, count: usize) -> Result<CudaGroup> {
     let devices = list()?.len().max(1);
     let engine = |k: usize| {
         let mut engine = CudaEngine::new(precision, job.epsilon(), job.clock(), k % devices)?;
-        engine.set_stepping(on_devices);
         engine.reserve(job.n())?;
         Ok(engine)
     };
     CudaGroup::new((0..count).map(engine).collect::<Result<_>>()?)
 }
 
-/// Block steps that groups took by themselves, of all tests.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
-
-/// A group whose steps are counted.
-struct Counted(CudaGroup);
-
-impl ForceEngine for Counted {
-    fn load(&mut self, all: &Particles) -> Result<()> {
-        self.0.load(all)
-    }
-    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        self.0.update(all, changed)
-    }
-    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        self.0.evaluate(now, targets, out)
-    }
-    fn can_take_steps(&mut self) -> Result<bool> {
-        self.0.can_take_steps()
-    }
-    fn take_steps(
-        &mut self,
-        p: &mut Particles,
-        rules: &StepRules,
-        span: Span,
-        pause: Option<&Pause>,
-    ) -> Result<Option<Taken>> {
-        let taken = self.0.take_steps(p, rules, span, pause)?;
-        TAKEN.fetch_add(taken.map_or(0, |taken| taken.block_steps), Ordering::Relaxed);
-        Ok(taken)
-    }
-}
-
 /// What computes on several GPUs, put together as a run has it.
-fn on_gpus(job: &Job, way: (usize, bool)) -> Engines {
-    let engine = Box::new(Counted(group(job.precision, job, way).unwrap()));
-    let f64_engine = || -> Box<dyn ForceEngine> { Box::new(group(Precision::F64, job, (way.0, false)).unwrap()) };
+fn on_gpus(job: &Job, count: usize) -> Engines {
+    let engine = Box::new(group(job.precision, job, count).unwrap());
+    let f64_engine = || -> Box<dyn ForceEngine> { Box::new(group(Precision::F64, job, count).unwrap()) };
     let propagator = job.forces(engine, (job.precision != Precision::F64).then(f64_engine));
     Engines { kind: EngineKind::Cuda, ..engines(propagator, None) }
 }
@@ -79,28 +48,25 @@ fn any_number_of_devices_ends_in_one_state() {
         for scheme in schemes(precision).filter(shared) {
             for &system in scheme.systems() {
                 let job = Job { precision, scheme, system };
-                let Some(_kept) = needed(group(Precision::F64, &job, (1, false))) else { return };
+                let Some(_kept) = needed(group(Precision::F64, &job, 1)) else { return };
                 let expected = if precision == Precision::F64 || held_to_bits() {
                     job.expected().to_owned()
                 } else {
-                    end_of(&job, &STRAIGHT, &|_| (1, on_gpus(&job, (1, false))))
+                    end_of(&job, &STRAIGHT, &|_| (1, on_gpus(&job, 1)))
                 };
-                for (k, on_devices) in [(0, false), (1, true), (2, false), (3, true), (4, true)] {
+                for k in 0..5 {
                     let (course, ..) = row(k, k);
-                    let what = format!("steps on the devices: {on_devices}");
-                    assert_ends_in(&expected, &job, &course, &what, &|session| {
-                        (1 + k % 2, on_gpus(&job, (2 + (k + session) % 2, on_devices)))
+                    assert_ends_in(&expected, &job, &course, "steps by the host", &|session| {
+                        (1 + k % 2, on_gpus(&job, 2 + (k + session) % 2))
                     });
                 }
-                let own = TAKEN.swap(0, Ordering::Relaxed);
-                assert!(own > 0 || scheme == Scheme::Encounters, "{}: no step by the devices", job.name());
                 println!("{}: one state {expected} on 1, 2 and 3 devices", job.name());
             }
         }
     }
 }
 
-/// A block of every third particle.
+/// Forces on a block of every `step`-th particle.
 fn evaluate(engine: &mut dyn ForceEngine, (p, step): (&Particles, usize)) -> Forces {
     let (_, now) = systems::system(1, 7);
     engine.load(p).unwrap();
@@ -129,5 +95,58 @@ fn forces_are_those_of_one_device() {
             }
         }
         println!("{}: forces by a group are those of one device", precision.name());
+    }
+}
+
+/// Integrates a sphere by steps of the engine, which must take them by itself; returns the end and the numbers of block and
+/// particle steps.
+fn integrate<I: Integrator<Evaluation = Forces>>(
+    mut scheme: I,
+    engine: &mut dyn ForceEngine,
+    n: usize,
+    most: u64,
+) -> (Particles, [u64; 2]) {
+    let (mut p, end) = (plummer::sample(n, 4, 0.999), Time::from_dt_max(2));
+    scheme.start(&mut p, engine).unwrap();
+    assert!(engine.can_take_steps().unwrap());
+    let (mut now, mut work) = (Time::default(), [0; 2]);
+    while now < end {
+        let done = scheme.advance(&mut p, engine, end, most).unwrap();
+        now = done.now;
+        work[0] += done.block_steps;
+        work[1] += done.particle_steps;
+    }
+    (p, work)
+}
+
+#[test]
+fn steps_on_several_devices_are_those_of_one() {
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
+    for precision in modes() {
+        for n in sizes() {
+            let engine = |device: usize| CudaEngine::new(precision, 1.0 / 128.0, CLOCK, device);
+            let Some(mut one) = needed(engine(0)) else { return };
+            one.set_stepping(true);
+            let devices = list().unwrap().len();
+            for (count, most) in [(2, u64::MAX), (3, 50)] {
+                let more = (0..count).map(|k| {
+                    let mut engine = engine(k % devices).unwrap();
+                    engine.set_stepping(true);
+                    engine
+                });
+                let mut group = CudaGroup::new(more.collect()).unwrap();
+                let of = |iterations| hermite4::Parameters { iterations, ..hermite4::Parameters::new(precision) };
+                for iterations in [1, 2] {
+                    let scheme = || Hermite4::new(of(iterations), CLOCK);
+                    let expected = integrate(scheme(), &mut one, n, most);
+                    let found = integrate(scheme(), &mut group, n, most);
+                    assert!(found == expected, "{}, n = {n}, {iterations} evaluations", precision.name());
+                }
+                let six = || Multipoint::new(multipoint::Parameters::new(precision), CLOCK);
+                let expected = integrate(six(), &mut one, n, most);
+                assert!(integrate(six(), &mut group, n, most) == expected, "{}, n = {n}, 6th order", precision.name());
+            }
+        }
+        println!("{}: steps on several devices are those of one", precision.name());
     }
 }

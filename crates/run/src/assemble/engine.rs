@@ -186,8 +186,8 @@ fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Number of particles from which several GPUs are quicker than one: there one takes steps by kernels of the same kind.
-const LEAST_FOR_SEVERAL: usize = 1 << 15;
+/// Number of particles from which several GPUs are quicker than one: measured on two H200.
+const LEAST_FOR_SEVERAL: usize = 1 << 16;
 
 /// Returns the device of a session, the devices where it has several, and otherwise the reason if it was asked for several.
 ///

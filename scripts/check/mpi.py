@@ -1,0 +1,186 @@
+"""Promise: runs on any number of ranks of MPI end in the state of one process, in every mode and by every integrator, also when they
+are stopped on some ranks and resumed on others; and a rank that is lost, stopped, asked to end or another program ends all of
+them in order, with one message and a whole checkpoint.
+
+The argument is a folder with the program, built with MPI.
+"""
+
+import csv
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+FOLDER = Path(sys.argv[1]).resolve()
+PROGRAM = FOLDER / "tisane"
+MPIRUN = shlex.split(os.environ.get("MPIRUN", "mpirun --oversubscribe"))
+MODES = ["f32-direct", "f32-chamomile", "f32-kahan", "mixed", "double-float", "f64-fast", "f64"]
+SMALL = """
+[run]
+name = "small"
+t_end = 0.125
+[initial.plummer]
+n = 300
+[softening]
+epsilon = "1/64"
+[output]
+interval = 0.125
+[cluster]
+enabled = false
+"""
+INTEGRATORS = {
+    "hermite4": "[integrator.hermite4]\ndt_max = \"1/16\"\n",
+    "hermite4, twice": "[integrator.hermite4]\ndt_max = \"1/16\"\niterations = 2\n",
+    "multipoint": "[integrator.multipoint]\ndt_max = \"1/16\"\n",
+    "leapfrog": "[integrator.leapfrog]\ndt = \"1/256\"\n",
+}
+# Long enough that something happens on the way.
+LONG = SMALL.replace("0.125", "64", 1).replace("300", "1000") + "[checkpoint]\ninterval = \"1s\"\n"
+WITH_STEPS = '[integrator.hermite4]\ndt_max = "1/8"\n'
+
+# Open MPI refuses root, as in a container, otherwise.
+os.environ.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+
+failures = 0
+
+
+def on(ranks, *words, **more):
+    """Returns the process of the program on some ranks; 0 stands for one process without MPI."""
+    launcher = [*MPIRUN, "-n", str(ranks)] if ranks else []
+    words = [str(word) for word in (*launcher, PROGRAM, *words)]
+    return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, cwd=FOLDER, **more)
+
+
+def run(ranks, *words):
+    """Runs the program to its end; returns exit code and output."""
+    process = on(ranks, *words)
+    output, _ = process.communicate(timeout=300)
+    return process.returncode, output
+
+
+def check(what, good, detail=""):
+    global failures
+    failures += not good
+    print(f"{'ok  ' if good else 'FAIL'}  {what}", flush=True)
+    if not good:
+        print(detail, flush=True)
+
+
+def state(output):
+    found = re.findall(r"state\s+sha256 ([0-9a-f]{64})", output)
+    return found[-1] if found else None
+
+
+def write(name, text):
+    path = FOLDER / f"{name}.toml"
+    path.write_text(text)
+    return path
+
+
+def bits():
+    for name, section in INTEGRATORS.items():
+        config = write("small", SMALL + section)
+        for mode in MODES:
+            common = [config, "--overwrite", "--precision", mode]
+            _, expected = run(0, "run", *common, "--output", "one")
+            different = []
+            for ranks in (1, 2, 3, 4):
+                code, output = run(ranks, "run", *common, "--threads", "1", "--output", "many")
+                if code != 0 or state(output) is None or state(output) != state(expected):
+                    different.append(f"{ranks} ranks, exit code {code}:\n{output}")
+            check(f"{name}, {mode}: one state on 1, 2, 3, 4 ranks", not different, "".join(different) + expected)
+    config = write("small", SMALL + INTEGRATORS["hermite4"])
+    for mode in ("mixed", "f64"):
+        common = ["--threads", "1"]
+        _, expected = run(0, "run", config, "--overwrite", "--precision", mode, "--output", "one")
+        begun = ["run", config, "--overwrite", "--precision", mode, "--output", "parts", *common]
+        codes = [run(3, *begun, "--set", "limits.block_steps=20")[0]]
+        codes.append(run(2, "resume", "parts", *common, "--set", "limits.block_steps=50")[0])
+        codes.append(run(4, "resume", "parts", *common, "--set", "limits.block_steps=90")[0])
+        code, output = run(0, "resume", "parts", "--set", "limits.block_steps=1000000")
+        good = codes == [3, 3, 3] and code == 0 and state(output) == state(expected)
+        check(f"{mode}: begun on 3, resumed on 2, 4 and no ranks, one state", good, f"{codes} {code}\n{output}{expected}")
+
+
+def rank_of(process, number):
+    """Returns the process number of a rank that a launcher started."""
+    variables = [f"{name}={number}".encode() for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")]
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.readlink(entry / "exe") == str(PROGRAM):
+                if any(variable in (entry / "environ").read_bytes().split(b"\0") for variable in variables):
+                    return int(entry.name)
+        except OSError:
+            pass
+    raise SystemExit(f"no rank {number} of {process.args}")
+
+
+def losses():
+    config = write("long", LONG + WITH_STEPS)
+    env = {**os.environ, "TISANE_MPI_TIMEOUT": "3"}
+    cases = {
+        "killed": (1, signal.SIGKILL, None, ()),
+        "stopped": (1, signal.SIGSTOP, 4, ("did not", "the last checkpoint is whole")),
+        "asked to end": (1, signal.SIGTERM, 3, ("continue with: tisane resume",)),
+        "asked to end, the first": (0, signal.SIGTERM, 3, ("continue with: tisane resume",)),
+    }
+    for name, (rank, number, expected, texts) in cases.items():
+        process = on(2, "run", config, "--overwrite", "--threads", "1", "--output", "lost", env=env)
+        deadline = time.monotonic() + 60
+        while not (FOLDER / "lost" / "checkpoint.hdf5").exists() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        time.sleep(1.5)
+        os.kill(rank_of(process, rank), number)
+        began = time.monotonic()
+        output, _ = process.communicate(timeout=120)
+        seconds = time.monotonic() - began
+        good = process.returncode not in (0, 1) if expected is None else process.returncode == expected
+        good = good and all(text in output for text in texts)
+        check(f"a rank {name}: all end, exit code {process.returncode} after {seconds:.1f} s", good, output)
+        # From here on the bits of a run that nothing happened to.
+        with open(FOLDER / "lost" / "diagnostics.csv", encoding="utf-8") as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        end = float(rows[-1]["time"]) + 0.375
+        code, resumed = run(3, "resume", "lost", "--t-end", f"{end}", "--threads", "1")
+        _, straight = run(0, "run", config, "--overwrite", "--set", f"run.t_end={end}", "--output", "one")
+        good = code == 0 and state(resumed) is not None and state(resumed) == state(straight)
+        check(f"a rank {name}: resumed to the same state", good, resumed + straight)
+
+
+def disk():
+    config = write("long", LONG + WITH_STEPS)
+    limited = f"ulimit -f 600; exec {PROGRAM} run {config} --overwrite --threads 1 --output full"
+    words = [*MPIRUN, "-n", "1", "sh", "-c", limited, ":", "-n", "1", str(PROGRAM), "run", str(config)]
+    process = subprocess.run(words, capture_output=True, text=True, cwd=FOLDER, timeout=300, check=False)
+    output = process.stdout + process.stderr
+    check(f"no space for rank 0: exit code {process.returncode}", process.returncode == 5, output)
+
+
+def versions():
+    program = PROGRAM.read_bytes()
+    commit = re.search(rb"\(([0-9a-f]{12}(?:-dirty)?|unknown)\)", subprocess.run([PROGRAM, "--version"], capture_output=True, check=True).stdout)
+    other = FOLDER / "other"
+    other.write_bytes(program.replace(commit[1][:12], b"0123456789ab"[: len(commit[1][:12])]))
+    other.chmod(0o755)
+    config = write("small", SMALL)
+    words = [*MPIRUN, "-n", "1", str(PROGRAM), "run", str(config), "--overwrite", ":", "-n", "1", str(other), "run", str(config)]
+    process = subprocess.run(words, capture_output=True, text=True, cwd=FOLDER, timeout=120, check=False)
+    output = process.stdout + process.stderr
+    good = process.returncode == 2 and "rank 1" in output and "start the same program on all ranks" in output
+    check(f"another version on rank 1: exit code {process.returncode}", good, output)
+    # A mistake in the configuration ends all ranks with its message, once.
+    process = subprocess.run([*MPIRUN, "-n", "2", str(PROGRAM), "run", "missing.toml"], capture_output=True, text=True, cwd=FOLDER, timeout=120, check=False)
+    output = process.stdout + process.stderr
+    check("a configuration that is not there: exit code 2, told once", process.returncode == 2 and output.count("missing.toml") == 1, output)
+
+
+bits()
+losses()
+disk()
+versions()
+print("all good" if failures == 0 else f"{failures} failed")
+sys.exit(failures != 0)
