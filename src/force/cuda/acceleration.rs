@@ -4,9 +4,10 @@
 //! access directly; masses are copied once. The sums are those of [`super::CudaEngine`] in the same mode, bit for bit.
 
 use super::acceleration_shape::AccelerationShape;
-use super::device::{Device, Memory, Pinned, Stopwatch};
+use super::device::{Device, Stopwatch};
 use super::launch::find_kernel;
 use super::launch_shape::node_bytes;
+use super::memory::{Memory, Pinned};
 use super::module::{Kernel, Module};
 use crate::error::{Error, Result};
 use crate::force::canonical::{BAG, bags};

@@ -1,5 +1,7 @@
-//! The device: driver, context, stream and memory.
+//! The device: context, stream, copies and waiting.
 
+use super::device_list::{find, unavailable};
+use super::memory::{Memory, Pinned};
 use crate::error::{Error, Result};
 use cudarc::driver::result::{self, DriverError};
 use cudarc::driver::sys::{self, CUdevice_attribute, CUevent_flags};
@@ -8,13 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// Advice to a user without a usable GPU.
-const ADVICE: &str =
-    r#"use force.engine = "cpu", or install NVIDIA's driver (580 or later) and check it with nvidia-smi"#;
-
-/// Oldest CUDA version that a driver must support: older drivers lack functions that this program calls.
-const MIN_CUDA: i32 = 13_000;
-
 /// Number of looks at a word, some microseconds, before the driver is asked whether the device still works.
 const SPINS: usize = 1 << 12;
 
@@ -22,37 +17,12 @@ const SPINS: usize = 1 << 12;
 /// can hold.
 const LOST_AFTER: Duration = Duration::from_secs(1800);
 
-/// Properties of a GPU of this machine, as reported by its driver.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct DeviceInfo {
-    /// Name of the device.
-    pub name: String,
-    /// Compute capability, major and minor.
-    pub capability: (i32, i32),
-    /// Number of multiprocessors.
-    pub multiprocessors: usize,
-    /// Size of its memory in bytes.
-    pub memory: usize,
-    /// Newest CUDA version that the driver supports, as 13000 for 13.0.
-    pub cuda: i32,
-}
-
 /// GPU with one stream of work.
 pub struct Device {
     pub(super) context: Arc<CudaContext>,
     stream: Arc<CudaStream>,
     pub(super) ordinal: usize,
     multiprocessors: usize,
-}
-
-/// Returns true if NVIDIA's driver library is installed on this machine.
-fn has_driver() -> bool {
-    // SAFETY: only tries to open the driver's library, whose initialisers do nothing harmful.
-    unsafe { sys::is_culib_present() }
-}
-
-fn unavailable(problem: impl std::fmt::Display) -> Error {
-    Error::input("CUDA", problem).with_help(ADVICE)
 }
 
 /// Returns a conversion of errors of the driver into [`Error::Integration`]; `what` is the operation that failed.
@@ -68,81 +38,8 @@ pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
 }
 
 /// Returns the driver's description of an error.
-fn driver_message(e: DriverError) -> String {
+pub(super) fn driver_message(e: DriverError) -> String {
     e.error_string().map_or_else(|_| format!("{:?}", e.0), |text| text.to_string_lossy().into_owned())
-}
-
-/// Returns the newest CUDA version that the driver supports, as 13000 for 13.0.
-///
-/// # Errors
-/// [`Error::Input`] if there is no driver, or one too old for this program.
-fn cuda_version() -> Result<i32> {
-    if !has_driver() {
-        return Err(unavailable("no NVIDIA driver on this machine (there is no libcuda)"));
-    }
-    let mut version = 0;
-    // SAFETY: writes one number. This is the only call before the driver is known to be new enough: every driver has
-    // it, without prior initialisation.
-    let asked = unsafe { sys::cuDriverGetVersion(&raw mut version) }.result();
-    asked.map_err(|e| unavailable(format!("the NVIDIA driver does not report its version: {}", driver_message(e))))?;
-    if version < MIN_CUDA {
-        let version_text = |v: i32| format!("{}.{}", v / 1000, v % 1000 / 10);
-        let problem = format!(
-            "the NVIDIA driver is too old: it supports CUDA {}, and this program needs {}",
-            version_text(version),
-            version_text(MIN_CUDA)
-        );
-        return Err(unavailable(problem));
-    }
-    Ok(version)
-}
-
-/// Returns the devices of this machine, in the driver's order. Opens none of them and takes no memory on them.
-///
-/// # Errors
-/// [`Error::Input`] if there is no driver or it does not start.
-pub fn list() -> Result<Vec<DeviceInfo>> {
-    let cuda = cuda_version()?;
-    let count = match CudaContext::device_count() {
-        Err(e) if e.0 == sys::CUresult::CUDA_ERROR_NO_DEVICE => 0,
-        count => count.map_err(|e| unavailable(format!("the NVIDIA driver does not start: {}", driver_message(e))))?,
-    };
-    let about = |ordinal: i32| -> Result<DeviceInfo, DriverError> {
-        let device = result::device::get(ordinal)?;
-        // SAFETY: a device that `get` just returned.
-        let ask = |attribute| unsafe { result::device::get_attribute(device, attribute) };
-        Ok(DeviceInfo {
-            name: result::device::get_name(device)?,
-            capability: (
-                ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR)?,
-                ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR)?,
-            ),
-            multiprocessors: ask(CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT)?.max(1) as usize,
-            // SAFETY: likewise.
-            memory: unsafe { result::device::total_mem(device) }?,
-            cuda,
-        })
-    };
-    let unusable =
-        |ordinal, e| unavailable(format!("the driver does not describe device {ordinal}: {}", driver_message(e)));
-    (0..count).map(|ordinal| about(ordinal).map_err(|e| unusable(ordinal, e))).collect()
-}
-
-/// Returns the properties of device number `ordinal`, without opening it.
-///
-/// # Errors
-/// [`Error::Input`] if there is no driver or no such device, with the list of devices.
-pub fn find(ordinal: usize) -> Result<DeviceInfo> {
-    let mut there = list()?;
-    if ordinal < there.len() {
-        return Ok(there.swap_remove(ordinal));
-    }
-    if there.is_empty() {
-        return Err(unavailable("the NVIDIA driver finds no GPU on this machine"));
-    }
-    let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
-    let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
-    Err(Error::input("CUDA", problem).with_help("choose one of them with --device or force.device"))
 }
 
 impl Device {
@@ -459,72 +356,5 @@ impl<const PHASES: usize> Stopwatch<PHASES> {
             *phase = 1e3 * f64::from(marks[0].elapsed_ms(&marks[1]).map_err(driver_error("reading an event"))?);
         }
         Ok(phases)
-    }
-}
-
-/// Device memory, freed when dropped.
-pub struct Memory {
-    address: sys::CUdeviceptr,
-    bytes: usize,
-    context: Arc<CudaContext>,
-}
-
-impl Memory {
-    /// Returns the address on the device.
-    pub fn address(&self) -> u64 {
-        self.address
-    }
-
-    /// Returns the size in bytes.
-    pub fn bytes(&self) -> usize {
-        self.bytes
-    }
-}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        let _ = self.context.bind_to_thread();
-        // SAFETY: the only free of this allocation, which waits for the device's work. An error means that the device
-        // is lost, and its memory with it.
-        let _ = unsafe { result::free_sync(self.address) };
-    }
-}
-
-/// Pinned host memory, freed when dropped.
-pub struct Pinned {
-    address: *mut u64,
-    words: usize,
-    context: Arc<CudaContext>,
-}
-
-// SAFETY: owns its allocation like a Vec; nothing about it is bound to a thread.
-unsafe impl Send for Pinned {}
-
-impl Pinned {
-    /// Returns the address for the device, which shares one address space with the host.
-    #[must_use]
-    pub fn address(&self) -> u64 {
-        self.address as u64
-    }
-
-    /// Returns the words.
-    #[must_use]
-    pub fn words(&self) -> &[u64] {
-        // SAFETY: `words` initialised words that belong to `self` alone.
-        unsafe { std::slice::from_raw_parts(self.address, self.words) }
-    }
-
-    /// Returns the words, mutably.
-    pub fn words_mut(&mut self) -> &mut [u64] {
-        // SAFETY: as above, and borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.address, self.words) }
-    }
-}
-
-impl Drop for Pinned {
-    fn drop(&mut self) {
-        let _ = self.context.bind_to_thread();
-        // SAFETY: the only free of this allocation. An error means that the driver is gone, and nothing is left to do.
-        let _ = unsafe { result::free_host(self.address.cast()) };
     }
 }

@@ -1,7 +1,8 @@
 //! Whole block steps on the device: which kernels take them.
 
-use super::device::{Device, Pinned};
+use super::device::Device;
 use super::launched_steps::{LaunchedSteps, Launcher};
+use super::memory::Pinned;
 use super::steps::ResidentSteps;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};

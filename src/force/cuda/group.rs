@@ -4,12 +4,13 @@
 //! the number of GPUs changes no bit. Of whole block steps on the devices each takes all, but the forces: these are sent to
 //! the others, and nothing else is.
 
-use super::device::{Device, Memory, Signal};
+use super::device::{Device, Signal};
 use super::device_steps::{DeviceSteps, StepKernels};
 use super::launch_shape::choose;
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
 use super::launched_steps::{LaunchedSteps, Launcher, PartCalls, at};
+use super::memory::Memory;
 use super::staging::FORCE;
 use super::{Buffers, CudaEngine, held};
 use crate::error::{Error, Result};

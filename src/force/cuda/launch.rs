@@ -1,7 +1,8 @@
 //! Kernels for forces, and their launches.
 
-use super::device::{Device, Memory};
+use super::device::Device;
 use super::launch_shape::{self, LaunchShape};
+use super::memory::Memory;
 use super::module::{Kernel, Module, VARIABLE};
 use crate::error::{Error, Result};
 use crate::force::canonical::BAG;

@@ -2,11 +2,12 @@
 //! systems that are too large for the kernel of [`super::steps`], or quicker so. The state stays on the device; the host
 //! learns the next moment and the number of its targets, and launches the forces in the shape for them.
 
-use super::device::{Device, Pinned};
+use super::device::Device;
 use super::launch::{Arrays, Kernels};
 use super::launch_shape::{LaunchShape, in_order};
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
+use super::memory::Pinned;
 use super::module::{Kernel, Module};
 use super::step_memory::{CHUNK, Report, StepMemory};
 use crate::error::Result;

@@ -10,9 +10,12 @@
 mod acceleration;
 mod acceleration_shape;
 mod ahead;
+mod buffers;
 mod candidates;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device;
+#[allow(unsafe_code, reason = "calls of the driver, a C library")]
+mod device_list;
 mod device_steps;
 mod group;
 mod launch;
@@ -20,6 +23,8 @@ mod launch_shape;
 mod launched_call;
 mod launched_span;
 mod launched_steps;
+#[allow(unsafe_code, reason = "calls of the driver, a C library")]
+mod memory;
 mod memory_plan;
 #[cfg(test)]
 mod mirrored;
@@ -50,7 +55,7 @@ pub use acceleration::CudaAccelerations;
 pub use acceleration_shape::AccelerationShape;
 pub use ahead::OpenAhead;
 pub use candidates::candidates;
-pub use device::{DeviceInfo, find, list};
+pub use device_list::{DeviceInfo, find, list};
 pub use device_steps::StepKernels;
 pub use group::CudaGroup;
 pub use launch_shape::{Compiled, LaunchShape, compiled};
@@ -62,7 +67,8 @@ pub use tuning_table::{HEADER, TuningRow, TuningTable};
 
 /// The driver as safe types: device, memory, modules and typed launches, for kernels other than the engine's.
 pub mod driver {
-    pub use super::device::{Device, Memory, Pinned, Stopwatch};
+    pub use super::device::{Device, Stopwatch};
+    pub use super::memory::{Memory, Pinned};
     pub use super::module::{Image, Kernel, KernelArgument, Module};
 }
 
@@ -74,13 +80,11 @@ use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::{Error, Result};
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
+use buffers::{Buffers, held};
 use device::{Device, Stopwatch};
 use device_steps::DeviceSteps;
-use launch::{Arrays, Call, Kernels, Scalars};
+use launch::{Call, Kernels, Scalars};
 use launched_steps::Launcher;
-use neighbour_forces::HostNeighbours;
-use neighbour_steps::NeighbourSteps;
-use staging::Staging;
 use std::ops::Range;
 
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
@@ -107,19 +111,6 @@ pub struct CudaEngine {
     step_kernels: Option<StepKernels>,
     /// Largest number of thread blocks of the resident one.
     step_blocks: usize,
-}
-
-/// Memory for a number of sources.
-struct Buffers {
-    arrays: Arrays,
-    staging: Staging,
-    sources: usize,
-    slots: usize,
-    /// Block steps on the device, if they were asked for and are possible.
-    steps: Option<Option<DeviceSteps>>,
-    /// Forces in two parts, and block steps by them, if they were asked for and are possible.
-    neighbours: Option<HostNeighbours>,
-    neighbour_steps: Option<Option<Box<NeighbourSteps>>>,
 }
 
 impl CudaEngine {
@@ -231,20 +222,7 @@ impl CudaEngine {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can index")));
         }
         self.device.require(plan.on_device(), n)?;
-        let memory = |bytes| self.device.memory(bytes);
-        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, .. } = plan;
-        let arrays = Arrays {
-            held: memory(held)?,
-            ticks: memory(ticks)?,
-            mass: memory(mass)?,
-            predicted: memory(predicted)?,
-            partial: memory(PARTIAL_BYTES)?,
-            arrived: memory(arrived)?,
-            upload: memory(upload)?,
-        };
-        let staging = Staging::new(&self.device, slots)?;
-        self.held =
-            Some(Buffers { arrays, staging, sources: n, slots, steps: None, neighbours: None, neighbour_steps: None });
+        self.held = Some(Buffers::new(&self.device, plan, n)?);
         Ok(())
     }
 
@@ -329,19 +307,6 @@ impl CudaEngine {
         held(&mut self.held)?.staging.read_forces(part.start, out);
         Ok(())
     }
-}
-
-impl Buffers {
-    /// Notes that the host changed particles.
-    fn outdate(&mut self) {
-        self.steps.iter_mut().flatten().for_each(DeviceSteps::outdate);
-        self.neighbour_steps.iter_mut().flatten().for_each(|steps| steps.outdate());
-    }
-}
-
-fn held(held: &mut Option<Buffers>) -> Result<&mut Buffers> {
-    let problem = "the CUDA engine was asked for forces before particles were loaded";
-    held.as_mut().ok_or_else(|| Error::Integration { problem: problem.into(), help: None })
 }
 
 impl ForceEngine for CudaEngine {

@@ -1,8 +1,9 @@
 //! Forces in two parts for steps that the host takes: the start, and steps that need its closer look.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
 use super::launch::Call;
 use super::launched_call::LaunchedCall;
+use super::memory::{Memory, Pinned};
 use super::neighbour_call::{NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
 use super::neighbour_kernels::NeighbourKernels;
 use crate::error::Result;

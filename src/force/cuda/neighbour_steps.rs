@@ -2,9 +2,10 @@
 //! (kernels/neighbours.cu). The state and the lists stay on the device; the host learns the next moment and the numbers of
 //! its targets and regular targets.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
 use super::launch::Arrays;
 use super::launched_span::LaunchedSpan;
+use super::memory::{Memory, Pinned};
 use super::neighbour_call::{EXCHANGE, KEPT, MOST_CUT, NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
 use super::neighbour_kernels::NeighbourKernels;
 use super::step_memory::StepMemory;

@@ -1,7 +1,8 @@
 //! Staging of the data copied to the device and back: records of words in pinned memory.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
 use super::launch::Columns;
+use super::memory::{Memory, Pinned};
 use crate::error::Result;
 use crate::force::{Forces, Targets};
 use crate::particles::{Particles, Vec3};

@@ -1,6 +1,7 @@
 //! What multi-point schemes keep of each particle, on the device: derivatives and earlier points, in columns.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
+use super::memory::{Memory, Pinned};
 use crate::error::Result;
 use crate::particles::{History, Vec3};
 use crate::time::Time;

@@ -1,8 +1,9 @@
 //! Memory of whole block steps by kernels that the host launches one after the other, and their reports.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
 use super::launch::{Arrays, Call, Columns, Scalars};
 use super::launched_call::{LaunchedArrays, LaunchedCall};
+use super::memory::{Memory, Pinned};
 use super::staging::{FORCE, STATE, index_words};
 use super::step_state::StepState;
 use crate::error::Result;

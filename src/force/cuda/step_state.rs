@@ -1,7 +1,8 @@
 //! What whole block steps on the device keep of each particle, besides what the forces need: its way there and back.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
 use super::launch::Arrays;
+use super::memory::{Memory, Pinned};
 use super::step_history::StepHistory;
 use super::step_shape::COLUMNS;
 use crate::error::Result;

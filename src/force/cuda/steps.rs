@@ -1,8 +1,9 @@
 //! Whole block steps on the device by a kernel that keeps the particles in shared memory (kernels/steps.cu): the host
 //! launches some hundred at a time.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
 use super::launch::Arrays;
+use super::memory::{Memory, Pinned};
 use super::module::{Kernel, Module};
 use super::step_shape::{MOST_BLOCKS, StepShape, THREADS};
 use super::step_state::StepState;

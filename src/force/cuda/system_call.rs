@@ -1,6 +1,6 @@
 //! Arguments of the kernels that step many systems.
 
-use super::device::Memory;
+use super::memory::Memory;
 use crate::force::block_steps::StepRules;
 use crate::time::{Clock, Time};
 use bytemuck::{Pod, Zeroable};

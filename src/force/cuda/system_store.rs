@@ -1,6 +1,7 @@
 //! States of many systems on their way to the device and back: one copy each way.
 
-use super::device::{Device, Memory, Pinned};
+use super::device::Device;
+use super::memory::{Memory, Pinned};
 use super::step_shape::COLUMNS;
 use super::system_call::{REPORTED, SystemCall, SystemReport, WORDS};
 use crate::error::Result;
