@@ -265,6 +265,7 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         pos: vectors("position")?,
         vel: vectors("velocity")?,
         radius: if g.has_dataset(RADIUS) { floats(RADIUS, 1)? } else { Vec::new() },
+        columns: Vec::new(),
         acc: vectors("acceleration")?,
         jerk: vectors("jerk")?,
         pot: floats("potential", 1)?,
