@@ -26,7 +26,6 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use check::nearest;
 pub use collisions::{CollisionSettings, Escapers, Radii};
 pub use devices::DeviceSet;
 pub use ensemble::{Ensemble, Kept, MAX_MEMBERS, Rule, StopAt, Variation};
@@ -45,6 +44,7 @@ pub use sections::{
     UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
+pub use tisane::error::nearest;
 pub use tisane::real;
 pub use tisane::units::Real;
 pub use validate::{above, at_least, whole_multiple};
