@@ -233,3 +233,15 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn wrong_derivatives_are_found() {
+    let right = law("-m_i*m_j*exp(-s)/s", &[]).program().clone();
+    assert_eq!(check::check(&right), Ok(vec![]));
+    let mut wrong = right.clone();
+    wrong.slope = Some(wrong.factor);
+    assert!(check::check(&wrong).expect_err("a wrong jerk").starts_with("the derivative of the acceleration at s ="));
+    wrong = right;
+    wrong.minus_potential = Some(wrong.factor);
+    assert!(check::check(&wrong).expect_err("a wrong force").starts_with("the derivative of the potential at s ="));
+}
