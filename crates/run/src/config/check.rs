@@ -12,7 +12,7 @@ use super::document::{item_path, join};
 use super::error::Problem;
 use super::schema::{follow, summary};
 use super::wall_time::WallTime;
-use tisane::units::Real;
+use tisane::units::{Quantity, Real};
 
 /// Returns all mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
@@ -224,6 +224,7 @@ fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
         }
     }
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
+        "Quantity" => Some(read::<Quantity>(value, "a number or text with a unit")),
         "Real" => Some(read::<Real>(value, "a number")),
         "DeviceSet" => Some(read::<DeviceSet>(value, "a list of numbers of GPUs, or \"all\"")),
         "WallTime" => Some(read::<WallTime>(value, "a time such as \"15min\"")),

@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod format;
 mod initial;
+mod law;
 mod limits;
 mod resolve;
 mod schema;
@@ -37,6 +38,7 @@ pub use initial::{
     Hernquist, Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
     SemiMajorAxis, Size, TwoBody, UniformSphere, parse_datasets,
 };
+pub use law::LawSection;
 pub use limits::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
