@@ -62,7 +62,8 @@ pub struct Particles {
     pub subsystems: SubsystemState,
 }
 
-/// Quantity of the particles that has a name instead of a meaning to the program: N values in internal units.
+/// Quantity of the particles that has a name instead of a meaning to the program: N values as the user gave them.
+/// A [law](crate::law) knows their unit.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct NamedColumn {
     /// Name, as formulas and files have it.

@@ -13,7 +13,10 @@ pub(super) fn term(expression: &Expression, symbols: &Symbols, terms: &mut Terms
         Kind::Number(value) => terms.number(*value),
         Kind::Name(name) => match symbols.find(name, &expression.span)? {
             Quantity::Number(value, _) => terms.number(value),
-            Quantity::Input(input, _) => terms.input(input),
+            Quantity::Input(input, unit, _) => {
+                let input = terms.input(input);
+                terms.product(unit, &[(input, 1.0)])
+            }
         },
         Kind::Negative(inner) => {
             let inner = term(inner, symbols, terms)?;

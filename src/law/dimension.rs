@@ -89,7 +89,7 @@ fn of(expression: &Expression, symbols: &Symbols) -> Checked<Fit> {
         Kind::Number(0.0) => Ok(None),
         Kind::Number(_) => Ok(Some(PairDimension::NONE)),
         Kind::Name(name) => match symbols.find(name, &expression.span)? {
-            Quantity::Number(_, dimension) | Quantity::Input(_, dimension) => Ok(Some(dimension)),
+            Quantity::Number(_, dimension) | Quantity::Input(_, _, dimension) => Ok(Some(dimension)),
         },
         Kind::Negative(inner) => of(inner, symbols),
         Kind::Binary(operator, left, right) => binary(*operator, left, right, symbols),

@@ -45,6 +45,8 @@ pub struct Parameter {
 pub struct Column {
     /// Name.
     pub name: String,
+    /// Value in internal units of 1 in the column.
+    pub unit: f64,
     /// Dimension.
     pub dimension: PairDimension,
 }
@@ -75,7 +77,7 @@ impl LawSource {
     /// Returns the source with columns of pure numbers.
     #[must_use]
     pub fn with_columns(self, names: &[&str]) -> Self {
-        let column = |name: &&str| Column { name: (*name).into(), dimension: PairDimension::NONE };
+        let column = |name: &&str| Column { name: (*name).into(), unit: 1.0, dimension: PairDimension::NONE };
         Self { columns: names.iter().map(column).collect(), ..self }
     }
 }

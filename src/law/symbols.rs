@@ -15,15 +15,15 @@ use std::ops::Range;
 pub(super) enum Quantity {
     /// Number.
     Number(f64, PairDimension),
-    /// Quantity of the pair.
-    Input(Input, PairDimension),
+    /// Quantity of the pair, times its unit.
+    Input(Input, f64, PairDimension),
 }
 
 /// Names that mean the same in every formula. G is 1 in internal units.
 const FIXED: [(&str, Quantity); 5] = [
-    ("s", Quantity::Input(Input::S, PairDimension::LENGTH)),
-    ("m_i", Quantity::Input(Input::TargetMass, PairDimension::MASS)),
-    ("m_j", Quantity::Input(Input::SourceMass, PairDimension::MASS)),
+    ("s", Quantity::Input(Input::S, 1.0, PairDimension::LENGTH)),
+    ("m_i", Quantity::Input(Input::TargetMass, 1.0, PairDimension::MASS)),
+    ("m_j", Quantity::Input(Input::SourceMass, 1.0, PairDimension::MASS)),
     ("G", Quantity::Number(1.0, PairDimension::NONE)),
     ("pi", Quantity::Number(std::f64::consts::PI, PairDimension::NONE)),
 ];
@@ -57,8 +57,8 @@ impl Symbols {
             let Ok(place) = u8::try_from(place) else {
                 return Err(At::new(&(0..0), format!("expected at most {MOST_COLUMNS} columns")));
             };
-            add(format!("{}_i", column.name), Quantity::Input(Input::Target(place), column.dimension))?;
-            add(format!("{}_j", column.name), Quantity::Input(Input::Source(place), column.dimension))?;
+            add(format!("{}_i", column.name), Quantity::Input(Input::Target(place), column.unit, column.dimension))?;
+            add(format!("{}_j", column.name), Quantity::Input(Input::Source(place), column.unit, column.dimension))?;
         }
         Ok(Self { names })
     }

@@ -13,7 +13,7 @@ fn mistake(formula: Formula) -> Mistake {
     let source = LawSource {
         formula,
         parameters: vec![parameter("lambda", PairDimension::LENGTH), parameter("n", PairDimension::NONE)],
-        columns: vec![Column { name: "charge".into(), dimension: PairDimension::NONE }],
+        columns: vec![Column { name: "charge".into(), unit: 1.0, dimension: PairDimension::NONE }],
         has_units: true,
     };
     Law::new(source).expect_err("a mistake")

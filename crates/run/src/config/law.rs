@@ -11,7 +11,6 @@ use tisane::integrator::SchemeInfo;
 use tisane::law::dimension::PairDimension;
 use tisane::law::ready::{NEWTON, Ready};
 use tisane::law::{Column, Formula, Law, LawSource, Parameter};
-use tisane::particles::{NamedColumn, Particles};
 use tisane::units::{Dimension, Quantity, Scale, Units};
 
 /// Law of the force between two particles in place of Newton's: a ready one by its name, or a formula. Default: Newton's.
@@ -86,18 +85,6 @@ impl LawSection {
         self.columns(ready).into_iter().map(|(name, _)| name).collect()
     }
 
-    /// Multiplies the columns of particles, as files have them, by their units.
-    pub(crate) fn convert_columns(&self, p: &mut Particles, units: &Units, scale: &Scale) {
-        let ready = self.name.as_deref().and_then(Ready::named);
-        let listed = self.columns(ready);
-        for NamedColumn { name, values } in &mut p.columns {
-            if let Some((_, unit)) = listed.iter().find(|(listed, _)| listed == name) {
-                let unit = unit.internal(units, scale);
-                values.iter_mut().for_each(|value| *value *= unit);
-            }
-        }
-    }
-
     /// Compiles the law for internal units of a scale; [`None`] for Newton's, which the engines have built in.
     pub(crate) fn compile(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<Law>>, Problem> {
         if self.name.as_deref() == Some(NEWTON) {
@@ -121,7 +108,11 @@ impl LawSection {
             dimension: dimension(value),
         });
         let columns = self.columns(ready);
-        let columns = columns.iter().map(|(name, unit)| Column { name: name.clone(), dimension: dimension(unit) });
+        let columns = columns.iter().map(|(name, unit)| Column {
+            name: name.clone(),
+            unit: unit.internal(units, scale),
+            dimension: dimension(unit),
+        });
         let source = LawSource {
             formula,
             parameters: parameters.collect(),
