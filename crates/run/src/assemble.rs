@@ -127,13 +127,13 @@ impl Setup {
         }
     }
 
-    /// Finds the binaries and other close pairs of the particles.
+    /// Finds the binaries and other close pairs of the particles; none by another law than Newton's.
     ///
     /// # Errors
     /// As the CPU engine.
     pub fn binaries(&self) -> Result<Binaries> {
-        let pot = potentials::potentials_for(&self.particles, self.epsilon(), &self.config.force, self.estimates)?;
-        Ok(close_pairs(&self.particles, &pot, self.terms()))
+        let found = close_pairs(&self.particles, &law::potentials(self, &self.particles)?, self.terms());
+        Ok(if self.law.is_some() { found.without_pairs() } else { found })
     }
 
     /// Returns the potential energy of the particles, or of bodies made of them, softened as the forces of the run are.
@@ -141,8 +141,7 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn potential_energy(&self, bodies: &Particles) -> Result<f64> {
-        let pot = potentials::potentials_for(bodies, self.epsilon(), &self.config.force, self.estimates)?;
-        Ok(potentials::energy(bodies, &pot))
+        Ok(potentials::energy(bodies, &law::potentials(self, bodies)?))
     }
 
     /// Returns true if the energies of the particles are estimates.
@@ -233,7 +232,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         }
     }
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
-    let law = law::of_particles(&loaded, &mut particles, &scale, &mut warnings)?;
+    let law = law::of_particles(&loaded, &mut particles, &scale, (&mut warnings, &mut derived))?;
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::current().with_overrides(loaded.overrides());

@@ -62,10 +62,23 @@ impl LawSection {
                 Err(Problem::new(SECTION, problem))
             }
             [(first, _), (second, _), ..] => {
-                let problem = format!("expected only one of name, potential and acceleration, found {first} too");
-                Err(Problem::new(format!("{SECTION}.{second}"), problem))
+                let problem =
+                    format!("two at once in [force.law]: expected only one of name, potential and acceleration");
+                Err(Problem::new(format!("{SECTION}.{second}"), problem).against(format!("{SECTION}.{first}")))
             }
         }
+    }
+
+    /// Returns the law and its parameters, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let law = match (&self.name, &self.potential, &self.acceleration) {
+            (Some(name), ..) => name.clone(),
+            (_, Some(formula), _) => format!("potential {formula}"),
+            (.., formula) => format!("acceleration {}", formula.as_deref().unwrap_or_default()),
+        };
+        let parameters = self.parameters.iter().map(|(name, value)| format!(", {name} = {}", value.text()));
+        law + &parameters.collect::<String>()
     }
 
     /// Returns the columns of the particles, of a ready law or as they are listed.

@@ -215,7 +215,7 @@ impl Config {
         Ok(Loaded { config, written: text.to_owned(), subsystems_of_cluster, estimates: false, source })
     }
 
-    /// Returns true if a cluster has subsystems by default: without softening and external fields, with a scheme that can have
+    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, with a scheme that can have
     /// them, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration has a shortest
     /// step. A program that hands over particles asks for what it wants.
     fn leaves_subsystems_open(&self) -> bool {
@@ -223,6 +223,7 @@ impl Config {
         self.encounters.is_none()
             && self.softening.epsilon.get() == 0.0
             && self.external.is_empty()
+            && self.law_section().is_none()
             && scheme.has_encounters()
             && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device
