@@ -20,9 +20,7 @@ const PARAMETERS: [(&str, f64); 9] = [
 /// program that is accepted ends, and its short form has the same acceleration to the bit.
 pub fn laws(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for (has_units, formula) in
-        [(false, Formula::Potential(text.into())), (true, Formula::Acceleration(text.into()))]
-    {
+    for (has_units, formula) in [(false, Formula::Potential(text.into())), (true, Formula::Acceleration(text.into()))] {
         let source = LawSource { has_units, ..LawSource::new(formula, &PARAMETERS) };
         let columns = vec![Column { unit: 2.0, ..source.clone().with_columns(&["q"]).columns.remove(0) }];
         match Law::new(LawSource { columns, ..source }) {

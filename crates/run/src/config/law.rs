@@ -2,11 +2,12 @@
 
 use super::Config;
 use super::error::Problem;
+use super::file;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tisane::error::nearest;
+use tisane::error::{Error, nearest};
 use tisane::integrator::SchemeInfo;
 use tisane::law::dimension::PairDimension;
 use tisane::law::ready::{NEWTON, Ready};
@@ -180,6 +181,15 @@ fn unknown_parameter(name: &str, law: &str, known: &[&str]) -> Problem {
         [] => "it has no parameters".into(),
         known => format!("it has {}", known.join(", ")),
     })
+}
+
+/// Compiles a law from the text of a section `[force.law]`, for units with G = 1; [`None`] for Newton's.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) for every mistake in it.
+pub fn law_of_text(text: &str) -> Result<Option<Arc<Law>>, Error> {
+    let (section, source) = file::read::<LawSection>(("law", text), &[], |_| Vec::new())?;
+    section.compile(&Units::henon(), &Scale::IDENTITY).map_err(|problem| source.explain(problem))
 }
 
 impl Config {
