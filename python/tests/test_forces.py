@@ -101,9 +101,9 @@ def test_a_law_of_ones_own():
     np.testing.assert_allclose(
         tisane.forces(M, X, V, softening=0.1, law=yukawa).acc, tisane.forces(M, X, V, softening=0.1).acc, rtol=1e-7
     )
-    with pytest.raises(tisane.TisaneError, match="did you mean `lambda`"):
+    with pytest.raises(tisane.Error, match="did you mean `lambda`"):
         tisane.Forces(law={"potential": "-m_i*m_j*exp(-s/lamda)/s", "parameters": {"lambda": 0.3}})
-    with pytest.raises(tisane.TisaneError, match="column `q`"):
+    with pytest.raises(tisane.Error, match="column `q`"):
         tisane.forces(M, X, V, law=coulomb)
 
 
