@@ -79,9 +79,7 @@ fn derivatives(program: &Program, distances: &[f64]) -> Result<(), String> {
         below == here && here == above
     };
     for &s in distances {
-        let quantities: [(&str, &dyn Fn(f64) -> Option<[f64; 2]>); 2] =
-            [("potential", &potential), ("acceleration", &acceleration)];
-        for (what, wrong) in quantities {
+        for (what, wrong) in [("potential", &potential as &Wrong<'_>), ("acceleration", &acceleration)] {
             // Near 1 − cos s, say, differences have few digits: what is wrong is wrong at neighbouring distances too.
             let everywhere = NEIGHBOURS.iter().all(|times| wrong(times * s).is_some() && smooth(times * s));
             if let Some([made, difference]) = wrong(s).filter(|_| everywhere) {
@@ -93,6 +91,9 @@ fn derivatives(program: &Program, distances: &[f64]) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Derivative as it was made and by differences at a distance, where they differ.
+type Wrong<'a> = dyn Fn(f64) -> Option<[f64; 2]> + 'a;
 
 /// Returns the derivative at a distance and that by differences, if they are known to differ.
 fn wrong(f: impl Fn(f64) -> f64, derivative: impl Fn(f64) -> f64, s: f64) -> Option<[f64; 2]> {

@@ -15,8 +15,13 @@ fn law(source: LawSource) -> Arc<Law> {
 }
 
 fn ready(of: &Ready) -> Arc<Law> {
-    let parameters: Vec<_> =
-        of.parameters.iter().map(|(name, _)| (*name, if *name == "c" { 9.0 } else { 0.7 })).collect();
+    // A velocity of light above those of the particles, and a cut-off beyond them.
+    let value = |name: &str| match name {
+        "c" => 9.0,
+        "radius" => 2.5,
+        _ => 0.7,
+    };
+    let parameters: Vec<_> = of.parameters.iter().map(|(name, _)| (*name, value(name))).collect();
     law(LawSource::new(of.formula(), &parameters).with_columns(of.columns))
 }
 

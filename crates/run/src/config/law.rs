@@ -63,8 +63,7 @@ impl LawSection {
                 Err(Problem::new(SECTION, problem))
             }
             [(first, _), (second, _), ..] => {
-                let problem =
-                    format!("two at once in [force.law]: expected only one of name, potential and acceleration");
+                let problem = "two at once in [force.law]: expected only one of name, potential and acceleration";
                 Err(Problem::new(format!("{SECTION}.{second}"), problem).against(format!("{SECTION}.{first}")))
             }
         }
