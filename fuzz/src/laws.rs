@@ -34,7 +34,7 @@ pub fn laws(bytes: &[u8]) {
 }
 
 fn evaluate(law: &Law) {
-    for s2 in [0.0, 0.5, 4.0] {
+    for s2 in [0.0_f64, 0.5, 4.0] {
         let pair = Quantities { s2, mass: [1.5, 0.0], source: &[1.0], target: &[-1.0] };
         let whole = law.program().evaluate(&pair, &mut Vec::new());
         let alone = law.accelerations().evaluate(&pair, &mut Vec::new());
