@@ -35,18 +35,22 @@ pub struct LawSection {
     pub columns: BTreeMap<String, Quantity>,
 }
 
+/// Formula with its key, and the ready law that it is of.
+type Given = (Formula, &'static str, Option<&'static Ready>);
+
 /// Key path of the section.
 const SECTION: &str = "force.law";
 
 impl LawSection {
-    /// Returns the law of a name or formula, and the key of it.
-    fn formula(&self) -> Result<(Formula, &'static str, Option<&'static Ready>), Problem> {
+    /// Returns the law of a name or formula, and the key of it; [`None`] for Newton's.
+    fn formula(&self) -> Result<Option<Given>, Problem> {
         let given: Vec<(&str, &String)> =
             [("name", &self.name), ("potential", &self.potential), ("acceleration", &self.acceleration)]
                 .into_iter()
                 .filter_map(|(key, text)| Some((key, text.as_ref()?)))
                 .collect();
         match given[..] {
+            [("name", name)] if name == NEWTON => Ok(None),
             [("name", name)] => {
                 let Some(ready) = Ready::named(name) else {
                     let names: Vec<_> = Ready::names().collect();
@@ -54,10 +58,10 @@ impl LawSection {
                     let problem = format!("expected one of {}, found \"{name}\"{near}", names.join(", "));
                     return Err(Problem::new(format!("{SECTION}.name"), problem));
                 };
-                Ok((ready.formula(), "name", Some(ready)))
+                Ok(Some((ready.formula(), "name", Some(ready))))
             }
-            [("potential", text)] => Ok((Formula::Potential(text.clone()), "potential", None)),
-            [(_, text)] => Ok((Formula::Acceleration(text.clone()), "acceleration", None)),
+            [("potential", text)] => Ok(Some((Formula::Potential(text.clone()), "potential", None))),
+            [(_, text)] => Ok(Some((Formula::Acceleration(text.clone()), "acceleration", None))),
             [] => {
                 let problem = "missing: expected one of name, potential, acceleration in [force.law]";
                 Err(Problem::new(SECTION, problem))
@@ -100,13 +104,12 @@ impl LawSection {
 
     /// Compiles the law for internal units of a scale; [`None`] for Newton's, which the engines have built in.
     pub(crate) fn compile(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<Law>>, Problem> {
-        if self.name.as_deref() == Some(NEWTON) {
+        let Some((formula, key, ready)) = self.formula()? else {
             return match self.parameters.keys().next() {
                 Some(name) => Err(unknown_parameter(name, NEWTON, &[])),
                 None => Ok(None),
             };
-        }
-        let (formula, key, ready) = self.formula()?;
+        };
         self.check_units(units)?;
         if let Some(ready) = ready {
             self.check_parameters(ready)?;
