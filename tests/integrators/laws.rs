@@ -120,7 +120,7 @@ fn verify_orbits_are_those_of_the_equations_of_motion() {
         );
         p.columns = vec![NamedColumn { name: "charge".into(), values: CHARGE.to_vec() }];
         let engine = reference::law_engine(&law, Precision::F64, 0.0, CLOCK);
-        let parameters = Parameters { nu: 1e-3, ..Parameters::new(Precision::F64) };
+        let parameters = Parameters { nu: 2.5e-4, ..Parameters::new(Precision::F64) };
         let mut system = Propagator::in_f64(Hermite4::new(parameters, CLOCK), engine);
         system.start(&mut p).unwrap();
         let energy = |p: &Particles, system: &mut Propagator, at: Time| {
@@ -131,10 +131,10 @@ fn verify_orbits_are_those_of_the_equations_of_motion() {
         let after = energy(&p, &mut system, end);
         let [pos, vel] = runge_kutta(case, STEPS as f64 * CLOCK.dt_max);
         let errors = [(p.pos[1] - p.pos[0] - pos).norm(), (p.vel[1] - p.vel[0] - vel).norm()];
-        assert!(errors.iter().all(|error| *error < 2e-6), "{}: {errors:?}", case.name);
+        assert!(errors.iter().all(|error| *error < 1e-6), "{}: {errors:?}", case.name);
         if !of.is_acceleration {
             let error = after / before - 1.0;
-            assert!(error.abs() < 1e-7, "{}: dE/E = {error:e}", case.name);
+            assert!(error.abs() < 1e-8, "{}: dE/E = {error:e}", case.name);
         }
     }
 }
