@@ -1,5 +1,5 @@
-//! HTTP/1.1 for a local page, by hyper: one request for each connection, with a head of bounded size and duration, no body,
-//! and a response that the client must take.
+//! HTTP/1.1 for a local page, by hyper: one request for each connection, with a head of bounded size and duration, no
+//! body, and a response that the client must take.
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -90,8 +90,8 @@ pub fn parameter<'a>(request: &'a Parts, name: &str) -> Option<&'a str> {
     pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
 }
 
-/// Answers the request of a connection and closes it. A malformed request is answered by hyper with 400, and one whose head
-/// is too long with 431.
+/// Answers the request of a connection and closes it. A malformed request is answered by hyper with 400, and one whose
+/// head is too long with 431.
 ///
 /// # Errors
 /// The reason why the client did not get the response it asked for.

@@ -1,5 +1,5 @@
-//! Server of a view: a thread with a runtime of tokio that accepts connections on the loopback interface, and threads that
-//! read files for the responses.
+//! Server of a view: a thread with a runtime of tokio that accepts connections on the loopback interface, and threads
+//! that read files for the responses.
 
 use super::api::Api;
 use super::auth::{Credential, TokenGuard};
