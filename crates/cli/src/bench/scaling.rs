@@ -119,6 +119,7 @@ pub fn bench(args: &ScalingArgs, team: Option<&'static Team>) -> Result<u8> {
     let work = Scaling { n, integrators: integrator, modes: args.modes(), kinds: kind, seed, share };
     let found = measure(&work, &how.options()?)?;
     if let Some(dir) = &args.output {
+        std::fs::create_dir_all(dir).map_err(|e| Error::storage(dir, e))?;
         for path in output(&found).write(dir)? {
             tracing::info!("{}", path.display());
         }

@@ -7,6 +7,7 @@ use crate::study::integrators::Integrator;
 use crate::study::plummer::{self, Sphere};
 use crate::study::report::{self, Rows};
 use crate::study::trial::{self, Measured};
+use crate::study::trials;
 use serde::Serialize;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
@@ -172,7 +173,7 @@ pub fn measure(work: &Scaling, options: &Options) -> Result<Report<ScalingRow>> 
     }
     let threads = match &work.share {
         Share::Threads(_) => counts.last().copied().unwrap_or(first),
-        Share::Gpus(_) | Share::Ranks(_) => options.threads,
+        Share::Gpus(_) | Share::Ranks(_) => trials::threads(options.threads as u32),
     };
     Report::new("scaling", report::mode_names(work.modes.iter().copied()), options, (rows, threads))
 }

@@ -2,6 +2,7 @@
 
 use super::{Report, model};
 use crate::study::model::Fit;
+use crate::study::trials;
 use serde::Serialize;
 use tisane::error::Result;
 use tisane::force::EngineKind;
@@ -102,7 +103,7 @@ pub fn predict(
     }
     let precision = crate::study::report::mode_names(modes.iter().copied());
     let options = super::Options { engine: EngineKind::Cpu, ..options.clone() };
-    Report::new("scaling, modelled", precision, &options, (all, options.threads))
+    Report::new("scaling, modelled", precision, &options, (all, trials::threads(options.threads as u32)))
 }
 
 #[cfg(test)]
