@@ -6,6 +6,7 @@ The seeds named found-… came from runs of the fuzzer, by `scripts/fuzz --keep 
 
 import pathlib
 import random
+import re
 import struct
 
 TOP = pathlib.Path(__file__).resolve().parent.parent
@@ -88,6 +89,26 @@ def settings() -> None:
         put("numbers", str(k), text)
 
 
+def laws() -> None:
+    by_hand = [
+        "-G*m_i*m_j/s",
+        "-m_i*m_j*exp(-s/a)/s",
+        "q_i*q_j/s + m_i*m_j*log(s)^2",
+        "if(s < 2, s^3, 3*s - 2)*min(s, a)*max(b, -s)",
+        "G*m_j/s^2*sin(s)*cos(2*s)",
+        "sqrt(1 + s**2)^-1.5e0*abs(s-a)",
+        "(1+s)^s",
+        "1/0",
+        "exp(",
+        "if(s > 1, 1/s, 1)",
+    ]
+    files = sorted((TOP / "src/law/ready").glob("*.rs"))
+    formulas = (re.search(r'formula: "(.*?)",\n', path.read_text(), re.S) for path in files)
+    ready = [re.sub(r"\\\n\s*", "", found[1]) for found in formulas if found]
+    for k, text in enumerate(by_hand + ready):
+        put("laws", str(k), text)
+
+
 def tables() -> None:
     fixture = TOP / "tests/fixtures/format-1"
     put("tables", "diagnostics", (fixture / "diagnostics.csv").read_bytes()[:LONGEST])
@@ -161,6 +182,7 @@ def files() -> None:
 
 particles()
 settings()
+laws()
 tables()
 requests()
 files()

@@ -1,8 +1,10 @@
 //! Errors of the whole program, and the exit code of each kind.
 
 mod below_floor;
+mod nearest;
 
 pub use below_floor::{RunContext, StepBelowFloor};
+pub use nearest::nearest;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

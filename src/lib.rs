@@ -67,6 +67,7 @@ pub mod force;
 pub mod gravity;
 pub mod initial;
 pub mod integrator;
+pub mod law;
 pub mod nearest;
 pub mod pair;
 pub mod particles;

@@ -41,6 +41,8 @@ pub struct Particles {
     pub vel: Vec<Vec3>,
     /// Radius, for collisions; empty where particles have none.
     pub radius: Vec<f64>,
+    /// Further quantities, which a [law](crate::law) reads: charges, for instance. Empty for gravity.
+    pub columns: Vec<NamedColumn>,
     /// Acceleration, as evaluated at the predicted position.
     pub acc: Vec<Vec3>,
     /// Jerk, d acc / dt.
@@ -58,6 +60,16 @@ pub struct Particles {
     pub neighbours: Neighbours,
     /// Subsystems of few bodies, if the scheme has them.
     pub subsystems: SubsystemState,
+}
+
+/// Quantity of the particles that has a name instead of a meaning to the program: N values as the user gave them.
+/// A [law](crate::law) knows their unit.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedColumn {
+    /// Name, as formulas and files have it.
+    pub name: String,
+    /// Value of each particle.
+    pub values: Vec<f64>,
 }
 
 /// State of the subsystems of an integration as plain numbers, which only their scheme reads: without it the particles
@@ -204,6 +216,7 @@ impl Particles {
             pos,
             vel,
             radius: Vec::new(),
+            columns: Vec::new(),
             acc: vec![Vec3::zeros(); n],
             jerk: vec![Vec3::zeros(); n],
             pot: vec![0.0; n],
@@ -227,6 +240,12 @@ impl Particles {
         self.mass.is_empty()
     }
 
+    /// Returns the column of a name, if there is one.
+    #[must_use]
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
+        self.columns.iter().find(|column| column.name == name).map(|column| column.values.as_slice())
+    }
+
     /// Removes the particles at `rows`, ascending indices. The state of subsystems and of a neighbour scheme, which count
     /// rows, must be made anew.
     ///
@@ -237,6 +256,7 @@ impl Particles {
         rows.iter().for_each(|&row| stays[row] = false);
         keep(&mut self.id, &stays);
         [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| keep(column, &stays));
+        self.columns.iter_mut().for_each(|column| keep(&mut column.values, &stays));
         [&mut self.pos, &mut self.vel, &mut self.acc, &mut self.jerk].into_iter().for_each(|of| keep(of, &stays));
         keep(&mut self.time, &stays);
         keep(&mut self.step, &stays);

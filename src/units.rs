@@ -1,9 +1,11 @@
 //! Units of the user, and the internal scale (G = 1, values near 1).
 
 pub mod names;
+mod quantity;
 mod readable;
 mod real;
 
+pub use quantity::Quantity;
 pub use readable::{digits, twelve_digits, wall_time};
 pub use real::Real;
 

@@ -6,6 +6,7 @@ pub mod amuse;
 pub mod convert;
 pub mod hdf5_files;
 mod hdf5_seeds;
+pub mod laws;
 #[allow(unsafe_code, reason = "calls of a C library")]
 pub mod library;
 pub mod particles;
@@ -20,12 +21,13 @@ use tempfile::TempDir;
 pub type Target = fn(&[u8]);
 
 /// Every target: its name, which is also that of its folders of kept inputs, and its function.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("amuse", amuse::messages),
     ("config", settings::config),
     ("convert", convert::convert),
     ("hdf5", hdf5_files::changed),
     ("hdf5_damaged", hdf5_files::damaged),
+    ("laws", laws::laws),
     ("library", library::library),
     ("numbers", settings::numbers),
     ("particles", particles::particles),

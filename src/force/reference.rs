@@ -1,23 +1,30 @@
 //! The reference engine: scalar, clear, slow. All other engines are checked against it, in every mode.
 
+mod law;
+
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
-use super::neighbours::{IRREGULAR_SUMS, NeighbourForces, NeighbourTargets, limit};
+use super::neighbours::{IRREGULAR_SUMS, NeighbourForces, NeighbourTargets, limit, newton_only};
 use super::precision::Precision;
 use super::real::Real;
 use super::{Accelerations, Block, FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::Result;
 use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict, softened_square};
+use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
+use law::{LawPairs, Target};
 use pulp::Scalar;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Scalar engine for the precision mode `M`. For the order of summation see [`super::canonical`].
-pub struct ReferenceEngine<M> {
+pub struct ReferenceEngine<M: Mode> {
     mode: PhantomData<M>,
     bag: usize,
+    /// Law in place of Newton's.
+    law: Option<LawPairs<M>>,
     eps2: f64,
     clock: Clock,
     sources: Particles,
@@ -30,6 +37,15 @@ pub struct ReferenceEngine<M> {
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn FieldEngine> {
     engine_with_bags(precision, epsilon, clock, BAG)
+}
+
+/// Creates the reference engine of a [law](crate::law) in place of Newton's.
+#[must_use]
+pub fn law_engine(law: &Arc<Law>, precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn FieldEngine> {
+    with_mode!(precision, M => {
+        let law = Some(LawPairs::new(law, epsilon));
+        Box::new(ReferenceEngine::<M> { law, ..ReferenceEngine::new(epsilon, clock) })
+    })
 }
 
 /// Creates the reference engine with bags of `bag` sources (at least 1) instead of the canonical number, to study the
@@ -48,6 +64,7 @@ impl<M: Mode> ReferenceEngine<M> {
         Self {
             mode: PhantomData,
             bag: BAG,
+            law: None,
             eps2: epsilon * epsilon,
             clock,
             sources: Particles::default(),
@@ -68,14 +85,31 @@ impl<M: Mode> ReferenceEngine<M> {
     fn sum(&self, targets: Targets<'_>, out: &mut Forces) {
         out.resize(targets.len());
         for (k, &i) in targets.index.iter().enumerate() {
-            out.set(k, &self.force_on(i as usize, targets.pos[k], targets.vel[k]));
+            out.set(k, &self.force_on(i, targets.pos[k], targets.vel[k]));
         }
     }
 
-    fn force_on(&self, i: usize, pos: Vec3, vel: Vec3) -> Force {
+    fn force_on(&self, i: u32, pos: Vec3, vel: Vec3) -> Force {
+        if let Some(law) = &self.law {
+            return self.law_force_on(law, Target { index: i, pos }, vel);
+        }
+        let i = i as usize;
         Force::from_sums(total::<M, SUMS>((self.sources.len(), self.bag), i, |sums, j| {
             self.add_source(sums, j, (pos, vel));
         }))
+    }
+
+    /// Returns the force by a law.
+    fn law_force_on(&self, law: &LawPairs<M>, target: Target, vel: Vec3) -> Force {
+        let mut registers = Vec::new();
+        Force::from_sums(total::<M, SUMS>((self.sources.len(), self.bag), target.index as usize, |sums, j| {
+            law.add_force(sums, (target, j), (self.pos[j], self.relative_velocity(j, vel)), &mut registers);
+        }))
+    }
+
+    /// Returns the velocity of source `j` relative to a target, in the mode's numbers.
+    fn relative_velocity(&self, j: usize, vel: Vec3) -> [M::Real; 3] {
+        [0, 1, 2].map(|k| M::Real::from_f64(self.vel[j][k]) - M::Real::from_f64(vel[k]))
     }
 
     /// Returns the force of the sources beyond the limit, and lists the others.
@@ -94,7 +128,7 @@ impl<M: Mode> ReferenceEngine<M> {
     /// Adds source `j` to the sums of a bag.
     fn add_source(&self, sums: &mut [[M::Real; 2]; SUMS], j: usize, (pos, vel): (Vec3, Vec3)) {
         let r = relative::<M>(self.pos[j], pos);
-        let v = [0, 1, 2].map(|k| M::Real::from_f64(self.vel[j][k]) - M::Real::from_f64(vel[k]));
+        let v = self.relative_velocity(j, vel);
         let pair = pair(M::Real::from_f64(self.sources.mass[j]), r, v, M::Real::from_f64(self.eps2));
         for k in 0..3 {
             add::<M>(&mut sums[k], pair.m_s3, r[k]);
@@ -174,8 +208,9 @@ fn subtract<M: Mode>(sum: &mut [M::Real; 2], x: M::Real) {
 }
 
 /// Scalar engine of accelerations for the precision mode `M`, with the bits of a [`ReferenceEngine`] of the mode.
-pub struct ReferenceAccelerations<M> {
+pub struct ReferenceAccelerations<M: Mode> {
     mode: PhantomData<M>,
+    law: Option<LawPairs<M>>,
     eps2: f64,
     mass: Vec<f64>,
 }
@@ -187,18 +222,27 @@ pub fn accelerations(precision: Precision, epsilon: f64) -> Box<dyn ForceEngine<
     with_mode!(precision, M => Box::new(ReferenceAccelerations::<M>::new(epsilon)))
 }
 
+/// Creates the reference engine of accelerations of a [law](crate::law) in place of Newton's.
+#[must_use]
+pub fn law_accelerations(law: &Arc<Law>, precision: Precision, epsilon: f64) -> Box<dyn ForceEngine<Accelerations>> {
+    with_mode!(precision, M => {
+        let law = Some(LawPairs::new(law, epsilon));
+        Box::new(ReferenceAccelerations::<M> { law, ..ReferenceAccelerations::new(epsilon) })
+    })
+}
+
 impl<M: Mode> ReferenceAccelerations<M> {
     /// Creates an engine without sources. `epsilon` is the Plummer softening (internal units).
     #[must_use]
     pub fn new(epsilon: f64) -> Self {
-        Self { mode: PhantomData, eps2: epsilon * epsilon, mass: Vec::new() }
+        Self { mode: PhantomData, law: None, eps2: epsilon * epsilon, mass: Vec::new() }
     }
 }
 
 impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.mass.clone_from(&all.mass);
-        Ok(())
+        self.law.as_mut().map_or(Ok(()), |law| law.load(all))
     }
 
     fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
@@ -219,6 +263,16 @@ impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
         targets.check_all(self.mass.len())?;
         let (mass, pos, eps2) = (&self.mass, targets.pos, M::Real::from_f64(self.eps2));
         out.acc.clear();
+        if let Some(law) = &self.law {
+            let mut registers = Vec::new();
+            out.acc.extend(part.map(|i| {
+                let target = Target { index: i as u32, pos: pos[i] };
+                acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
+                    law.add_acceleration(sums, (target, j), pos[j], &mut registers);
+                }))
+            }));
+            return Ok(());
+        }
         out.acc.extend(part.map(|i| {
             acceleration_from_sums(total::<M, ACC_SUMS>((mass.len(), BAG), i, |sums, j| {
                 let r = relative::<M>(pos[j], pos[i]);
@@ -235,7 +289,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
         self.sources = all.clone();
         self.pos = all.pos.clone();
         self.vel = all.vel.clone();
-        Ok(())
+        self.law.as_mut().map_or(Ok(()), |law| law.load(all))
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
@@ -262,6 +316,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        newton_only(self.law.is_some())?;
         let NeighbourTargets { now, targets, lists, regular, .. } = *task;
         self.predict_sources(now);
         for (k, &i) in targets.index.iter().enumerate() {
@@ -280,7 +335,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
             out.regular.set(k, &self.far_force_on(i as usize, some.pos[k], some.vel[k], limit, &mut out.lists[k]));
         }
         for k in out.cut(regular.len(), task.most).into_iter().map(|k| k as usize) {
-            out.regular.set(k, &self.force_on(some.index[k] as usize, some.pos[k], some.vel[k]));
+            out.regular.set(k, &self.force_on(some.index[k], some.pos[k], some.vel[k]));
         }
         out.renewed.resize(regular.len());
         for (k, list) in out.lists[..regular.len()].iter().enumerate() {
@@ -293,6 +348,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
 impl<M: Mode> FieldEngine for ReferenceEngine<M> {
     fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
         points.check()?;
+        self.law.as_ref().map_or(Ok(()), |law| points.check_for(&law.law))?;
         self.predict_sources(now);
         self.sum(Targets { index: points.exclude, pos: points.pos, vel: points.vel }, out);
         Ok(())
@@ -300,5 +356,8 @@ impl<M: Mode> FieldEngine for ReferenceEngine<M> {
 
     fn set_softening(&mut self, eps2: f64) {
         self.eps2 = eps2;
+        if let Some(law) = &mut self.law {
+            law.eps2 = eps2;
+        }
     }
 }

@@ -9,6 +9,7 @@ mod encounters;
 mod escapers;
 mod external_field;
 mod hermite4_order;
+mod laws;
 mod leapfrog_order;
 mod multipoint_order;
 mod rounding_steps;

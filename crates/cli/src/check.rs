@@ -241,10 +241,11 @@ fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String)
             ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
         ]);
     }
+    let law = config.law_section().map(|law| format!("; law {}", law.describe())).unwrap_or_default();
     let how = [
         ("softening", value(setup.epsilon(), Dimension::LENGTH)),
         ("integrator", integrator),
-        ("force", format!("{engine}; precision {}", config.force.precision().name())),
+        ("force", format!("{engine}; precision {}{law}", config.force.precision().name())),
         ("steps", format!("{steps} {}", units.time.name)),
     ];
     let outcome = [
@@ -282,8 +283,8 @@ fn doubts(setup: &Setup, found: &Binaries, scales: &Scales) -> Vec<String> {
     let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
     let scheme = setup.config.integrator.info();
     let (step, block_steps) = (scheme.dt_max_key, setup.config.integrator.scheme().block_steps());
-    // In an external field neither binding nor equilibrium follows from the particles alone.
-    let isolated = setup.config.external.is_empty();
+    // In an external field, or by another law, neither binding nor equilibrium follows from the particles alone.
+    let isolated = setup.config.external.is_empty() && setup.law.is_none();
     let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
     let doubts = [
         (

@@ -382,6 +382,9 @@ fn go(
 
 /// Describes the energy error, and when it was measured if that was not at the end.
 fn energy_error(s: &Summary, unit: &str) -> String {
+    if s.relative_energy_error.is_nan() {
+        return "none: the law of the forces has no potential".into();
+    }
     let error = format!("{:+.3e} (largest {:.3e})", s.relative_energy_error, s.max_relative_energy_error);
     let cluster = match s.cluster_energy_error {
         Some(of_cluster) if (of_cluster - s.relative_energy_error).abs() > 0.1 * of_cluster.abs() => {

@@ -20,6 +20,7 @@ use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::history::{self, History};
+use super::named_columns;
 use super::provenance::{self, Provenance};
 use earlier_points::Names;
 use hdf5::Group;
@@ -221,6 +222,7 @@ fn fill_particles(g: &Group, p: &Particles) -> H5Result {
     put_dataset(g, "potential", 1, &p.pot)?;
     put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
+    named_columns::write(g, &p.columns)?;
     earlier_points::write(g, Names::OF_FORCE, &p.history)?;
     neighbours::write(g, &p.neighbours)?;
     subsystems::write(&p.subsystems, g)
@@ -265,6 +267,7 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         pos: vectors("position")?,
         vel: vectors("velocity")?,
         radius: if g.has_dataset(RADIUS) { floats(RADIUS, 1)? } else { Vec::new() },
+        columns: named_columns::read(g, n)?,
         acc: vectors("acceleration")?,
         jerk: vectors("jerk")?,
         pot: floats("potential", 1)?,

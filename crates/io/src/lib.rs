@@ -52,6 +52,7 @@ pub mod inspect;
 pub mod journal;
 pub mod lock;
 pub mod machine;
+mod named_columns;
 pub mod provenance;
 pub mod regular_file;
 pub mod shell;

@@ -6,6 +6,7 @@ use super::file_units::{self, FileUnits};
 use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
+use super::named_columns;
 use super::provenance::{self, Provenance};
 use super::table::{self, Values};
 use hdf5::Group;
@@ -14,7 +15,7 @@ use std::path::Path;
 use tisane::error::Result;
 use tisane::force::Field;
 use tisane::integrator::encounters::Description;
-use tisane::particles::{Particles, Vec3, from_components};
+use tisane::particles::{NamedColumn, Particles, Vec3, from_components};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
 
@@ -87,6 +88,8 @@ pub struct SnapshotData {
     pub step: Vec<f64>,
     /// Radii; empty where the particles have none.
     pub radius: Vec<f64>,
+    /// Further columns that a law reads, by name; empty where the particles have none.
+    pub columns: Vec<NamedColumn>,
 }
 
 /// Writes a snapshot atomically.
@@ -131,6 +134,10 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
         file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
         file_units::describe_for_gadget(&dataset, &s.units.units, field.dimension, field.description)?;
     }
+    for column in &s.particles.columns {
+        hash.add_named(&column.name, column.values.iter().map(|v| v.to_le_bytes()));
+    }
+    named_columns::write(&group, &s.particles.columns)?;
     write_subsystems(root, s)?;
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
@@ -193,7 +200,11 @@ impl ContentHash {
     }
 
     fn add(&mut self, field: &SnapshotField, values: impl Iterator<Item = [u8; 8]>) {
-        self.0.update(field.name);
+        self.add_named(field.name, values);
+    }
+
+    fn add_named(&mut self, name: &str, values: impl Iterator<Item = [u8; 8]>) {
+        self.0.update(name);
         let mut buffer = Vec::with_capacity(1 << 15);
         for value in values {
             if buffer.len() == buffer.capacity() {
@@ -233,6 +244,10 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     let step = reader.floats(&fields::TIME_STEP)?;
     let has_radius = reader.group.has_dataset(fields::RADIUS.name);
     let radius = if has_radius { reader.floats(&fields::RADIUS)? } else { Vec::new() };
+    let columns = named_columns::read(&reader.group, mass.len())?;
+    for column in &columns {
+        hash.add_named(&column.name, column.values.iter().map(|v| v.to_le_bytes()));
+    }
     let content_sha256 = hash.finish();
     if content_sha256 != origin.text(CONTENT_HASH)? {
         return Err(
@@ -241,7 +256,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     }
     let units = file_units::read(&tree.group("Units")?)?;
     let provenance = provenance::read(&origin, tree.version)?;
-    Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step, radius })
+    Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step, radius, columns })
 }
 
 /// Metadata of a snapshot.

@@ -5,6 +5,7 @@ mod cluster_plan;
 mod engine;
 mod gpu;
 mod initial;
+mod law;
 mod part;
 mod particle_file;
 mod potentials;
@@ -53,6 +54,7 @@ use tisane::force::range::Range;
 use tisane::initial::laws::Laws;
 use tisane::initial::{InitialState, coincident_pair, scaling};
 use tisane::integrator::AnyIntegrator;
+use tisane::law::Law;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
@@ -91,6 +93,8 @@ pub struct Setup {
     pub derived: Vec<String>,
     /// Warnings about settings that are valid but may be mistakes.
     pub warnings: Vec<String>,
+    /// Law of the force in place of Newton's.
+    pub law: Option<Arc<Law>>,
     /// Flag that potentials of many particles may be estimated: see [`Loaded::for_forecast`].
     pub(crate) estimates: bool,
 }
@@ -124,13 +128,13 @@ impl Setup {
         }
     }
 
-    /// Finds the binaries and other close pairs of the particles.
+    /// Finds the binaries and other close pairs of the particles; none by another law than Newton's.
     ///
     /// # Errors
     /// As the CPU engine.
     pub fn binaries(&self) -> Result<Binaries> {
-        let pot = potentials::potentials_for(&self.particles, self.epsilon(), &self.config.force, self.estimates)?;
-        Ok(close_pairs(&self.particles, &pot, self.terms()))
+        let found = close_pairs(&self.particles, &law::potentials(self, &self.particles)?, self.terms());
+        Ok(if self.law.is_some() { found.without_pairs() } else { found })
     }
 
     /// Returns the potential energy of the particles, or of bodies made of them, softened as the forces of the run are.
@@ -138,8 +142,7 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn potential_energy(&self, bodies: &Particles) -> Result<f64> {
-        let pot = potentials::potentials_for(bodies, self.epsilon(), &self.config.force, self.estimates)?;
-        Ok(potentials::energy(bodies, &pot))
+        Ok(potentials::energy(bodies, &law::potentials(self, bodies)?))
     }
 
     /// Returns true if the energies of the particles are estimates.
@@ -208,7 +211,7 @@ pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String
 ///
 /// # Errors
 /// [`Error::Config`] and [`Error::Input`].
-pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<String>, ends: bool) -> Result<Setup> {
+pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<String>, ends: bool) -> Result<Setup> {
     let units = loaded.config.units();
     let mut particles = state.particles;
     let start = loaded.config.t_start().unwrap_or(state.time);
@@ -230,6 +233,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
         }
     }
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
+    let law = law::of_particles(&loaded, &mut particles, &scale, (&mut warnings, &mut derived))?;
 
     let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::current().with_overrides(loaded.overrides());
@@ -251,6 +255,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, warnings: Vec<Stri
         laws: state.laws,
         derived,
         warnings,
+        law,
         estimates,
     })
 }
@@ -393,7 +398,7 @@ pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let (engines, mut info) = engines(&set, session)?;
     info.warnings.splice(0..0, set.warnings.iter().cloned());
-    info.terms = Some(set.terms());
+    info.terms = set.law.is_none().then(|| set.terms());
     let state = set.state();
     let units = FileUnits { units: set.config.units(), scale: set.scale };
     let plan = plan(&set.config, set.steps_to_end, &set.scale);
@@ -412,7 +417,7 @@ pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> 
     let field = set.external_field();
     let (clock, scale) = (set.clock, &set.scale);
     let (team, field) = (session.team, field.as_ref());
-    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, team };
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, law: set.law.as_ref(), team };
     choose_engines(&set.config, session, None, task)
 }
 
@@ -433,7 +438,8 @@ pub(crate) fn engines_at(
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
     let field = external::total(config.external.build(scale), own, scale);
-    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), team: None };
+    let law = config.law(scale)?;
+    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), law: law.as_ref(), team: None };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;
     Ok((engines, info, field))
 }

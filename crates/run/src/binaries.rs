@@ -179,6 +179,13 @@ impl Binaries {
         Self { kind, bodies, orbits, energies, time_scale, seconds: None, knot, terms }
     }
 
+    /// Returns the system as particles without pairs and without a time scale: by another law than Newton's there are no
+    /// Kepler orbits.
+    #[must_use]
+    pub(crate) fn without_pairs(self) -> Self {
+        Self { kind: Kind::Few, orbits: Vec::new(), time_scale: None, knot: None, ..self }
+    }
+
     /// Returns the settings that the pairs are compared with.
     #[must_use]
     pub const fn terms(&self) -> &Terms {

@@ -2,6 +2,7 @@
 //! share.
 
 use crate::row;
+use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::conserved::{Conserved, nonzero};
@@ -10,6 +11,7 @@ use tisane::error::Result;
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::integrator::encounters::{Event, Removed};
+use tisane::law::Law;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::time::Time;
@@ -24,6 +26,15 @@ pub struct Engines {
     pub propagator: Propagator,
     /// Auditor of the forces; none if the f64 CPU engine computes them.
     pub auditor: Option<Auditor>,
+    /// Law of the forces in place of Newton's.
+    pub law: Option<Arc<Law>>,
+}
+
+impl Engines {
+    /// Returns true if the forces have a potential, so that there is an energy.
+    fn has_energy(&self) -> bool {
+        self.law.as_ref().is_none_or(|law| law.has_potential())
+    }
 }
 
 /// System of particles with its engines and counters, in internal units.
@@ -111,13 +122,16 @@ impl System {
         let conserved = Conserved::in_field(&self.particles, measured);
         let mut row = row::new(&self.particles, &self.state, &conserved, audit.as_ref());
         row.external_potential_energy = self.external_field.then_some(conserved.external);
-        Ok((row, audit))
+        Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
     }
 
     /// Returns the energy error of a row relative to the energy of the cluster with each binary and hierarchy as one
-    /// body; of all that there is for fewer bodies than a cluster has. `epsilon` is the softening.
+    /// body; of all that there is for fewer bodies than a cluster has, and by another law than Newton's. `epsilon` is the softening.
     #[must_use]
     pub fn cluster_energy_error(&self, row: &DiagnosticsRow, measured: &Field, epsilon: f64) -> f64 {
+        if self.engines.law.is_some() {
+            return row.relative_energy_error;
+        }
         let bodies = Bodies::find(&Stars::new(&self.particles, &measured.pot), epsilon);
         if !bodies.is_cluster() {
             return row.relative_energy_error;
@@ -131,7 +145,10 @@ impl System {
     /// # Errors
     /// [`tisane::Error::Integration`] with the error and the limit.
     pub fn check_energy(&self, row: &DiagnosticsRow, limit: Option<f64>, time: &str) -> Result<()> {
-        row::check_energy(row, &self.state.references, limit, time)
+        match self.engines.has_energy() {
+            true => row::check_energy(row, &self.state.references, limit, time),
+            false => Ok(()),
+        }
     }
 
     /// Returns an error for an audit, at `time` as text, that exceeds its limit.

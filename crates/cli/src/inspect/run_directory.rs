@@ -170,6 +170,9 @@ impl<'a> Contents<'a> {
             _ => [config.force.engine.name().to_owned(), config.force.precision().name().to_owned()],
         };
         page.line("force", format!("engine {engine}, precision {precision}"));
+        if let Some(law) = config.law_section() {
+            page.line("law", law.describe());
+        }
         let epsilon = config.softening.epsilon.get();
         let length = self.units().label(Dimension::LENGTH);
         page.line("softening", if epsilon == 0.0 { "none".to_owned() } else { format!("{epsilon} {length}") });
@@ -185,7 +188,7 @@ impl<'a> Contents<'a> {
 
     /// Adds the energy errors, where a row was written.
     fn describe_errors(&self, page: &mut Page) {
-        let Some(now) = self.last_row("relative_energy_error") else { return };
+        let Some(now) = self.last_row("relative_energy_error").filter(|error| !error.is_nan()) else { return };
         let of_checkpoint = self.newest_checkpoint().map(|header| header.run.references.max_relative_energy_error);
         let largest = self.number("max_relative_energy_error").or(of_checkpoint).unwrap_or(0.0).max(now.abs());
         let at = self.last_row("time").map(|time| format!(" at {}", self.time(time))).unwrap_or_default();

@@ -307,6 +307,9 @@ fn the_reference_shows_the_defaults() {
         assert_round_trip(&read(&small(&section.to_string())));
     }
     let initial = whole["initial"].as_table().unwrap().clone();
+    // Without a law it is Newton's.
+    let law = whole["force"].as_table_mut().unwrap().remove("law").unwrap();
+    assert_eq!(law["parameters"].as_table().map(toml::Table::len), Some(0));
     let (with, models): (toml::Table, toml::Table) =
         initial.into_iter().partition(|(name, _)| WITH_MODELS.contains(&name.as_str()));
     // Every model has a template but that of particles in memory.

@@ -62,4 +62,4 @@ macro_rules! replays {
     };
 }
 
-replays! { amuse config convert hdf5 hdf5_damaged library numbers particles requests results settings tables }
+replays! { amuse config convert hdf5 hdf5_damaged laws library numbers particles requests results settings tables }

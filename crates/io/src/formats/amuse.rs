@@ -48,7 +48,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the last state of the only set in the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let file = ThirdPartyFile::open(path)?;
     let (set, mut notes) = last_state(&file)?;
     let n = set.rows("keys")?;

@@ -8,6 +8,7 @@ use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
 use super::{Format, WritableUnits, Writer, nearest};
 use std::path::Path;
+use tisane::particles::NamedColumn;
 use tisane::{Error, Result};
 
 /// Entry of the format in [`super::FORMATS`].
@@ -36,14 +37,18 @@ struct ColumnOrder {
     required: [usize; 7],
     id: Option<usize>,
     radius: Option<usize>,
+    /// Further columns that are wanted and there.
+    named: Vec<(String, usize)>,
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, wanted: &[String]) -> Result<FileState> {
     let mut lines = Lines::open(path)?;
     let first = lines.next()?.ok_or_else(|| Error::input(path, "expected a header line, found none"))?;
-    let header = header(path, first)?;
-    let width = REQUIRED.len() + usize::from(header.id.is_some()) + usize::from(header.radius.is_some());
+    let header = header(path, first, wanted)?;
+    let further = usize::from(header.id.is_some()) + usize::from(header.radius.is_some()) + header.named.len();
+    let width = REQUIRED.len() + further;
+    let mut named = vec![Vec::new(); header.named.len()];
     let (mut columns, mut ids, mut radii, mut places) = (Columns::default(), Vec::new(), Vec::new(), Vec::new());
     while let Some((line, text)) = lines.next()? {
         let words: Vec<&str> = fields(text).collect();
@@ -62,6 +67,9 @@ fn read(path: &Path) -> Result<FileState> {
         if let Some(column) = header.radius {
             radii.push(number_at(path, line, RADIUS, words[column])?);
         }
+        for (values, (name, column)) in named.iter_mut().zip(&header.named) {
+            values.push(number_at(path, line, name, words[*column])?);
+        }
         places.push(line);
     }
     let (mut particles, places) = (columns.finish(), Locations::Lines(places));
@@ -69,6 +77,8 @@ fn read(path: &Path) -> Result<FileState> {
         particles.id = ids;
     }
     particles.radius = radii;
+    let named = header.named.into_iter().zip(named);
+    particles.columns = named.map(|((name, _), values)| NamedColumn { name, values }).collect();
     Ok(FileState::new("csv", particles, places))
 }
 
@@ -95,15 +105,16 @@ fn unquoted(word: &str) -> Option<&str> {
     word.strip_prefix('"')?.strip_suffix('"').map(str::trim)
 }
 
-/// Parses the header line: every required name once, `id` and `radius` at most once, nothing else.
-fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
+/// Parses the header line: every required name once, `id`, `radius` and the wanted names at most once, nothing else.
+fn header(path: &Path, (line, text): (u64, &str), wanted: &[String]) -> Result<ColumnOrder> {
     let names: Vec<&str> = fields(text).collect();
     let wrong = |problem: String| {
         let help = format!("the header is {}[,{ID}][,{RADIUS}] in any order", REQUIRED.join(","));
         Error::input(path, format!("line {line}, header: {problem}")).with_help(help)
     };
     for (column, name) in names.iter().enumerate() {
-        if !REQUIRED.contains(name) && ![ID, RADIUS].contains(name) {
+        let is_wanted = wanted.iter().any(|wanted| wanted == name);
+        if !REQUIRED.contains(name) && ![ID, RADIUS].contains(name) && !is_wanted {
             // A number is not a misspelt name: the header is missing.
             let is_number = name.parse::<f64>().is_ok();
             let guess = nearest(name, REQUIRED.into_iter().chain([ID, RADIUS]));
@@ -120,7 +131,8 @@ fn header(path: &Path, (line, text): (u64, &str)) -> Result<ColumnOrder> {
         let missing = || wrong(format!("expected a column {name}, found {}", names.join(",")));
         *place = position(name).ok_or_else(missing)?;
     }
-    Ok(ColumnOrder { required, id: position(ID), radius: position(RADIUS) })
+    let named = wanted.iter().filter_map(|name| Some((name.clone(), position(name)?))).collect();
+    Ok(ColumnOrder { required, id: position(ID), radius: position(RADIUS), named })
 }
 
 /// Parses an id in the given line.

@@ -8,10 +8,11 @@ use crate::hdf::contents::{Contents, DatasetInfo};
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::Path;
 use tisane::Error;
 use tisane::error::printable;
-use tisane::particles::{Particles, Vec3, from_components};
+use tisane::particles::{NamedColumn, Particles, Vec3, from_components};
 
 /// Largest number of datasets in a note.
 const MOST_NOTED: usize = 8;
@@ -34,6 +35,9 @@ pub struct Datasets {
     /// Dataset of the radii: N numbers. Without it the particles have none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<String>,
+    /// Datasets of further columns, which a law of [force.law] reads: N numbers each, by the name of the column.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, String>,
 }
 
 /// Dataset of vectors, or datasets of their components.
@@ -62,7 +66,8 @@ impl Datasets {
         let vectors = [("position", self.position.paths()), ("velocity", self.velocity.paths())];
         let others = [("id", &self.id), ("radius", &self.radius)];
         let others = others.into_iter().filter_map(|(key, path)| Some((key, std::slice::from_ref(path.as_ref()?))));
-        let all = mass.into_iter().chain(vectors).chain(others);
+        let columns = self.columns.values().map(|path| ("columns", std::slice::from_ref(path)));
+        let all = mass.into_iter().chain(vectors).chain(others).chain(columns);
         all.flat_map(|(key, paths)| paths.iter().map(move |path| (key, path)))
     }
 
@@ -117,6 +122,10 @@ pub fn read_datasets(path: &Path, datasets: &Datasets) -> Result<FileState, Data
     }
     if let Some(radius) = &datasets.radius {
         particles.radius = reader.column("radius", radius, Some(n), 1)?;
+    }
+    for (name, path) in &datasets.columns {
+        let values = reader.column("columns", path, Some(n), 1)?;
+        particles.columns.push(NamedColumn { name: name.clone(), values });
     }
     let mut state = FileState::new("hdf5", particles, Locations::Records);
     state.guess = "datasets as named".into();
@@ -270,7 +279,7 @@ fn propose(datasets: &[DatasetInfo]) -> Option<Datasets> {
         let velocity = vector(&["v"], ["vx", "vy", "vz"])?;
         let id = find(&above, &[n], &|name| name.starts_with("id") || name.ends_with("id") || name.ends_with("ids"));
         // What is called radius may be a distance from the centre.
-        Some(Datasets { mass: mass.path.clone(), position, velocity, id, radius: None })
+        Some(Datasets { mass: mass.path.clone(), position, velocity, id, radius: None, columns: BTreeMap::new() })
     })
 }
 

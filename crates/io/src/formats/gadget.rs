@@ -42,7 +42,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let file = ThirdPartyFile::open(path)?;
     let GadgetHeader { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
     let root = file.root();

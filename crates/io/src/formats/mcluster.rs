@@ -32,7 +32,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     if detect(&FileProbe::open(path)?).is_none() {
         return Err(Error::input(path, format!("line 1: expected the header {}", HEADER.join(" "))));
     }

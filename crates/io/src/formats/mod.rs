@@ -49,7 +49,8 @@ pub struct Format {
     /// Recognises a file of the format, also a damaged one. Returns the reason, or [`None`] for other files.
     detect: fn(&FileProbe) -> Option<Guess>,
     /// Reads a regular, non-empty file.
-    read: fn(&Path) -> Result<FileState>,
+    /// Columns of the given names are read too, where the format can have them.
+    read: fn(&Path, &[String]) -> Result<FileState>,
     /// Writer, if tisane writes the format.
     pub writer: Option<Writer>,
 }
@@ -99,6 +100,14 @@ pub const FORMATS: &[Format] = &[
 /// [`Error::Input`] if the file is missing, not a regular file, empty, damaged, in no known format or in another than
 /// the given one, or if it holds unphysical values.
 pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
+    read_with_columns(path, format, &[])
+}
+
+/// Reads a file of particles as [`read`] does, with further columns of these names where the file has them.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_with_columns(path: &Path, format: Option<&str>, columns: &[String]) -> Result<FileState> {
     let named = format.map(|name| by_name(path, name)).transpose()?;
     let probe = FileProbe::open(path)?;
     let (chosen, guess) = match (named, guesses(&probe)) {
@@ -113,7 +122,7 @@ pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
         (None, found) => best_guess(&found).ok_or_else(|| unknown(path))?,
     };
     drop(probe);
-    let state = FileState { guess, ..(chosen.read)(path)? };
+    let state = FileState { guess, ..(chosen.read)(path, columns)? };
     validate(path, &state)?;
     Ok(state)
 }

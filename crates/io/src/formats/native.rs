@@ -33,12 +33,13 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the file as [`snapshot::read`] does, with all of its checks.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     if let Some(error) = unrecognised(path, &FileProbe::open(path)?) {
         return Err(error);
     }
     let s = snapshot::read(path)?;
-    let particles = Particles { id: s.id, radius: s.radius, ..Particles::new(s.mass, s.pos, s.vel) };
+    let particles =
+        Particles { id: s.id, radius: s.radius, columns: s.columns, ..Particles::new(s.mass, s.pos, s.vel) };
     let (time, units) = (Some(s.time), Some(s.units.units));
     Ok(FileState { time, units, ..FileState::new("tisane", particles, Locations::Records) })
 }

@@ -25,7 +25,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     Ok(columns::read(path, "nbody6", false)?.0)
 }
 

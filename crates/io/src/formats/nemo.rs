@@ -77,7 +77,7 @@ impl SnapshotItems {
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let head = FileProbe::open(path)?.head;
     let expected = "expected an item of NEMO's structured binary at the start of the file, found none";

@@ -33,7 +33,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let (state, _) = columns::read(path, "petar", false)?;
     Ok(FileState { units: Some(units()), ..state })
 }

@@ -77,7 +77,7 @@ fn detect(probe: &FileProbe) -> Option<Guess> {
 }
 
 /// Reads the file.
-fn read(path: &Path) -> Result<FileState> {
+fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let failed = |e: std::io::Error| Error::input(path, e);
     let file = File::open(path).map_err(failed)?;
     let length = file.metadata().map_err(failed)?.len();

@@ -1,16 +1,17 @@
 //! Choice of the engine that computes the forces of a run, with the reason for it.
 
 mod auto;
+mod build;
 mod forecast;
 
-use super::gpu::{OnGpu, cuda, cuda_accelerations, cuda_group, gpus};
-use super::width;
+use super::gpu::{OnGpu, gpus};
 use crate::config::{Config, DeviceSet, Engine, Stepping};
 use crate::several::Gpus;
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
 use crate::team::{Order, Team};
 use auto::decide;
+pub(crate) use build::Build;
 pub use forecast::{describe_engine, forecast, forecast_engine, forecast_several};
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
@@ -19,9 +20,9 @@ use tisane::force::block_steps::StepScheme;
 use tisane::force::external::{ExternalField, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
-use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
+use tisane::force::{EngineKind, ForceEngine, reference};
 use tisane::integrator::{AnyIntegrator, Integrator};
-use tisane::propagator::Propagator;
+use tisane::law::Law;
 use tisane::time::Clock;
 use tisane::units::Scale;
 
@@ -51,87 +52,16 @@ pub(crate) struct Task<'a> {
     pub scale: &'a Scale,
     pub n: usize,
     pub field: Option<&'a Arc<dyn ExternalField>>,
+    /// Law in place of Newton's.
+    pub law: Option<&'a Arc<Law>>,
     pub team: Option<&'static Team>,
-}
-
-/// Quantities for which there are engines of every kind.
-pub(crate) trait Build: Evaluation {
-    /// Flag that these are forces with jerk and potential: what other ranks open.
-    #[cfg(feature = "mpi")]
-    const WHOLE: bool;
-
-    /// Builds the CPU engine.
-    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
-    /// Builds the reference engine.
-    fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
-    /// Builds the engine on a GPU; returns it with its name, which says the device.
-    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
-
-    /// Couples an integrator with its engine, and with one that measures in f64 if that does not.
-    fn couple<I: Integrator<Evaluation = Self> + 'static>(
-        integrator: I,
-        (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
-        task: Task<'_>,
-        gpu: OnGpu,
-    ) -> Result<Propagator> {
-        Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
-    }
-}
-
-impl Build for Forces {
-    #[cfg(feature = "mpi")]
-    const WHOLE: bool = true;
-
-    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
-        Ok(cpu::engine(task.precision, task.epsilon, task.clock, width(task.precision)?))
-    }
-
-    fn reference(task: Task<'_>) -> Box<dyn ForceEngine> {
-        reference::engine(task.precision, task.epsilon, task.clock)
-    }
-
-    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
-        if let Some(devices) = gpu.devices.map(|devices| devices.numbers(gpus().map_or(0, |there| there.len()))) {
-            return cuda_group(task.precision, task.epsilon, task.clock, (gpu, &devices));
-        }
-        let (engine, name) = cuda(task.precision, task.epsilon, task.clock, gpu)?;
-        Ok((engine, name))
-    }
-
-    fn couple<I: Integrator<Evaluation = Self> + 'static>(
-        integrator: I,
-        (kind, engine): (EngineKind, Box<dyn ForceEngine>),
-        task: Task<'_>,
-        gpu: OnGpu,
-    ) -> Result<Propagator> {
-        if kind.measures_energy(task.precision) {
-            return Ok(Propagator::in_f64(integrator, engine));
-        }
-        Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
-    }
-}
-
-impl Build for Accelerations {
-    #[cfg(feature = "mpi")]
-    const WHOLE: bool = false;
-
-    fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
-        Ok(cpu::accelerations(task.precision, task.epsilon, width(task.precision)?))
-    }
-
-    fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
-        reference::accelerations(task.precision, task.epsilon)
-    }
-
-    fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
-        cuda_accelerations(task.precision, task.epsilon, gpu)
-    }
 }
 
 /// Builds an engine of a kind, with the external field; returns it with its name, which for a GPU says the device.
 fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
     let named = |engine| (engine, kind.name().to_owned());
     let (engine, name) = match kind {
+        _ if task.law.is_some() => E::by_law(kind, task)?,
         EngineKind::Cpu => named(E::on_cpu(task)?),
         EngineKind::Cuda => E::on_gpu(task, gpu)?,
         EngineKind::Reference => named(E::reference(task)),
@@ -169,7 +99,7 @@ pub(crate) fn engine_of_rank<E: Build>(order: &Order, host_rank: usize) -> Resul
         EngineKind::Cuda => (host_rank % gpus()?.len().max(1)) as u32,
         EngineKind::Cpu | EngineKind::Reference => 0,
     };
-    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n, field: None, team: None };
+    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n, field: None, law: None, team: None };
     Ok(build(kind, task, OnGpu { device, room_for: n, ..OnGpu::default() })?.0)
 }
 
@@ -303,7 +233,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         profiler,
         steps_on_device,
     };
-    Ok((Engines { kind, propagator, auditor }, info))
+    Ok((Engines { kind, propagator, auditor, law: task.law.cloned() }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are
@@ -397,7 +327,16 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None, team: None };
+    let task = Task {
+        precision,
+        epsilon,
+        clock,
+        scale: &Scale::IDENTITY,
+        n: gpu.room_for,
+        field: None,
+        law: None,
+        team: None,
+    };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 

@@ -1,7 +1,7 @@
 //! Particles from a file, `[initial.file]`.
 
 use super::initial::Context;
-use crate::config::{FileModel, Problem};
+use crate::config::{FileModel, LawSection, Problem};
 use tisane::error::{Error, Result};
 use tisane::initial::InitialState;
 use tisane::units::Dimension;
@@ -14,8 +14,9 @@ use tisane_io::formats::{self, DatasetsError, FileState};
 /// [`Error::Input`] for a file that cannot be used; [`Error::Config`] for a dataset that is named and not there.
 pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Result<InitialState> {
     let path = file.path();
+    let columns = context.loaded.config.law_section().map(LawSection::column_names).unwrap_or_default();
     let state = match &file.datasets {
-        None => formats::read(path, file.format.name()),
+        None => formats::read_with_columns(path, file.format.name(), &columns),
         Some(datasets) => formats::read_datasets(path, datasets).map_err(|error| locate(at, error, context)),
     };
     let mut state = state.map_err(|error| match path.exists() {

@@ -73,7 +73,9 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let field = config.external.build(&run.scale);
     let (clock, scale, n) = (run.clock, &run.scale, particles.len());
-    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), team: session.team };
+    let law = config.law(scale).map_err(|problem| loaded.explain(problem))?;
+    let (field, law) = (field.as_ref(), law.as_ref());
+    let task = Task { precision, epsilon, clock, scale, n, field, law, team: session.team };
     let before = EngineKind::from_name(&of_run.engine);
     let (engines, mut info) = choose_engines(&config, session, before, task)?;
     if before.is_none() {
@@ -83,7 +85,9 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
             of_run.engine
         ));
     }
-    info.warnings.extend(warnings_of_start(dir, Terms::new(&config, &run.scale, start)));
+    if law.is_none() {
+        info.warnings.extend(warnings_of_start(dir, Terms::new(&config, &run.scale, start)));
+    }
     let units = FileUnits { units: config.units(), scale: run.scale };
     let records: Vec<Change> = changes.iter().map(|it| it.record(reached, run.counters.block_steps)).collect();
     let mut all = of_run.changes().map_err(|problem| Error::input(dir.join(taken), problem))?;

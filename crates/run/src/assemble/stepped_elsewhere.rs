@@ -23,7 +23,7 @@ pub fn engines_stepped_elsewhere(
 ) -> Result<Option<Engines>> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let (clock, scale) = (set.clock, &set.scale);
-    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None, team: None };
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None, law: None, team: None };
     let AnyIntegrator::Forces(integrator) = set.config.integrator(precision, set.clock) else {
         return Ok(None);
     };
@@ -34,5 +34,5 @@ pub fn engines_stepped_elsewhere(
     let f64_engine = f64_engine(EngineKind::Cpu, task, OnGpu::default())?;
     let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
     let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
-    Ok(Some(Engines { kind, propagator: Propagator::new(integrator, engine, f64_engine), auditor }))
+    Ok(Some(Engines { kind, propagator: Propagator::new(integrator, engine, f64_engine), auditor, law: None }))
 }

@@ -4,6 +4,7 @@
 //! would stop at the first mistake, gives every mistake with its key path and the nearest valid name.
 
 use serde_json::Value as Json;
+use tisane::error::nearest;
 use toml::{Table, Value};
 
 use super::devices::DeviceSet;
@@ -11,7 +12,7 @@ use super::document::{item_path, join};
 use super::error::Problem;
 use super::schema::{follow, summary};
 use super::wall_time::WallTime;
-use tisane::units::Real;
+use tisane::units::{Quantity, Real};
 
 /// Returns all mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
@@ -223,6 +224,7 @@ fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     let is_number = matches!(value, Value::String(_) | Value::Integer(_) | Value::Float(_));
     let is_set = matches!(value, Value::String(_) | Value::Array(_));
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
+        "Quantity" => Some(read::<Quantity>(value, (is_number, "a number or text with a unit"))),
         "Real" => Some(read::<Real>(value, (is_number, "a number"))),
         "DeviceSet" => Some(read::<DeviceSet>(value, (is_set, "a list of numbers of GPUs, or \"all\""))),
         "WallTime" => Some(read::<WallTime>(value, (is_number, "a time such as \"15min\""))),
@@ -236,26 +238,6 @@ fn names(schema: &Json) -> Vec<&str> {
     let single = schema.get("const").and_then(Json::as_str);
     let nested = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().flat_map(names);
     listed.chain(single).chain(nested).collect()
-}
-
-/// Returns the valid name nearest to a misspelt one, if any is near: by a common beginning (`eps`) or by swapped,
-/// missing and wrong letters (`f46`). A single wrong letter counts as nearer than a longer name with the same letters, and
-/// of two names that are as near, to a hundredth, the one nearer in length is taken.
-#[must_use]
-pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
-    let found = found.to_lowercase();
-    let likeness = |name: &str| {
-        let name = name.to_lowercase();
-        if name.len() > 2 && strsim::damerau_levenshtein(&found, &name) == 1 {
-            return 1.0;
-        }
-        strsim::jaro_winkler(&found, &name).max(strsim::normalized_damerau_levenshtein(&found, &name))
-    };
-    let hundredths = |name: &str| (100.0 * likeness(name)).round();
-    let length = |name: &str| name.len().abs_diff(found.len());
-    let nearer = |a: &&str, b: &&str| hundredths(a).total_cmp(&hundredths(b)).then(length(b).cmp(&length(a)));
-    let best = valid.iter().copied().max_by(nearer)?;
-    (likeness(best) > 0.65).then_some(best)
 }
 
 /// Describes a value for a message.

@@ -220,7 +220,7 @@ impl Document {
             problem.problem.push_str(&format!(", against {other}"));
         }
         let mut found = match self.place(&problem.key) {
-            Some(Place::Text(span)) => self.at(span, problem),
+            Some(Place::Text(span)) => self.at(&self.narrowed(span, problem.within.as_deref()), problem),
             Some(Place::Set(number)) => ConfigError { place: shown(&self.sets[*number]), ..problem.into() },
             None => ConfigError { place: self.name.clone(), ..problem.into() },
         };
@@ -228,6 +228,15 @@ impl Document {
             found.labels.extend(labels);
         }
         found
+    }
+
+    /// Returns the place in the text of a setting where it has one, and where the text stands as it is in the file.
+    fn narrowed(&self, span: &Range<usize>, within: Option<&(String, Range<usize>)>) -> Range<usize> {
+        let start = within.and_then(|(text, _)| Some(span.start + self.text.get(span.clone())?.find(text)?));
+        match (start, within) {
+            (Some(start), Some((_, place))) => start + place.start..start + place.end,
+            _ => span.clone(),
+        }
     }
 
     /// Returns problems (at least one) as one error with their locations: that of the first in the text, then the

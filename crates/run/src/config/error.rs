@@ -1,5 +1,6 @@
 //! Mistakes in a configuration.
 
+use std::ops::Range;
 use tisane::error::ConfigError;
 
 /// Mistake in a setting, without its location in the text.
@@ -13,18 +14,27 @@ pub struct Problem {
     pub help: Option<String>,
     /// Key path of a setting that contradicts this one.
     pub(super) against: Option<String>,
+    /// Text of the setting, and the place in it.
+    pub(super) within: Option<Box<(String, Range<usize>)>>,
 }
 
 impl Problem {
     /// Returns a problem with the setting at a key path.
     pub fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { key: key.into(), problem: problem.into(), help: None, against: None }
+        Self { key: key.into(), problem: problem.into(), help: None, against: None, within: None }
     }
 
     /// Adds advice.
     #[must_use]
     pub fn with_help(mut self, help: impl Into<String>) -> Self {
         self.help = Some(help.into());
+        self
+    }
+
+    /// Adds the place of the mistake in the text of the setting.
+    #[must_use]
+    pub(super) fn within(mut self, text: String, place: Range<usize>) -> Self {
+        self.within = Some(Box::new((text, place)));
         self
     }
 

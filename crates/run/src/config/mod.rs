@@ -13,6 +13,7 @@ mod error;
 mod file;
 mod format;
 mod initial;
+mod law;
 mod limits;
 mod resolve;
 mod schema;
@@ -26,7 +27,6 @@ use std::path::{Path, PathBuf};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-pub use check::nearest;
 pub use collisions::{CollisionSettings, Escapers, Radii};
 pub use devices::DeviceSet;
 pub use ensemble::{Ensemble, Kept, MAX_MEMBERS, Rule, StopAt, Variation};
@@ -38,6 +38,7 @@ pub use initial::{
     Hernquist, Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
     SemiMajorAxis, Size, TwoBody, UniformSphere, parse_datasets,
 };
+pub use law::{LawSection, law_of_text};
 pub use limits::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
@@ -45,6 +46,7 @@ pub use sections::{
     UnitsSection,
 };
 pub use templates::{TEMPLATES, template};
+pub use tisane::error::nearest;
 pub use tisane::real;
 pub use tisane::units::Real;
 pub use validate::{above, at_least, whole_multiple};
@@ -213,7 +215,7 @@ impl Config {
         Ok(Loaded { config, written: text.to_owned(), subsystems_of_cluster, estimates: false, source })
     }
 
-    /// Returns true if a cluster has subsystems by default: without softening and external fields, with a scheme that can have
+    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, with a scheme that can have
     /// them, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration has a shortest
     /// step. A program that hands over particles asks for what it wants.
     fn leaves_subsystems_open(&self) -> bool {
@@ -221,6 +223,7 @@ impl Config {
         self.encounters.is_none()
             && self.softening.epsilon.get() == 0.0
             && self.external.is_empty()
+            && self.law_section().is_none()
             && scheme.has_encounters()
             && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device

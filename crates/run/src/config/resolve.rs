@@ -24,6 +24,10 @@ impl Config {
         if self.units().is_henon() {
             self.units.system = Some(System::Henon);
         }
+        if self.law_section().is_some() {
+            // Its binaries, escapers and densities are those of Newton's law.
+            self.cluster.enabled = false;
+        }
         if self.has_steps() {
             self.resolve_times()?;
         }

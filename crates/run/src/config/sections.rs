@@ -5,6 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::devices::DeviceSet;
+use super::law::LawSection;
 use tisane::diagnostics::cluster::LagrangianMass;
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -98,6 +99,9 @@ pub struct Force {
     /// Number of threads of the CPU engine; 0 for one per core.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
+    /// Law of the force between two particles in place of Newton's: a ready one by its name, or a formula. Default: Newton's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSection>,
 }
 
 /// Place where whole block steps are taken.

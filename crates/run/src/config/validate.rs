@@ -4,6 +4,7 @@ mod initial;
 
 use super::collisions;
 use super::error::Problem;
+use super::law;
 use super::{Config, Model};
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
@@ -37,6 +38,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     }
     encounters(config, &mut found);
     collisions::validate(config, &mut found);
+    law::validate(config, &mut found);
     if let Some(ensemble) = &config.ensemble {
         ensemble.validate(config, &mut found);
     }

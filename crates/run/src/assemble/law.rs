@@ -1,0 +1,66 @@
+//! The law of a run: compiled for the scale of its particles, which must have the columns that it reads.
+
+use super::Setup;
+use super::potentials::potentials_for;
+use crate::config::{Loaded, Problem};
+use std::sync::Arc;
+use tisane::error::Result;
+use tisane::force::precision::Precision;
+use tisane::force::{Field, reference};
+use tisane::law::Law;
+use tisane::particles::Particles;
+use tisane::time::Time;
+use tisane::units::Scale;
+
+/// Compiles the law of a configuration and drops the columns of the particles that it does not read. Adds its remarks to the warnings, and what
+/// follows from it to the settings that were derived.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) for a formula that is wrong and a column that is missing.
+pub(super) fn of_particles(
+    loaded: &Loaded,
+    p: &mut Particles,
+    scale: &Scale,
+    (warnings, derived): (&mut Vec<String>, &mut Vec<String>),
+) -> Result<Option<Arc<Law>>> {
+    let config = &loaded.config;
+    let law = config.law(scale).map_err(|problem| loaded.explain(problem))?;
+    let (Some(law), Some(section)) = (law, config.law_section()) else {
+        p.columns.clear();
+        return Ok(None);
+    };
+    let names = section.column_names();
+    p.columns.retain(|column| names.contains(&column.name));
+    // As files have them.
+    p.columns.sort_by(|a, b| a.name.cmp(&b.name));
+    if let Some(name) = names.iter().find(|name| p.column(name).is_none_or(|values| values.len() != p.len())) {
+        let problem = format!("the particles have no column `{name}`, which the law reads");
+        return Err(loaded.explain(Problem::new(format!("force.law.columns.{name}"), problem).with_help(
+            "comma-separated text may have it as a further column, HDF5 as one of initial.file.datasets.columns",
+        )));
+    }
+    let of_cluster = "cluster diagnostics and warnings of close pairs are those of Newton's law: there are none";
+    derived.push(of_cluster.into());
+    warnings.extend(law.notes().iter().map(|note| format!("force.law: {note}")));
+    if !law.has_potential() {
+        warnings.push("force.law.acceleration has no potential: there is no energy, and no energy error".into());
+    }
+    if config.initial.sampled().is_some() {
+        derived.push("the model is in equilibrium by Newton's law, not by force.law".into());
+    }
+    Ok(Some(law))
+}
+
+/// Returns the potentials of the particles of a run, or of bodies made of them, in f64, by its law and softening.
+///
+/// # Errors
+/// As the engine.
+pub(super) fn potentials(setup: &Setup, p: &Particles) -> Result<Vec<f64>> {
+    let epsilon = setup.epsilon();
+    let Some(law) = &setup.law else {
+        return potentials_for(p, epsilon, &setup.config.force, setup.estimates);
+    };
+    let mut engine = reference::law_engine(law, Precision::F64, epsilon, setup.clock);
+    engine.load(p)?;
+    Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
+}

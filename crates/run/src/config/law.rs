@@ -1,0 +1,229 @@
+//! Law of the force between two particles, `[force.law]`.
+
+use super::Config;
+use super::error::Problem;
+use super::file;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use tisane::error::{Error, nearest};
+use tisane::integrator::SchemeInfo;
+use tisane::law::dimension::PairDimension;
+use tisane::law::ready::{NEWTON, Ready};
+use tisane::law::{Column, Formula, Law, LawSource, Parameter};
+use tisane::units::{Dimension, Quantity, Scale, Units};
+
+/// Law of the force between two particles in place of Newton's: a ready one by its name, or a formula. Default: Newton's.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LawSection {
+    /// Name of a ready law: newton, yukawa, spline, lennard-jones, coulomb, p3m-cutoff, paczynski-wiita.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
+    /// Formula of the potential energy of a pair, of s, m_i, m_j, G, the parameters and columns.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub potential: Option<String>,
+    /// Formula of the acceleration of i towards j, in place of a potential; there is no energy then.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub acceleration: Option<String>,
+    /// Parameters of the formula, each a number or text with a unit such as "0.3 pc".
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub parameters: BTreeMap<String, Quantity>,
+    /// Columns of the particles that the formula reads as `NAME_i` and `NAME_j`, each with the unit of its values; "1" for pure numbers.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub columns: BTreeMap<String, Quantity>,
+}
+
+/// Key path of the section.
+const SECTION: &str = "force.law";
+
+impl LawSection {
+    /// Returns the law of a name or formula, and the key of it.
+    fn formula(&self) -> Result<(Formula, &'static str, Option<&'static Ready>), Problem> {
+        let given: Vec<(&str, &String)> =
+            [("name", &self.name), ("potential", &self.potential), ("acceleration", &self.acceleration)]
+                .into_iter()
+                .filter_map(|(key, text)| Some((key, text.as_ref()?)))
+                .collect();
+        match given[..] {
+            [("name", name)] => {
+                let Some(ready) = Ready::named(name) else {
+                    let names: Vec<_> = Ready::names().collect();
+                    let near = nearest(name, &names).map(|it| format!("; did you mean \"{it}\"?")).unwrap_or_default();
+                    let problem = format!("expected one of {}, found \"{name}\"{near}", names.join(", "));
+                    return Err(Problem::new(format!("{SECTION}.name"), problem));
+                };
+                Ok((ready.formula(), "name", Some(ready)))
+            }
+            [("potential", text)] => Ok((Formula::Potential(text.clone()), "potential", None)),
+            [(_, text)] => Ok((Formula::Acceleration(text.clone()), "acceleration", None)),
+            [] => {
+                let problem = "missing: expected one of name, potential, acceleration in [force.law]";
+                Err(Problem::new(SECTION, problem))
+            }
+            [(first, _), (second, _), ..] => {
+                let problem = "two at once in [force.law]: expected only one of name, potential and acceleration";
+                Err(Problem::new(format!("{SECTION}.{second}"), problem).against(format!("{SECTION}.{first}")))
+            }
+        }
+    }
+
+    /// Returns the law and its parameters, for people.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let law = match (&self.name, &self.potential, &self.acceleration) {
+            (Some(name), ..) => name.clone(),
+            (_, Some(formula), _) => format!("potential {formula}"),
+            (.., formula) => format!("acceleration {}", formula.as_deref().unwrap_or_default()),
+        };
+        let parameters = self.parameters.iter().map(|(name, value)| format!(", {name} = {}", value.text()));
+        law + &parameters.collect::<String>()
+    }
+
+    /// Returns the columns of the particles, of a ready law or as they are listed.
+    fn columns(&self, ready: Option<&Ready>) -> Vec<(String, Quantity)> {
+        let mut columns: Vec<_> = self.columns.iter().map(|(name, unit)| (name.clone(), unit.clone())).collect();
+        for name in ready.into_iter().flat_map(|ready| ready.columns) {
+            if !self.columns.contains_key(*name) {
+                columns.push(((*name).to_owned(), Quantity::number(tisane::real!(1.0))));
+            }
+        }
+        columns
+    }
+
+    /// Returns the names of the columns that the particles must have.
+    pub(crate) fn column_names(&self) -> Vec<String> {
+        let ready = self.name.as_deref().and_then(Ready::named);
+        self.columns(ready).into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Compiles the law for internal units of a scale; [`None`] for Newton's, which the engines have built in.
+    pub(crate) fn compile(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<Law>>, Problem> {
+        if self.name.as_deref() == Some(NEWTON) {
+            return match self.parameters.keys().next() {
+                Some(name) => Err(unknown_parameter(name, NEWTON, &[])),
+                None => Ok(None),
+            };
+        }
+        let (formula, key, ready) = self.formula()?;
+        self.check_units(units)?;
+        if let Some(ready) = ready {
+            self.check_parameters(ready)?;
+        }
+        let dimension = |of: &Quantity| {
+            let Dimension { mass, length, time, .. } = of.dimension();
+            PairDimension::with_time(f64::from(mass), f64::from(length), f64::from(time))
+        };
+        let parameters = self.parameters.iter().map(|(name, value)| Parameter {
+            name: name.clone(),
+            value: value.internal(units, scale),
+            dimension: dimension(value),
+        });
+        let columns = self.columns(ready);
+        let columns = columns.iter().map(|(name, unit)| Column {
+            name: name.clone(),
+            unit: unit.internal(units, scale),
+            dimension: dimension(unit),
+        });
+        let source = LawSource {
+            formula,
+            parameters: parameters.collect(),
+            columns: columns.collect(),
+            has_units: !units.is_henon(),
+        };
+        match Law::new(source) {
+            Ok(law) => Ok(Some(Arc::new(law))),
+            Err(mistake) => {
+                let help = format!("{mistake}").split_once('\n').map(|(_, shown)| format!("the place:\n{shown}"));
+                let at = 1 + mistake.formula[..mistake.span.start].chars().count();
+                let problem = format!("character {at}: {}", mistake.problem);
+                let problem = Problem::new(format!("{SECTION}.{key}"), problem).with_help(help.unwrap_or_default());
+                Err(problem.within(mistake.formula, mistake.span))
+            }
+        }
+    }
+
+    /// Refuses units by name where the configuration has none.
+    fn check_units(&self, units: &Units) -> Result<(), Problem> {
+        for (section, values) in [("parameters", &self.parameters), ("columns", &self.columns)] {
+            for (name, value) in values {
+                if units.is_henon() && value.dimension() != Dimension::NONE {
+                    let problem = format!("expected a number, found \"{}\": Hénon units have no names", value.text());
+                    return Err(Problem::new(format!("{SECTION}.{section}.{name}"), problem));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Checks that exactly the parameters of a ready law are given.
+    fn check_parameters(&self, ready: &Ready) -> Result<(), Problem> {
+        let known: Vec<&str> = ready.parameters.iter().map(|(name, _)| *name).collect();
+        if let Some(name) = self.parameters.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(unknown_parameter(name, ready.name, &known));
+        }
+        match ready.parameters.iter().find(|(name, _)| !self.parameters.contains_key(*name)) {
+            None => Ok(()),
+            Some((name, meaning)) => {
+                let problem = format!("missing parameter `{name}` of the law \"{}\": {meaning}", ready.name);
+                Err(Problem::new(format!("{SECTION}.parameters.{name}"), problem))
+            }
+        }
+    }
+}
+
+fn unknown_parameter(name: &str, law: &str, known: &[&str]) -> Problem {
+    let near = nearest(name, known).map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+    let problem = format!("unknown parameter `{name}` of the law \"{law}\"{near}");
+    Problem::new(format!("{SECTION}.parameters.{name}"), problem).with_help(match known {
+        [] => "it has no parameters".into(),
+        known => format!("it has {}", known.join(", ")),
+    })
+}
+
+/// Compiles a law from the text of a section `[force.law]`, for units with G = 1; [`None`] for Newton's.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) for every mistake in it.
+pub fn law_of_text(text: &str) -> Result<Option<Arc<Law>>, Error> {
+    let (section, source) = file::read::<LawSection>(("law", text), &[], |_| Vec::new())?;
+    section.compile(&Units::henon(), &Scale::IDENTITY).map_err(|problem| source.explain(problem))
+}
+
+impl Config {
+    /// Returns the section of the law, if the law is not Newton's.
+    #[must_use]
+    pub fn law_section(&self) -> Option<&LawSection> {
+        self.force.law.as_ref().filter(|law| law.name.as_deref() != Some(NEWTON))
+    }
+
+    /// Compiles the law of a configuration, for internal units of a scale; [`None`] for Newton's.
+    pub(crate) fn law(&self, scale: &Scale) -> Result<Option<Arc<Law>>, Problem> {
+        self.force.law.as_ref().map_or(Ok(None), |law| law.compile(&self.units(), scale))
+    }
+}
+
+/// Checks the law, and that the rest of the configuration goes with it.
+pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
+    // The scale of the particles is not known yet: mistakes do not depend on it but for jumps and derivatives.
+    found.extend(config.law(&Scale::choose(&config.units(), 1.0, 1.0)).err());
+    if config.law_section().is_none() {
+        return;
+    }
+    let scheme = config.integrator.scheme();
+    let refused = [
+        (config.subsystems().is_some(), "encounters", "close encounters are computed with Newton's law"),
+        (scheme.needs_lists(), config.integrator.info().section, "the neighbour scheme knows Newton's law only"),
+        (config.ensemble.is_some(), "ensemble", "ensembles know Newton's law only"),
+    ];
+    for (_, key, problem) in refused.into_iter().filter(|(refuse, ..)| *refuse) {
+        found.push(Problem::new(key, format!("{problem}: expected none with [force.law]")).against(SECTION));
+    }
+    if !config.has_steps() {
+        let SchemeInfo { dt_max_key: key, section, .. } = config.integrator.info();
+        let problem =
+            format!("missing key `{key}` in [{section}]: with [force.law] steps do not follow from the particles");
+        found.push(Problem::new(format!("{section}.{key}"), problem));
+    }
+}
