@@ -124,7 +124,7 @@ mod tests {
         assert!(measured.len() >= 5, "{measured:?}");
         let gpus = Gpus::h200(Precision::Mixed);
         for row in measured {
-            let [n, one, one_shown, two, two_shown] = row[..] else { panic!("{row:?}") };
+            let [n, one, one_shown, two, two_shown, ..] = row[..] else { panic!("{row:?}") };
             for (count, seen, shown) in [(1, one, one_shown), (2, two, two_shown)] {
                 let modelled = SPAN * gpus.time_unit(count, n as usize);
                 assert!((modelled / shown - 1.0).abs() < 6e-3, "N = {n}, {count}: {modelled}, the page {shown}");
