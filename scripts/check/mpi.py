@@ -6,6 +6,7 @@ The argument is a folder with the program, built with MPI.
 """
 
 import csv
+import json
 import os
 import re
 import shlex
@@ -178,7 +179,18 @@ def versions():
     check("a configuration that is not there: exit code 2, told once", process.returncode == 2 and output.count("missing.toml") == 1, output)
 
 
+def scaling():
+    words = ["bench", "scaling", "--n", "256", "--threads", "1", "--repeat", "1", "--json"]
+    code, output = run(3, *words)
+    found = re.search(r"^\{.*^\}", output, re.DOTALL | re.MULTILINE)
+    rows = json.loads(found[0])["rows"] if found else []
+    strong = [row for row in rows if row["kind"] == "strong"]
+    good = code == 0 and [row["count"] for row in strong] == [1, 3] and strong[1]["same_state"] is True
+    check("bench scaling: one state on the first rank and on all three", good, output)
+
+
 bits()
+scaling()
 losses()
 disk()
 versions()

@@ -8,7 +8,7 @@
 //! in every mode: entry k of the list goes to sum k mod 8, and the eight sums are added as a canonical tree.
 
 use super::{Evaluation, Targets};
-use crate::error::Error;
+use crate::error::{Error, Result};
 use crate::time::Time;
 
 /// Number of running sums of an irregular force.
@@ -77,6 +77,15 @@ impl<E: Evaluation> NeighbourForces<E> {
 #[must_use]
 pub fn limit(radius: f64, eps2: f64) -> f64 {
     radius.mul_add(radius, eps2)
+}
+
+/// Checks that an engine has no law of its own: neighbour schemes know Newton's.
+pub(super) fn newton_only(has_law: bool) -> Result<()> {
+    if has_law {
+        let problem = "a neighbour scheme knows Newton's law only".into();
+        return Err(Error::Integration { problem, help: None });
+    }
+    Ok(())
 }
 
 /// Returns the error of an engine that does not compute forces in two parts.

@@ -2,6 +2,7 @@
 
 use super::{ForceEngine, Forces};
 use crate::error::{Error, Result};
+use crate::law::Law;
 use crate::particles::Vec3;
 use crate::time::Time;
 
@@ -43,6 +44,18 @@ impl Points<'_> {
             return Ok(());
         }
         Err(Error::Integration { problem: format!("columns of points with the lengths {lengths:?}"), help: None })
+    }
+
+    /// Checks that a law can be evaluated at the points, some of which may be no particles.
+    ///
+    /// # Errors
+    /// [`Error::Integration`] if the law reads the target where there is none.
+    pub(super) fn check_for(&self, law: &Law) -> Result<()> {
+        if law.program().reads_target() && self.exclude.contains(&NO_SOURCE) {
+            let problem = "the law reads the mass or a column of the target, which a point without a particle has not";
+            return Err(Error::Integration { problem: problem.into(), help: None });
+        }
+        Ok(())
     }
 }
 

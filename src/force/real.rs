@@ -19,6 +19,8 @@ pub trait Real: Float + Pod + Send + Sync {
     type Words<S: Simd>: Copy;
     /// Returns the number of this type nearest to `x`.
     fn from_f64(x: f64) -> Self;
+    /// Returns the number as f64, exactly.
+    fn widen(self) -> f64;
     /// Returns x as the sum of two numbers of this type: the nearest, and the one nearest to the remainder.
     fn split(x: f64) -> [Self; 2];
     /// Returns the number in the only lane of a one-lane vector.
@@ -66,6 +68,11 @@ macro_rules! real {
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as Self
+            }
+            #[inline(always)]
+            #[allow(clippy::unnecessary_cast, reason = "one of the two types is f64")]
+            fn widen(self) -> f64 {
+                self as f64
             }
             #[inline(always)]
             fn split(x: f64) -> [Self; 2] {

@@ -4,11 +4,11 @@ mod law;
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
-use super::neighbours::{IRREGULAR_SUMS, NeighbourForces, NeighbourTargets, limit};
+use super::neighbours::{IRREGULAR_SUMS, NeighbourForces, NeighbourTargets, limit, newton_only};
 use super::precision::Precision;
 use super::real::Real;
 use super::{Accelerations, Block, FieldEngine, ForceEngine, Forces, Points, Targets};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict, softened_square};
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
@@ -316,10 +316,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
-        if self.law.is_some() {
-            let problem = "a neighbour scheme knows Newton's law only".into();
-            return Err(Error::Integration { problem, help: None });
-        }
+        newton_only(self.law.is_some())?;
         let NeighbourTargets { now, targets, lists, regular, .. } = *task;
         self.predict_sources(now);
         for (k, &i) in targets.index.iter().enumerate() {
@@ -351,7 +348,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
 impl<M: Mode> FieldEngine for ReferenceEngine<M> {
     fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
         points.check()?;
-        self.law.as_ref().map_or(Ok(()), |law| law.check(points.exclude))?;
+        self.law.as_ref().map_or(Ok(()), |law| points.check_for(&law.law))?;
         self.predict_sources(now);
         self.sum(Targets { index: points.exclude, pos: points.pos, vel: points.vel }, out);
         Ok(())

@@ -75,7 +75,7 @@ pub struct Parameters {
     /// Accuracy η of the irregular steps.
     pub eta: f64,
     /// Accuracy η of the regular steps.
-    pub eta_regular: f64,
+    pub eta_regular: RegularAccuracy,
     /// Criterion of the irregular and of the regular steps.
     pub criteria: [Criterion; 2],
     /// Mean number of neighbours: 0 for a regular force by all particles, infinite for an irregular one; [`None`] for
@@ -83,6 +83,35 @@ pub struct Parameters {
     pub neighbours: Option<f64>,
     /// Limits of the steps, and properties of the regular forces.
     pub limits: Limits,
+}
+
+/// Accuracy η of the regular steps.
+#[derive(Clone, Copy, Debug)]
+pub enum RegularAccuracy {
+    /// This one.
+    Given(f64),
+    /// A fraction of that of the irregular steps, in systems of up to 1024 particles. In larger ones it grows with the eighth
+    /// root of their number, up to √2 times as much from 16384 on: there the errors of the regular forces count less, and
+    /// the energy error stays near that of [`Hermite4`](crate::integrator::hermite4::Hermite4) with ν = 0.01.
+    PerIrregular([u32; 2]),
+}
+
+impl RegularAccuracy {
+    /// Largest η: the scheme is not stable beyond.
+    const MOST: f64 = 0.7;
+
+    /// Returns η in a system of `n` particles, where that of the irregular steps is `eta`.
+    #[must_use]
+    pub fn eta(self, eta: f64, n: usize) -> f64 {
+        match self {
+            Self::Given(eta) => eta,
+            Self::PerIrregular([above, below]) => {
+                let least = eta * f64::from(above) / f64::from(below);
+                let growth = (n as f64 / 1024.0).sqrt().sqrt().sqrt().clamp(1.0, std::f64::consts::SQRT_2);
+                (least * growth).min(Self::MOST.max(least))
+            }
+        }
+    }
 }
 
 impl Parameters {
@@ -121,6 +150,7 @@ pub struct AhmadCohen {
     forces: NeighbourForces<Forces>,
     guard: RangeGuard,
     per_mass: f64,
+    eta_regular: f64,
     /// Target of the number of neighbours, and the largest number in a list.
     wanted: f64,
     most: usize,
@@ -143,6 +173,7 @@ impl AhmadCohen {
             forces: NeighbourForces::default(),
             guard: RangeGuard::new(parameters.limits.range, clock.dt_max),
             per_mass: 1.0,
+            eta_regular: 0.0,
             wanted: 0.0,
             most: 0,
             pause: None,
@@ -159,6 +190,7 @@ impl AhmadCohen {
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.guard.load(p);
         self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
+        self.eta_regular = self.parameters.eta_regular.eta(self.parameters.eta, p.len());
         let wanted = self.parameters.neighbours.unwrap_or_else(|| default_number(p.len()));
         self.wanted = wanted.min(p.len().saturating_sub(1) as f64);
         self.most = (radius::MOST * self.wanted) as usize + 1;
@@ -183,7 +215,7 @@ impl AhmadCohen {
 impl AhmadCohen {
     /// Returns the scheme as an engine knows it that takes the steps by itself.
     fn scheme(&self) -> StepScheme {
-        let Parameters { order, eta, eta_regular, criteria, .. } = self.parameters;
+        let Parameters { order, eta, criteria, .. } = self.parameters;
         let highest = |criterion| match criterion {
             Criterion::Second => 2,
             Criterion::Third => 3,
@@ -192,7 +224,7 @@ impl AhmadCohen {
         let [points, _] = order.history();
         StepScheme::AhmadCohen {
             points: points as u32,
-            eta: [eta, eta_regular],
+            eta: [eta, self.eta_regular],
             criteria: criteria.map(highest),
             wanted: self.wanted,
             most: self.most,
@@ -287,5 +319,21 @@ impl Integrator for AhmadCohen {
         let mut found = NeighbourForces::default();
         f.evaluate_neighbours(&task, &mut found)?;
         Ok(found.regular.plus(&found.renewed))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regular_steps_are_longer_in_large_systems() {
+        let eta = |n| RegularAccuracy::PerIrregular([5, 6]).eta(0.36, n);
+        assert_eq!([1, 1024].map(eta), [0.36 * 5.0 / 6.0; 2]);
+        assert!((eta(4096) / eta(1) - 2f64.powf(0.25)).abs() < 1e-15);
+        assert!(((eta(16_384) / eta(1)).powi(2) - 2.0).abs() < 1e-15 && eta(1_000_000) == eta(16_384));
+        // No longer than is stable.
+        assert_eq!(RegularAccuracy::PerIrregular([1, 1]).eta(0.6, 16_384), 0.7);
+        assert_eq!(RegularAccuracy::Given(0.1).eta(0.36, 16_384), 0.1);
     }
 }

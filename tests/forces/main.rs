@@ -1,6 +1,7 @@
 //! Promises on forces: the same bits on every engine, and sums that agree with theory.
 
 mod force_parity;
+mod law_parity;
 mod laws;
 mod neighbour_forces;
 mod odd_distances;

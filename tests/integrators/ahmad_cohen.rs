@@ -11,7 +11,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
-use tisane::integrator::ahmad_cohen::{AhmadCohen, Criterion, Limits, OnFloor, Order, Parameters};
+use tisane::integrator::ahmad_cohen::{AhmadCohen, Criterion, Limits, OnFloor, Order, Parameters, RegularAccuracy};
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::{Particles, Vec3};
@@ -75,7 +75,12 @@ fn verify_all_or_no_neighbours_are_the_plain_scheme_of_4th_order() {
         let (mut p, mut its) = (plummer::sample(100, 3, 0.999), engine(EPSILON));
         let (mut q, mut other) = (p.clone(), engine(EPSILON));
         let eta = 0.1;
-        let scheme = Parameters { eta, eta_regular: eta, neighbours: Some(neighbours), ..parameters(Order::Four) };
+        let scheme = Parameters {
+            eta,
+            eta_regular: RegularAccuracy::Given(eta),
+            neighbours: Some(neighbours),
+            ..parameters(Order::Four)
+        };
         let mut scheme = AhmadCohen::new(scheme, CLOCK);
         let nu = eta * eta;
         let plain = hermite4::Parameters { nu, nu_start: nu / 16.0, iterations: 1, limits: limits() };
@@ -94,7 +99,12 @@ fn verify_all_or_no_neighbours_are_the_multipoint_scheme() {
         let (mut p, mut its) = (plummer::sample(100, 3, 0.999), engine(EPSILON));
         let (mut q, mut other) = (p.clone(), engine(EPSILON));
         let eta = 0.3;
-        let scheme = Parameters { eta, eta_regular: eta, neighbours: Some(neighbours), ..parameters(Order::Six) };
+        let scheme = Parameters {
+            eta,
+            eta_regular: RegularAccuracy::Given(eta),
+            neighbours: Some(neighbours),
+            ..parameters(Order::Six)
+        };
         let mut scheme = AhmadCohen::new(scheme, CLOCK);
         let plain = multipoint::Parameters { eta, limits: limits(), ..multipoint::Parameters::new(Precision::F64) };
         let mut plain = Multipoint::new(plain, CLOCK);
@@ -133,12 +143,7 @@ fn verify_orders_with_changing_lists() {
         let errors = etas.map(|eta| {
             let given = parameters(order);
             let mut p = start.clone();
-            integrate(
-                &mut p,
-                Parameters { eta, eta_regular: eta * given.eta_regular / given.eta, ..given },
-                EPSILON,
-                4,
-            );
+            integrate(&mut p, Parameters { eta, ..given }, EPSILON, 4);
             distance(&p, &exact)
         });
         let slope = (errors[0] / errors[2]).ln() / (etas[0] / etas[2]).ln();

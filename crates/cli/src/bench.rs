@@ -2,11 +2,12 @@
 
 mod kernels;
 mod model;
+mod scaling;
 mod systems;
 #[cfg(feature = "cuda")]
 mod tune;
 
-use super::{Verbosity, a_device, a_precision, one_of, print};
+use super::{Verbosity, a_device, a_precision, one_of, print, with_team};
 use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
@@ -70,6 +71,12 @@ pub enum What {
     ///
     /// Block steps per second of all systems together, Plummer spheres from t = 0.25 to 0.5 with dt_max 1/8 and nu 0.01.
     Systems(systems::SystemsArgs),
+    /// Scaling of the timed workload over threads, GPUs or ranks.
+    ///
+    /// Seconds from t = 0.25 to 0.5 of Plummer spheres with softening 1/256 on growing numbers of parts, speed-up, efficiency,
+    /// and whether the state is the same: of the same sphere, and of one with as many particles a part. Under mpirun the
+    /// first rank alone is compared with all.
+    Scaling(Box<scaling::ScalingArgs>),
     /// Fit, show and use the performance model of this machine.
     ///
     /// The model is kept in the file named by the variable TISANE_MODEL, otherwise in tisane/model.toml in
@@ -133,6 +140,7 @@ pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
             workload(&run::measure(&Workload { n, nu, seed, profile }, &how.options()?)?, how.json)
         }
         What::Systems(args) => systems::bench(&args),
+        What::Scaling(args) => with_team(|team| scaling::bench(&args, team)),
         What::Model(args) => model::model(args, verbosity),
     }
 }

@@ -256,9 +256,10 @@ fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String)
         ("disk", format!("about {}", bytes(disk(setup)))),
         ("output", config.output_directory().display().to_string()),
     ];
+    let several = assemble::forecast_several(config, setup.particles.len()).map(|it| ("several GPUs", it));
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
     let source = ("initial conditions", setup.source.clone());
-    let lines = lines.into_iter().chain(found.describe()).chain(how).chain(derived).chain(outcome);
+    let lines = lines.into_iter().chain(found.describe()).chain(how).chain(several).chain(derived).chain(outcome);
     for (name, value) in [source].into_iter().chain(about).chain(fields).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }

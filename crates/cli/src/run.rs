@@ -101,7 +101,7 @@ impl SessionArgs {
 
     /// Returns the options that the engine is built for.
     pub(super) fn engine(&self, engine: Option<Engine>) -> Session {
-        Session { engine, device: self.device, devices: self.devices, profile: self.profile, team: None }
+        Session { engine, device: self.device, devices: self.devices, profile: self.profile, ..Session::default() }
     }
 
     /// Returns the port of the view of this session, if it is asked for.

@@ -45,6 +45,7 @@ pub mod ensemble;
 pub mod in_memory;
 pub mod proposal;
 mod row;
+pub mod several;
 pub mod simulation;
 mod stars;
 mod subsystems;

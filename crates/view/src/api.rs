@@ -1,8 +1,9 @@
 //! Responses of a view: files of the page, state of the run, what ended or slows it, snapshots, rows of journals.
 
 use super::directory::RunDirectory;
-use super::http::{Request, Response};
+use super::http::{self, Parts, Response};
 use super::{frame, page};
+use hyper::StatusCode;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -37,21 +38,21 @@ impl Api {
 
     /// Answers a request for `place`, a path below that of the view. Places are matched with known names and never used
     /// as a path of the file system.
-    pub fn answer(&self, place: &str, request: &Request) -> Response {
+    pub fn answer(&self, place: &str, request: &Parts) -> Response {
         let answer = match place.split_once('/') {
             Some(("api", "state")) => self.state(request),
             Some(("api", "why")) => self.why(),
             Some(("api", rest)) => match rest.split_once('/') {
                 Some(("snapshot", number)) => self.snapshot(number, request),
                 Some(("series", name)) => self.series(name, request),
-                _ => return Response::empty(404),
+                _ => return http::empty(StatusCode::NOT_FOUND),
             },
-            _ => return page::file(place).unwrap_or_else(|| Response::empty(404)),
+            _ => return page::file(place).unwrap_or_else(|| http::empty(StatusCode::NOT_FOUND)),
         };
         answer.unwrap_or_else(|error| match error {
-            ApiError::Request(text) => Response::text(400, text),
-            ApiError::Missing => Response::empty(404),
-            ApiError::File(error) => Response::text(503, &error.to_string()),
+            ApiError::Request(text) => http::text(StatusCode::BAD_REQUEST, text.into()),
+            ApiError::Missing => http::empty(StatusCode::NOT_FOUND),
+            ApiError::File(error) => http::text(StatusCode::SERVICE_UNAVAILABLE, error.to_string()),
         })
     }
 
@@ -61,7 +62,7 @@ impl Api {
     }
 
     /// Returns the state of the run as JSON.
-    fn state(&self, request: &Request) -> Result<Response, ApiError> {
+    fn state(&self, request: &Parts) -> Result<Response, ApiError> {
         let from = number(request, "from", 0)?;
         Ok(json_response(&self.directory().state(from)?))
     }
@@ -72,7 +73,7 @@ impl Api {
     }
 
     /// Returns a snapshot as a frame.
-    fn snapshot(&self, text: &str, request: &Request) -> Result<Response, ApiError> {
+    fn snapshot(&self, text: &str, request: &Parts) -> Result<Response, ApiError> {
         let asked = text.parse().map_err(|_| ApiError::Request("expected the number of a snapshot, a whole number"))?;
         let most = number(request, "most", MAX_PARTICLES)?;
         let path = {
@@ -84,14 +85,14 @@ impl Api {
         };
         // Reads the snapshot without holding the lock.
         let read = snapshot::read(&path)?;
-        Ok(Response::ok(BINARY, frame::bytes(&read, most.min(MAX_PARTICLES))))
+        Ok(http::response(StatusCode::OK, BINARY, frame::bytes(&read, most.min(MAX_PARTICLES))))
     }
 
     /// Returns rows of a journal as JSON.
-    fn series(&self, name: &str, request: &Request) -> Result<Response, ApiError> {
+    fn series(&self, name: &str, request: &Parts) -> Result<Response, ApiError> {
         let from: u64 = number(request, "from", 0)?;
         let every: u64 = number(request, "every", 1)?;
-        let wanted: Vec<&str> = request.parameter("columns").unwrap_or("*").split(',').collect();
+        let wanted: Vec<&str> = http::parameter(request, "columns").unwrap_or("*").split(',').collect();
         let mut directory = self.directory();
         let journal = directory.journal(name)?.ok_or(ApiError::Missing)?;
         let rows = journal.read(from, every, MAX_ROWS, |column| wanted.iter().any(|wanted| matches(column, wanted)))?;
@@ -116,8 +117,8 @@ impl From<Error> for ApiError {
 }
 
 /// Parses a whole number from the query.
-fn number<T: std::str::FromStr>(request: &Request, name: &str, default: T) -> Result<T, ApiError> {
-    let given = request.parameter(name);
+fn number<T: std::str::FromStr>(request: &Parts, name: &str, default: T) -> Result<T, ApiError> {
+    let given = http::parameter(request, name);
     given.map_or(Ok(default), |text| text.parse().map_err(|_| ApiError::Request("expected a whole number")))
 }
 
@@ -128,7 +129,7 @@ fn matches(column: &str, wanted: &str) -> bool {
 
 /// Returns a JSON response.
 fn json_response(value: &Value) -> Response {
-    Response::ok(JSON, value.to_string())
+    http::response(StatusCode::OK, JSON, value.to_string())
 }
 
 /// Returns rows by columns as JSON, with `null` for NaN and infinity.

@@ -1,6 +1,6 @@
 //! Access to a view by a secret token: any user of this machine can connect to a port of the loopback interface.
 
-use super::http::Request;
+use super::http::{self, Parts};
 use subtle::ConstantTimeEq;
 use tisane::particles::hexadecimal;
 
@@ -53,17 +53,19 @@ impl TokenGuard {
     /// Returns the credential of an authorized request and the requested path below that of the view; [`None`] for
     /// other requests.
     #[must_use]
-    pub fn authorize<'a>(&self, request: &'a Request) -> Option<(Credential, &'a str)> {
-        let place = request.path.strip_prefix('/')?.strip_prefix(self.id.as_str())?.strip_prefix('/')?;
-        if !request.host.as_deref().is_some_and(is_loopback) {
+    pub fn authorize<'a>(&self, request: &'a Parts) -> Option<(Credential, &'a str)> {
+        let place = request.uri.path().strip_prefix('/')?.strip_prefix(self.id.as_str())?.strip_prefix('/')?;
+        // A whole address instead of a path is what a proxy would be asked.
+        if request.uri.scheme().is_some() || !http::host(request).is_some_and(is_loopback) {
             return None;
         }
-        if request.parameter("token").is_some_and(|given| self.is_token(given)) {
+        if http::parameter(request, "token").is_some_and(|given| self.is_token(given)) {
             return Some((Credential::Token, place));
         }
-        let cookies = request.cookies.iter().flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
-        let mut ours = cookies.filter(|(name, _)| name.trim() == COOKIE);
-        ours.any(|(_, value)| self.is_token(value.trim())).then_some((Credential::Cookie, place))
+        let is_ours = |pair: &str| {
+            pair.split_once('=').is_some_and(|(name, value)| name.trim() == COOKIE && self.is_token(value.trim()))
+        };
+        http::cookies(request).any(|line| line.split(';').any(is_ours)).then_some((Credential::Cookie, place))
     }
 
     /// Compares in constant time, so that the duration does not reveal how many bytes match.
@@ -87,14 +89,12 @@ fn is_loopback(host: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn request(path: &str, query: &str, host: Option<&str>, cookies: &[&str]) -> Request {
-        Request {
-            method: "GET".into(),
-            path: path.into(),
-            query: query.into(),
-            host: host.map(str::to_owned),
-            cookies: cookies.iter().map(|cookie| (*cookie).to_owned()).collect(),
+    fn request(path: &str, query: &str, host: Option<&str>, cookies: &[&str]) -> Parts {
+        let mut request = hyper::Request::get(format!("{path}?{query}"));
+        for (name, value) in host.iter().map(|host| ("Host", host)).chain(cookies.iter().map(|one| ("Cookie", one))) {
+            request = request.header(name, *value);
         }
+        request.body(()).unwrap().into_parts().0
     }
 
     #[test]
@@ -116,6 +116,7 @@ mod tests {
             request("/ab12/", "", host, &["tisane=00", "token=1"]),
             request("/ab13/", &query, host, &[&cookie]),
             request("/", &query, host, &[&cookie]),
+            request("http://localhost/ab12/", &query, host, &[&cookie]),
             request("/ab12/", &query, None, &[&cookie]),
             request("/ab12/", &query, Some("evil.example:1234"), &[&cookie]),
         ] {

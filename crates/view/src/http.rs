@@ -1,8 +1,20 @@
-//! Minimal HTTP/1.1 for a local page: one GET request for each connection, with a head of bounded size and duration.
+//! HTTP/1.1 for a local page, by hyper: one request for each connection, with a head of bounded size and duration, no
+//! body, and a response that the client must take.
 
-use std::io::{self, Read, Write};
-use std::net::{Shutdown, TcpStream};
-use std::time::{Duration, Instant};
+use http_body_util::Full;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderName, HeaderValue};
+pub use hyper::http::request::Parts;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper::{Request, StatusCode};
+use hyper_util::rt::{TokioIo, TokioTimer};
+use std::borrow::Cow;
+use std::error::Error;
+use std::pin::pin;
+use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use tokio_io_timeout::TimeoutStream;
 
 /// Maximum length of the head of a request, in bytes.
 const HEAD_BYTES: usize = 8192;
@@ -13,243 +25,187 @@ const HEAD_TIME: Duration = Duration::from_secs(5);
 /// Timeout of a write of the response.
 const WRITE_TIME: Duration = Duration::from_secs(20);
 /// Maximum number of bytes read after a response, so that it is not lost with the connection.
-const DRAINED: usize = 1 << 16;
+const DRAINED: u64 = 1 << 16;
 /// Maximum time spent on that.
 const DRAIN_TIME: Duration = Duration::from_millis(200);
 
-/// Request, as far as the view uses it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Request {
-    /// Method.
-    pub method: String,
-    /// Path as received, not decoded.
-    pub path: String,
-    /// Query after the first `?`, not decoded.
-    pub query: String,
-    /// Value of `Host`, if it occurs exactly once.
-    pub host: Option<String>,
-    /// Values of all `Cookie` headers.
-    pub cookies: Vec<String>,
-}
-
-/// Reason for the failure to read a request.
-#[derive(Debug)]
-pub enum RequestError {
-    /// The connection was closed, failed or timed out: no response is possible.
-    Disconnected,
-    /// Not HTTP/1.
-    Malformed,
-    /// The head exceeds the limits.
-    TooLong,
-}
-
 /// HTTP response.
-#[derive(Clone, Debug)]
-pub struct Response {
-    /// Status code.
-    pub status: u16,
-    /// Media type.
-    pub kind: &'static str,
-    /// Cookie to set, if any.
-    pub cookie: Option<String>,
-    /// Content.
-    pub body: Vec<u8>,
-}
+pub type Response = hyper::Response<Full<Bytes>>;
 
-impl Response {
-    /// Creates a response with status 200.
-    pub fn ok(kind: &'static str, body: impl Into<Vec<u8>>) -> Self {
-        Self { status: 200, kind, cookie: None, body: body.into() }
-    }
+/// Response to a request, or the reason to close the connection without one.
+pub type Answer = Result<Response, Box<dyn Error + Send + Sync>>;
 
-    /// Creates a response without content.
-    pub const fn empty(status: u16) -> Self {
-        Self { status, kind: "text/plain; charset=utf-8", cookie: None, body: Vec::new() }
-    }
-
-    /// Creates a response with a message as plain text.
-    pub fn text(status: u16, text: &str) -> Self {
-        Self { body: text.as_bytes().to_vec(), ..Self::empty(status) }
-    }
-}
-
-impl Request {
-    /// Reads a request from a blocking stream.
-    ///
-    /// # Errors
-    /// [`RequestError`] if the connection ends or the request is malformed or too long.
-    pub fn read(mut stream: &TcpStream) -> Result<Self, RequestError> {
-        let deadline = Instant::now() + HEAD_TIME;
-        let mut head = Vec::new();
-        let mut part = [0u8; 2048];
-        loop {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() || stream.set_read_timeout(Some(left)).is_err() {
-                return Err(RequestError::Disconnected);
-            }
-            let read = match stream.read(&mut part) {
-                Ok(0) => return Err(RequestError::Disconnected),
-                Ok(read) => read,
-                Err(e) if e.kind() == io::ErrorKind::Interrupted => continue,
-                Err(_) => return Err(RequestError::Disconnected),
-            };
-            head.extend(part.iter().take(read));
-            if let Some(request) = Self::parse(&head)? {
-                return Ok(request);
-            }
-            if head.len() > HEAD_BYTES {
-                return Err(RequestError::TooLong);
-            }
-        }
-    }
-
-    /// Parses the head of a request; [`None`] if it is incomplete.
-    ///
-    /// # Errors
-    /// [`RequestError`] if the head is malformed or too long.
-    pub fn parse(head: &[u8]) -> Result<Option<Self>, RequestError> {
-        let mut headers = [httparse::EMPTY_HEADER; HEADERS];
-        let mut parsed = httparse::Request::new(&mut headers);
-        match parsed.parse(head) {
-            Ok(httparse::Status::Partial) => return Ok(None),
-            Ok(httparse::Status::Complete(length)) if length > HEAD_BYTES => return Err(RequestError::TooLong),
-            Ok(httparse::Status::Complete(_)) => {}
-            Err(httparse::Error::TooManyHeaders) => return Err(RequestError::TooLong),
-            Err(_) => return Err(RequestError::Malformed),
-        }
-        let target = parsed.path.unwrap_or_default();
-        let (path, query) = target.split_once('?').unwrap_or((target, ""));
-        let values = |name: &str| {
-            let of_name = parsed.headers.iter().filter(move |header| header.name.eq_ignore_ascii_case(name));
-            of_name.map(|header| String::from_utf8_lossy(header.value).into_owned()).collect::<Vec<_>>()
-        };
-        let mut hosts = values("Host");
-        Ok(Some(Self {
-            method: parsed.method.unwrap_or_default().to_owned(),
-            path: path.to_owned(),
-            query: query.to_owned(),
-            host: if hosts.len() == 1 { hosts.pop() } else { None },
-            cookies: values("Cookie"),
-        }))
-    }
-
-    /// Returns the first parameter of this name in the query, not decoded.
-    pub fn parameter(&self, name: &str) -> Option<&str> {
-        let pairs = self.query.split('&').filter_map(|pair| pair.split_once('='));
-        pairs.into_iter().find(|(key, _)| *key == name).map(|(_, value)| value)
-    }
-}
+const TEXT: &str = "text/plain; charset=utf-8";
 
 /// Headers of every response: the page loads nothing from and sends nothing to other servers, is not cached, and cannot
 /// be embedded.
-const SECURITY_HEADERS: &str = "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
-                      img-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'\r\n\
-                      X-Content-Type-Options: nosniff\r\n\
-                      X-Frame-Options: DENY\r\n\
-                      Referrer-Policy: no-referrer\r\n\
-                      Cross-Origin-Resource-Policy: same-origin\r\n\
-                      Cross-Origin-Opener-Policy: same-origin\r\n\
-                      Cache-Control: no-store\r\n\
-                      Connection: close\r\n";
+const SECURITY_HEADERS: [(HeaderName, &str); 7] = [
+    (
+        header::CONTENT_SECURITY_POLICY,
+        "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; \
+         form-action 'none'; frame-ancestors 'none'",
+    ),
+    (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+    (header::X_FRAME_OPTIONS, "DENY"),
+    (header::REFERRER_POLICY, "no-referrer"),
+    (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
+    (HeaderName::from_static("cross-origin-opener-policy"), "same-origin"),
+    (header::CACHE_CONTROL, "no-store"),
+];
 
-impl Response {
-    /// Sends the response and closes the connection.
-    ///
-    /// # Errors
-    /// The error of the operating system, also if the client has closed the connection.
-    pub fn send(&self, mut stream: &TcpStream) -> io::Result<()> {
-        let cookie = self.cookie.as_ref().map_or_else(String::new, |cookie| format!("Set-Cookie: {cookie}\r\n"));
-        let head = format!(
-            "HTTP/1.1 {} {}\r\nContent-Type: {}\r\nContent-Length: {}\r\n{cookie}{SECURITY_HEADERS}\r\n",
-            self.status,
-            reason(self.status),
-            self.kind,
-            self.body.len()
-        );
-        stream.set_write_timeout(Some(WRITE_TIME))?;
-        stream.write_all(head.as_bytes())?;
-        stream.write_all(&self.body)?;
-        stream.shutdown(Shutdown::Write)?;
-        drain(stream)
-    }
+/// Creates a response of a media type.
+pub fn response(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = status;
+    let headers = [(header::CONTENT_TYPE, kind)].into_iter().chain(SECURITY_HEADERS);
+    response.headers_mut().extend(headers.map(|(name, value)| (name, HeaderValue::from_static(value))));
+    response
 }
 
-/// Reads the rest of a request: closing a connection with unread data resets it, and the response might be lost.
-fn drain(mut stream: &TcpStream) -> io::Result<()> {
-    let deadline = Instant::now() + DRAIN_TIME;
-    let (mut part, mut drained) = ([0u8; 2048], 0);
-    while drained < DRAINED {
-        let left = deadline.saturating_duration_since(Instant::now());
-        if left.is_zero() {
-            break;
-        }
-        stream.set_read_timeout(Some(left))?;
-        match stream.read(&mut part)? {
-            0 => break,
-            read => drained += read,
-        }
-    }
-    Ok(())
+/// Creates a response without content.
+pub fn empty(status: StatusCode) -> Response {
+    response(status, TEXT, Bytes::new())
 }
 
-/// Returns the reason phrase of a status code.
-const fn reason(status: u16) -> &'static str {
-    match status {
-        200 => "OK",
-        400 => "Bad Request",
-        403 => "Forbidden",
-        404 => "Not Found",
-        405 => "Method Not Allowed",
-        431 => "Request Header Fields Too Large",
-        503 => "Service Unavailable",
-        _ => "Internal Server Error",
-    }
+/// Creates a response with a message as plain text.
+pub fn text(status: StatusCode, text: String) -> Response {
+    response(status, TEXT, text)
+}
+
+/// Returns the value of `Host`, if it occurs exactly once.
+pub fn host(request: &Parts) -> Option<&str> {
+    let mut hosts = request.headers.get_all(header::HOST).iter();
+    let host = hosts.next()?.to_str().ok()?;
+    hosts.next().is_none().then_some(host)
+}
+
+/// Returns the values of all `Cookie` headers.
+pub fn cookies(request: &Parts) -> impl Iterator<Item = Cow<'_, str>> {
+    request.headers.get_all(header::COOKIE).iter().map(|value| String::from_utf8_lossy(value.as_bytes()))
+}
+
+/// Returns the first parameter of this name in the query, not decoded.
+pub fn parameter<'a>(request: &'a Parts, name: &str) -> Option<&'a str> {
+    let mut pairs = request.uri.query()?.split('&').filter_map(|pair| pair.split_once('='));
+    pairs.find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// Answers the request of a connection and closes it. A malformed request is answered by hyper with 400, and one whose
+/// head is too long with 431.
+///
+/// # Errors
+/// The reason why the client did not get the response it asked for.
+pub async fn serve<S, F>(stream: S, answer: impl Fn(Parts) -> F) -> hyper::Result<()>
+where
+    S: AsyncRead + AsyncWrite,
+    F: Future<Output = Answer>,
+{
+    let mut stream = TimeoutStream::new(stream);
+    stream.set_write_timeout(Some(WRITE_TIME));
+    let mut stream = pin!(stream);
+    let service = service_fn(|request: Request<Incoming>| answer(request.into_parts().0));
+    let served = http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(HEAD_TIME)
+        .max_buf_size(HEAD_BYTES)
+        .max_headers(HEADERS)
+        .keep_alive(false)
+        // A client may have nothing more to say, and still wait for the response.
+        .half_close(true)
+        .title_case_headers(true)
+        .serve_connection(TokioIo::new(stream.as_mut()), service)
+        .await;
+    // Closing a connection with unread data resets it, and the response might be lost. The client may be gone already.
+    let _ = stream.shutdown().await;
+    let mut rest = stream.take(DRAINED);
+    let _ = tokio::time::timeout(DRAIN_TIME, tokio::io::copy(&mut rest, &mut tokio::io::sink())).await;
+    served
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use std::sync::Mutex;
+
+    /// Returns what a client receives for the bytes it sends, and the requests that were read.
+    fn exchange(bytes: &[u8]) -> (String, Vec<Parts>) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap();
+        let requests = Mutex::new(Vec::new());
+        let answer = |request| {
+            requests.lock().unwrap().push(request);
+            std::future::ready(Ok(text(StatusCode::OK, "read".into())))
+        };
+        let received = runtime.block_on(async {
+            let (mut client, server) = tokio::io::duplex(1 << 17);
+            client.write_all(bytes).await.unwrap();
+            client.shutdown().await.unwrap();
+            let _ = serve(server, answer).await;
+            let mut received = Vec::new();
+            client.read_to_end(&mut received).await.unwrap();
+            String::from_utf8(received).unwrap()
+        });
+        (received, requests.into_inner().unwrap())
+    }
+
+    fn request(head: &str) -> Parts {
+        exchange(head.as_bytes()).1.pop().unwrap()
+    }
 
     #[test]
     fn a_browsers_request_is_read() {
-        let head = b"GET /a/?token=f0&x= HTTP/1.1\r\nhost: localhost:80\r\nCookie: a=b\r\nCookie: c=d\r\n\r\n";
-        let request = Request::parse(head).unwrap().unwrap();
-        assert_eq!((request.method.as_str(), request.path.as_str()), ("GET", "/a/"));
-        assert_eq!(request.parameter("token"), Some("f0"));
-        assert_eq!((request.parameter("x"), request.parameter("y")), (Some(""), None));
-        assert_eq!(request.host.as_deref(), Some("localhost:80"));
-        assert_eq!(request.cookies, ["a=b", "c=d"]);
+        let head = "GET /a/?token=f0&x= HTTP/1.1\r\nhost: localhost:80\r\nCookie: a=b\r\nCookie: c=d\r\n\r\n";
+        let request = request(head);
+        assert_eq!((request.method.as_str(), request.uri.path()), ("GET", "/a/"));
+        assert_eq!(parameter(&request, "token"), Some("f0"));
+        assert_eq!((parameter(&request, "x"), parameter(&request, "y")), (Some(""), None));
+        assert_eq!(host(&request), Some("localhost:80"));
+        assert_eq!(cookies(&request).collect::<Vec<_>>(), ["a=b", "c=d"]);
     }
 
     #[test]
     fn two_hosts_are_none() {
-        let head = b"GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n";
-        assert_eq!(Request::parse(head).unwrap().unwrap().host, None);
+        assert_eq!(host(&request("GET / HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n")), None);
+    }
+
+    #[test]
+    fn a_connection_has_one_request() {
+        let one = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+        let (received, requests) = exchange(one.repeat(3).as_bytes());
+        assert_eq!((received.matches("HTTP/1.1 200 OK").count(), requests.len()), (1, 1), "{received}");
+        assert!(received.contains("Connection: close\r\n") && received.contains("X-Frame-Options: DENY\r\n"));
     }
 
     #[test]
     fn a_head_without_end_or_bound_is_refused() {
-        assert!(matches!(Request::parse(b"GET / HTTP/1.1\r\nHost: a"), Ok(None)));
-        assert!(matches!(Request::parse(b"\x00\x01\x02 / HTTP/1.1\r\n\r\n"), Err(RequestError::Malformed)));
         let many = format!("GET / HTTP/1.1\r\n{}\r\n", "A: b\r\n".repeat(HEADERS + 1));
-        assert!(matches!(Request::parse(many.as_bytes()), Err(RequestError::TooLong)));
-        let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(HEAD_BYTES));
-        assert!(matches!(Request::parse(long.as_bytes()), Err(RequestError::TooLong)));
+        let long = format!("GET /{} HTTP/1.1\r\n\r\n", "a".repeat(2 * HEAD_BYTES));
+        for (bytes, status) in [
+            ("GET / HTTP/1.1\r\nHost: a", ""),
+            ("\0\u{1}\u{2} / HTTP/1.1\r\n\r\n", "HTTP/1.1 400 "),
+            (many.as_str(), "HTTP/1.1 431 "),
+            (long.as_str(), "HTTP/1.1 431 "),
+        ] {
+            let (received, requests) = exchange(bytes.as_bytes());
+            assert!(received.starts_with(status) && received.is_empty() == status.is_empty(), "{bytes}: {received}");
+            assert!(requests.is_empty(), "{bytes}");
+        }
     }
 
     proptest! {
         #[test]
         fn any_bytes_are_answered_or_refused(bytes in proptest::collection::vec(any::<u8>(), 0..600)) {
-            let _ = Request::parse(&bytes);
+            let (received, requests) = exchange(&bytes);
+            prop_assert!(received.is_empty() || received.starts_with("HTTP/1."));
+            prop_assert!(requests.len() <= 1);
         }
 
         #[test]
-        fn any_target_is_taken_apart(target in "[!-~]{0,200}") {
-            let head = format!("GET {target} HTTP/1.1\r\n\r\n");
-            if let Ok(Some(request)) = Request::parse(head.as_bytes()) {
-                prop_assert!(target.starts_with(&request.path));
-                let _ = request.parameter("a");
+        fn any_target_is_taken_apart(target in "/[!-~]{0,200}") {
+            let (_, requests) = exchange(format!("GET {target} HTTP/1.1\r\n\r\n").as_bytes());
+            if let [request] = &requests[..] {
+                prop_assert!(target.starts_with(request.uri.path()));
+                let _ = parameter(request, "a");
             }
         }
     }

@@ -3,7 +3,7 @@
 //!
 //! A request passes three stages:
 //!
-//! 1. [`http`] reads one request for each connection, of bounded size and duration.
+//! 1. [`http`] has hyper read one request for each connection, of bounded size and duration.
 //! 2. [`auth`] accepts only requests with the token of the view.
 //! 3. [`api`] answers with a file of the page, or with data from the directory of the run.
 //!

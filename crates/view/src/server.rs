@@ -1,16 +1,21 @@
-//! Server of a view: a thread that accepts connections on the loopback interface, and a thread for each connection.
+//! Server of a view: a thread with a runtime of tokio that accepts connections on the loopback interface, and threads
+//! that read files for the responses.
 
 use super::api::Api;
 use super::auth::{Credential, TokenGuard};
-use super::http::{Request, RequestError, Response};
+use super::http::{self, Answer, Parts};
+use hyper::header::{HeaderValue, SET_COOKIE};
+use hyper::{Method, StatusCode};
 use std::collections::VecDeque;
-use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::thread;
 use std::time::Duration;
 use tisane::error::{Error, Result};
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
+use tokio::task::AbortHandle;
 
 /// Maximum number of connections that are not authorized yet. Any user of this machine can open connections and send
 /// nothing; at the maximum the oldest one is closed for a new one.
@@ -26,16 +31,18 @@ const RETRY_PAUSE: Duration = Duration::from_millis(100);
 pub struct View {
     shared: Arc<Shared>,
     at: SocketAddr,
+    /// Ends the server when it is dropped.
+    _running: oneshot::Sender<()>,
 }
 
-/// State shared by the threads of the server.
+/// State shared by the connections.
 #[derive(Debug)]
 struct Shared {
     api: Api,
     guard: TokenGuard,
-    pending: Mutex<VecDeque<Arc<TcpStream>>>,
-    active: AtomicUsize,
-    ended: AtomicBool,
+    /// Connections that are not authorized yet, the oldest first.
+    pending: Mutex<VecDeque<AbortHandle>>,
+    active: Arc<Semaphore>,
 }
 
 /// Bound port of 127.0.0.1. It is bound before the directory of a run is created, so that a failure leaves nothing
@@ -74,13 +81,19 @@ impl View {
             guard: TokenGuard::new()
                 .map_err(|e| Error::input(dir, format!("no random numbers for the view's token: {e}")))?,
             pending: Mutex::default(),
-            active: AtomicUsize::new(0),
-            ended: AtomicBool::new(false),
+            active: Arc::new(Semaphore::new(MAX_ACTIVE)),
         });
+        let failed = |e| Error::input(dir, format!("cannot start the view: {e}"));
+        let (runtime, listener) = prepare(listener).map_err(failed)?;
+        let (running, ended) = oneshot::channel();
         let of_thread = Arc::clone(&shared);
-        let thread = thread::Builder::new().name("view".into()).spawn(move || accept(&listener, &of_thread));
-        thread.map_err(|e| Error::input(dir, format!("cannot start the view: {e}")))?;
-        Ok(Self { shared, at })
+        let serve = move || {
+            runtime.spawn(accept(listener, of_thread));
+            // An error says that the view was dropped. The runtime then closes the port and the connections.
+            let _ = runtime.block_on(ended);
+        };
+        thread::Builder::new().name("view".into()).spawn(serve).map_err(failed)?;
+        Ok(Self { shared, at, _running: running })
     }
 
     /// Returns the address to open in a browser, with the token.
@@ -96,116 +109,66 @@ impl View {
     }
 }
 
-impl Drop for View {
-    fn drop(&mut self) {
-        self.shared.ended.store(true, Ordering::Release);
-        // Wakes the accepting thread, which then releases the port.
-        let _ = TcpStream::connect(self.at);
-    }
+/// Creates the runtime of the server, and the listener in it.
+fn prepare(listener: TcpListener) -> std::io::Result<(Runtime, tokio::net::TcpListener)> {
+    let mut builder = Builder::new_current_thread();
+    let runtime = builder.enable_all().thread_name("view").max_blocking_threads(MAX_ACTIVE).build()?;
+    listener.set_nonblocking(true)?;
+    let inside = runtime.enter();
+    let listener = tokio::net::TcpListener::from_std(listener)?;
+    drop(inside);
+    Ok((runtime, listener))
 }
 
-/// Accepts connections until the view is dropped.
-fn accept(listener: &TcpListener, shared: &Arc<Shared>) {
-    for stream in listener.incoming() {
-        if shared.ended.load(Ordering::Acquire) {
-            return;
-        }
-        let Ok(stream) = stream else {
-            thread::sleep(RETRY_PAUSE);
+/// Accepts connections, each served by a task. The oldest one that is not authorized makes way if there are too many.
+async fn accept(listener: tokio::net::TcpListener, shared: Arc<Shared>) {
+    loop {
+        let Ok((stream, _)) = listener.accept().await else {
+            tokio::time::sleep(RETRY_PAUSE).await;
             continue;
         };
-        let pending = PendingConnection::register(shared, stream);
-        // Without a thread the connection is closed; the page retries.
-        let _ = thread::Builder::new().name("view".into()).spawn(move || pending.serve());
-    }
-}
-
-/// Connection that is not authorized yet. It is listed until it is dropped, also by a panic.
-struct PendingConnection {
-    shared: Arc<Shared>,
-    stream: Arc<TcpStream>,
-}
-
-impl PendingConnection {
-    /// Adds a connection to the list and closes the oldest one if there are too many.
-    fn register(shared: &Arc<Shared>, stream: TcpStream) -> Self {
-        let stream = Arc::new(stream);
+        let of_task = Arc::clone(&shared);
+        let task = tokio::spawn(async move {
+            let slot = OnceLock::new();
+            // The client may have closed the connection.
+            let _ = http::serve(stream, |request| of_task.answer(request, &slot)).await;
+        });
         let mut pending = shared.pending();
-        pending.push_back(Arc::clone(&stream));
+        pending.retain(|task| !task.is_finished());
+        pending.push_back(task.abort_handle());
         if pending.len() > MAX_PENDING
             && let Some(oldest) = pending.pop_front()
         {
-            // Its thread sees the end of the connection. Fails if the connection is closed already.
-            let _ = oldest.shutdown(Shutdown::Both);
+            oldest.abort();
         }
-        drop(pending);
-        Self { shared: Arc::clone(shared), stream }
-    }
-
-    /// Reads the request and answers it.
-    fn serve(self) {
-        let (shared, stream) = (Arc::clone(&self.shared), Arc::clone(&self.stream));
-        let response = match Request::read(&stream) {
-            Ok(request) => match shared.guard.authorize(&request) {
-                Some((entry, place)) => {
-                    drop(self);
-                    return shared.answer(&stream, &request, (entry, place));
-                }
-                None => Response::empty(403),
-            },
-            Err(RequestError::Malformed) => Response::empty(400),
-            Err(RequestError::TooLong) => Response::empty(431),
-            Err(RequestError::Disconnected) => return,
-        };
-        // The client may have closed the connection.
-        let _ = response.send(&stream);
-    }
-}
-
-impl Drop for PendingConnection {
-    fn drop(&mut self) {
-        self.shared.pending().retain(|other| !Arc::ptr_eq(other, &self.stream));
-    }
-}
-
-/// Authorized request, counted until it is dropped, also by a panic.
-struct ActiveRequest<'a> {
-    shared: &'a Shared,
-    number: usize,
-}
-
-impl<'a> ActiveRequest<'a> {
-    /// Counts a request.
-    fn new(shared: &'a Shared) -> Self {
-        Self { shared, number: shared.active.fetch_add(1, Ordering::AcqRel) + 1 }
-    }
-}
-
-impl Drop for ActiveRequest<'_> {
-    fn drop(&mut self) {
-        self.shared.active.fetch_sub(1, Ordering::AcqRel);
     }
 }
 
 impl Shared {
     /// Locks the list of connections that are not authorized yet.
-    fn pending(&self) -> MutexGuard<'_, VecDeque<Arc<TcpStream>>> {
+    fn pending(&self) -> MutexGuard<'_, VecDeque<AbortHandle>> {
         self.pending.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Answers an authorized request.
-    fn answer(&self, stream: &TcpStream, request: &Request, (entry, place): (Credential, &str)) {
-        let active = ActiveRequest::new(self);
-        if active.number > MAX_ACTIVE {
-            // The page retries.
-            return;
-        }
-        let mut response = match request.method.as_str() {
-            "GET" => self.api.answer(place, request),
-            _ => Response::empty(405),
+    /// Answers the request of this task's connection, which occupies a slot until it ends.
+    async fn answer(self: &Arc<Self>, request: Parts, slot: &OnceLock<OwnedSemaphorePermit>) -> Answer {
+        let Some((credential, place)) = self.guard.authorize(&request) else {
+            return Ok(http::empty(StatusCode::FORBIDDEN));
         };
-        response.cookie = (entry == Credential::Token && response.status != 405).then(|| self.guard.cookie());
-        // The client may have closed the connection.
-        let _ = response.send(stream);
+        let place = place.to_owned();
+        let this = tokio::task::id();
+        self.pending().retain(|task| task.id() != this);
+        // Without a slot the connection is closed; the page retries.
+        let permit = Arc::clone(&self.active).try_acquire_owned()?;
+        slot.get_or_init(|| permit);
+        if request.method != Method::GET {
+            return Ok(http::empty(StatusCode::METHOD_NOT_ALLOWED));
+        }
+        let shared = Arc::clone(self);
+        let mut response = tokio::task::spawn_blocking(move || shared.api.answer(&place, &request)).await?;
+        if credential == Credential::Token {
+            response.headers_mut().insert(SET_COOKIE, HeaderValue::try_from(self.guard.cookie())?);
+        }
+        Ok(response)
     }
 }

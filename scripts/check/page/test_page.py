@@ -1,6 +1,7 @@
 """Tests the page of the live view in a browser: reads pixels, presses keys, clicks on particles."""
 
 import io
+import itertools
 import os
 import pathlib
 import re
@@ -226,8 +227,7 @@ def test_the_plots_show_the_diagnostics(page, small):
         assert chart.get_attribute("aria-label")
         ink = chart.evaluate("(c) => new Set(new Uint32Array(c.getContext('2d').getImageData(0, 0, c.width, c.height).data.buffer)).size")
         assert ink > 10
-    box = page.locator(".chart:visible canvas").first.bounding_box()
-    page.mouse.click(box["x"] + 46 + (box["width"] - 54) / 2, box["y"] + 60)
+    page.locator(".chart:visible .u-over").first.click()
     settled(page)
     assert abs(time_of(page) - 1.0) < 0.05, "a click in a plot goes to that time"
     assert page.locator(".chart:visible canvas").last.get_attribute("aria-label").startswith("Virial ratio T/|U|, 0.")
@@ -247,15 +247,15 @@ RECORD = """() => {
 
 def time_axis(page, name):
     """The labels of the time axis of the first plot, which is drawn anew, and the width of its canvas."""
-    box = page.locator(".chart:visible canvas").first.bounding_box()
+    width = page.locator(".chart:visible canvas").first.bounding_box()["width"]
     page.evaluate(RECORD)
-    page.mouse.move(box["x"] + 100, box["y"] + 30)
-    page.mouse.move(box["x"] + 150, box["y"] + 30)
+    page.click("#theme")
     settled(page)
     written = page.evaluate("window.written")
-    last = max(k for k, one in enumerate(written) if one["text"] == name)
-    first = max(k for k, one in enumerate(written[:last]) if one["y"] != written[last - 1]["y"]) + 1
-    return written[first:last], written[last], box["width"]
+    # uPlot writes the name of an axis first.
+    name_at = next(k for k, one in enumerate(written) if one["text"] == name)
+    labels = list(itertools.takewhile(lambda one: one["y"] == written[name_at + 1]["y"], written[name_at + 1 :]))
+    return labels, written[name_at], width
 
 
 @pytest.mark.parametrize("t_end", [1.0, 2.0, 7.0])

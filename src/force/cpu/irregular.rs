@@ -184,7 +184,7 @@ fn force<S: Simd, D: InverseSqrt>(with: (S, D), slots: &[f64], [pos, vel]: [Vec3
     let mut group = NodeRow::<f64, SUMS>::zero();
     for part in (0..IRREGULAR_SUMS).step_by(lanes::<F64, S>()) {
         let mut sums = zero::<F64, S, SUMS>(simd);
-        let bag = Bag { slots, first: part, absent: nobody, filled: nobody, masked: false };
+        let bag = Bag { slots, group: 0, first: part, absent: nobody, filled: nobody, masked: false };
         add_bag::<F64, S, D, SUMS, true, false>(with, &target, &bag, &mut sums);
         let nodes = finish::<F64, S, SUMS>(simd, &sums);
         for k in 0..SUMS {

@@ -11,8 +11,9 @@
 //! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions,
 //! and every operation in it would become a call (measured: ten times slower).
 
-use super::inverse_sqrt::{Fma, Ieee, InverseSqrt};
-use super::pair::{Bag, Lanes, add_bag, finish, is_whole, lanes, load, zero};
+use super::interaction::{Interaction, Newton};
+use super::inverse_sqrt::{Fma, Ieee};
+use super::pair::{Bag, Lanes, finish, is_whole, lanes, load, zero};
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
 use crate::force::mode::{MAX_LANES, Mode, NodeRow, Order, Sum};
@@ -102,16 +103,16 @@ impl<M: Mode, const K: usize, const FAR: bool> WithSimd for Item<'_, M, K, FAR> 
         if Fma::computes::<M::Real, S>()
             && let Some(unit) = self.divide_on
         {
-            return self.sum((simd, Fma(unit)));
+            return self.sum(simd, Newton(Fma(unit)));
         }
-        self.sum((simd, Ieee));
+        self.sum(simd, Newton(Ieee));
     }
 }
 
 impl<M: Mode, const K: usize, const FAR: bool> Item<'_, M, K, FAR> {
-    /// Computes the sums with a form of 1/√x.
+    /// Computes the sums of an interaction.
     #[inline(always)]
-    fn sum<S: Simd, D: InverseSqrt>(mut self, with: (S, D)) {
+    pub fn sum<S: Simd, I: Interaction<M, S, K, FAR>>(mut self, simd: S, mut pairs: I) {
         self.bags = self.bags.min(bags(self.len) - self.first_bag);
         let lanes = lanes::<M, S>();
         let in_lanes = match M::ORDER {
@@ -119,23 +120,23 @@ impl<M: Mode, const K: usize, const FAR: bool> Item<'_, M, K, FAR> {
             Order::InOrder | Order::Running => self.index.len(),
         };
         for first in (0..in_lanes).step_by(lanes) {
-            over_targets(with, &mut self, first, in_lanes.min(first + lanes));
+            over_targets(simd, &mut pairs, &mut self, first, in_lanes.min(first + lanes));
         }
         for k in in_lanes..self.index.len() {
-            self.out[k] = over_bags(with, &mut self, k);
+            self.out[k] = over_bags(simd, &mut pairs, &mut self, k);
         }
     }
 }
 
 /// Sums the forces of the item's bags on targets `first..last`, one target a lane.
 #[inline(always)]
-fn over_targets<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool>(
-    with: (S, D),
+fn over_targets<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, const FAR: bool>(
+    simd: S,
+    pairs: &mut I,
     item: &mut Item<'_, M, K, FAR>,
     first: usize,
     last: usize,
 ) {
-    let simd = with.0;
     // Lanes beyond the last target repeat that target.
     let (mut index, mut own) = ([0; MAX_LANES], [0u32; MAX_LANES]);
     for lane in 0..MAX_LANES {
@@ -144,6 +145,7 @@ fn over_targets<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: boo
         own[lane] = item.index[k];
     }
     let target = item.targets(simd, index);
+    pairs.take_targets(&own);
 
     let mut tree = TreeSum::<NodeRow<M::Node, K>, ITEM_DEPTH>::default();
     let mut in_order = NodeRow::zero();
@@ -154,7 +156,7 @@ fn over_targets<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: boo
         }
         let masked = item.index[first..last].iter().any(|&i| i as usize / BAG == number);
         let bag = bag_of_targets::<M, S, K, FAR>(item, number, masked.then_some(&own));
-        let near = add_bag::<M, S, D, K, false, FAR>(with, &target, &bag, &mut sums);
+        let near = pairs.add_bag::<false>(simd, &target, &bag, &mut sums);
         if FAR {
             for k in first..last {
                 item.set_near(k, number, M::Real::word(&near, k - first));
@@ -199,6 +201,7 @@ fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
     let filled = [M::Real::from_f64(BAG as f64); MAX_LANES];
     Bag {
         slots: &slots[..in_bag * columns * width],
+        group: bag / width * BAG,
         first: bag % width,
         absent: load::<M, S>(&absent),
         filled: load::<M, S>(&filled),
@@ -208,13 +211,14 @@ fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
 
 /// Returns the forces of the item's bags on target `k`, computed with one bag a lane.
 #[inline(always)]
-fn over_bags<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool>(
-    with: (S, D),
+fn over_bags<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, const FAR: bool>(
+    simd: S,
+    pairs: &mut I,
     item: &mut Item<'_, M, K, FAR>,
     k: usize,
 ) -> Partial<M, K> {
-    let simd = with.0;
     let target = item.targets(simd, [k; MAX_LANES]);
+    pairs.take_targets(&[item.index[k]; MAX_LANES]);
     let (width, lanes) = (<M::Real as Real>::WIDTH, lanes::<M, S>());
     let own = item.index[k] as usize;
 
@@ -227,11 +231,11 @@ fn over_bags<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool>(
                 break;
             }
             let these = first + part..first + part + lanes;
-            let incomplete = M::ZERO_COUNTS && these.end * BAG > item.len;
+            let incomplete = I::MASKS_PLACES && these.end * BAG > item.len;
             let masked = these.contains(&(own / BAG)) || incomplete;
             let bag = bags_of_target::<M, S, K, FAR>(item, first + part, masked.then_some(own));
             let mut sums = zero::<M, S, K>(simd);
-            let near = add_bag::<M, S, D, K, true, FAR>(with, &target, &bag, &mut sums);
+            let near = pairs.add_bag::<true>(simd, &target, &bag, &mut sums);
             if FAR {
                 for number in these.start..these.end.min(item.first_bag + item.bags) {
                     item.set_near(k, number, M::Real::word(&near, number - these.start));
@@ -271,7 +275,8 @@ fn bags_of_target<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
         }
     }
     let (absent, filled) = (load::<M, S>(&absent), load::<M, S>(&filled));
-    Bag { slots, first: first_bag % width / lanes * lanes, absent, filled, masked: own.is_some() }
+    let (group, first) = (first_bag / width * BAG, first_bag % width / lanes * lanes);
+    Bag { slots, group, first, absent, filled, masked: own.is_some() }
 }
 
 /// Returns the root of the canonical tree over the bags of a group.

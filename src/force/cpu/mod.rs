@@ -2,32 +2,38 @@
 //! engine in every mode.
 
 mod accelerations;
+mod interaction;
 mod inverse_sqrt;
 mod irregular;
 mod lanes;
+mod law;
 mod pair;
+mod plan;
 mod records;
 mod sources;
 mod sum;
 mod trial;
 mod width;
 
-pub use accelerations::{CpuAccelerations, accelerations};
+pub use accelerations::{CpuAccelerations, accelerations, law_accelerations};
 pub use width::Width;
 
 use super::mode::{Mode, SUMS, with_mode};
-use super::neighbours::{NeighbourForces, NeighbourTargets, limit};
+use super::neighbours::{NeighbourForces, NeighbourTargets, limit, newton_only};
 use super::precision::Precision;
 use super::{Block, FieldEngine, ForceEngine, Forces, Points, Targets};
 use crate::error::Result;
 use crate::gravity::Force;
+use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use irregular::Irregular;
+use law::LawSources;
 use rayon::prelude::*;
 use records::Records;
 use sources::{Predict, SlotChunk, Sources};
 use std::ops::Range;
+use std::sync::Arc;
 use sum::{Partials, Summation};
 
 /// Number of groups of sources that one thread predicts at a time.
@@ -44,6 +50,8 @@ pub struct CpuEngine<M: Mode> {
     records: Records,
     partials: Partials<M, SUMS>,
     irregular: Vec<[f64; SUMS]>,
+    /// Law in place of Newton's.
+    law: Option<LawSources<M>>,
 }
 
 /// Creates the CPU engine for a precision mode. `epsilon` is the Plummer softening, `clock` the run's time axis
@@ -51,6 +59,21 @@ pub struct CpuEngine<M: Mode> {
 #[must_use]
 pub fn engine(precision: Precision, epsilon: f64, clock: Clock, width: Width) -> Box<dyn FieldEngine> {
     with_mode!(precision, M => Box::new(CpuEngine::<M>::new(epsilon, clock, width)))
+}
+
+/// Creates the CPU engine of a [law](crate::law) in place of Newton's.
+#[must_use]
+pub fn law_engine(
+    law: &Arc<Law>,
+    precision: Precision,
+    epsilon: f64,
+    clock: Clock,
+    width: Width,
+) -> Box<dyn FieldEngine> {
+    with_mode!(precision, M => {
+        let law = Some(LawSources::new::<SUMS>(law));
+        Box::new(CpuEngine::<M> { law, ..CpuEngine::new(epsilon, clock, width) })
+    })
 }
 
 impl<M: Mode> CpuEngine<M> {
@@ -66,6 +89,7 @@ impl<M: Mode> CpuEngine<M> {
             records: Records::default(),
             partials: Partials::default(),
             irregular: Vec::new(),
+            law: None,
         }
     }
 
@@ -87,7 +111,7 @@ impl<M: Mode> CpuEngine<M> {
         }
         out.resize(targets.len());
         let (sources, eps2, width) = (self.sources.predicted(), self.eps2, self.width);
-        let sum = Summation::<M, SUMS> { sources, targets, eps2, limits: &[], width };
+        let sum = Summation::<M, SUMS> { sources, targets, eps2, limits: &[], width, law: self.law.as_ref() };
         sum.run(&mut self.partials, |k, sums| out.set(k, &Force::from_sums(sums)));
     }
 
@@ -100,7 +124,7 @@ impl<M: Mode> CpuEngine<M> {
         }
         let limits: Vec<f64> = radius.iter().map(|radius| limit(*radius, self.eps2)).collect();
         let (sources, eps2, width) = (self.sources.predicted(), self.eps2, self.width);
-        let sum = Summation::<M, SUMS, true> { sources, targets, eps2, limits: &limits, width };
+        let sum = Summation::<M, SUMS, true> { sources, targets, eps2, limits: &limits, width, law: None };
         sum.run_far(&mut self.partials, lists, |k, sums| regular.set(k, &Force::from_sums(sums)));
     }
 
@@ -117,7 +141,7 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.sources.load(all);
         self.records.load(all);
-        Ok(())
+        self.law.as_mut().map_or(Ok(()), |law| law.load(all))
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
@@ -142,6 +166,7 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        newton_only(self.law.is_some())?;
         let NeighbourTargets { now, targets, lists, regular, .. } = *task;
         self.records.check(task)?;
         out.eps2 = self.eps2;
@@ -172,6 +197,7 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
 impl<M: Mode> FieldEngine for CpuEngine<M> {
     fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
         points.check()?;
+        self.law.as_ref().map_or(Ok(()), |law| points.check_for(law.law()))?;
         self.predict_sources(now);
         self.sum(Targets { index: points.exclude, pos: points.pos, vel: points.vel }, out);
         Ok(())

@@ -68,12 +68,20 @@ impl<M: Mode, S: Simd> Lanes<M, S> {
     pub fn with_limits(self, limits: [f64; MAX_LANES]) -> Self {
         Self { limit: load::<M, S>(&limits.map(M::Real::from_f64)), ..self }
     }
+
+    /// Returns s² = r² + ε².
+    #[inline(always)]
+    pub fn softened_square(&self, simd: S, [x, y, z]: [V<M, S>; 3]) -> V<M, S> {
+        M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, self.eps2)))
+    }
 }
 
 /// Sources that the lanes go through in step: one bag for all of them, or a bag for each.
 pub struct Bag<'a, M: Mode, S: Simd> {
     /// The slots of the sources.
     pub slots: &'a [M::Real],
+    /// Number of the first slot, among those of all groups.
+    pub group: usize,
     /// Lane of the bag in the slots, or of the first bag of several.
     pub first: usize,
     /// Place in the bag of the source that each lane leaves out, or −1.
@@ -86,7 +94,7 @@ pub struct Bag<'a, M: Mode, S: Simd> {
 
 /// Source in the lanes: its slot. Columns are read where they are needed, so that pairs begun ahead keep registers free.
 #[derive(Clone, Copy)]
-struct Source<'a, R, const OVER_BAGS: bool> {
+pub struct Source<'a, R, const OVER_BAGS: bool> {
     slot: &'a [R],
     /// Lane of the slot that the first lane reads.
     first: usize,
@@ -94,16 +102,41 @@ struct Source<'a, R, const OVER_BAGS: bool> {
     place: usize,
 }
 
-impl<R: Real, const OVER_BAGS: bool> Source<'_, R, OVER_BAGS> {
+impl<'a, R: Real, const OVER_BAGS: bool> Source<'a, R, OVER_BAGS> {
     /// Returns a column: of the same source in every lane, or of one for each.
     #[inline(always)]
     fn column<S: Simd>(self, simd: S, column: usize) -> R::Lanes<S> {
-        let first = column * R::WIDTH + self.first;
-        if OVER_BAGS {
-            let lanes = size_of::<R::Lanes<S>>() / size_of::<R>();
-            return bytemuck::pod_read_unaligned(bytemuck::cast_slice(&self.slot[first..first + lanes]));
-        }
-        R::splat(simd, self.slot[first])
+        in_lanes::<R, S, OVER_BAGS>(simd, self.slot, column * R::WIDTH + self.first)
+    }
+
+    /// Creates the source of a slot, at a place of a bag whose first lane reads `first`.
+    #[inline(always)]
+    pub fn new(slot: &'a [R], first: usize, place: usize) -> Self {
+        Self { slot, first, place }
+    }
+
+    /// Returns the mass: the last column.
+    #[inline(always)]
+    pub fn mass<S: Simd>(self, simd: S) -> R::Lanes<S> {
+        self.column(simd, self.slot.len() / R::WIDTH - 1)
+    }
+
+    /// Returns a value of a column that lies apart from the slots, one row a slot; the bag begins at slot `group`.
+    #[inline(always)]
+    pub fn beside<S: Simd>(self, simd: S, column: &[R], group: usize) -> R::Lanes<S> {
+        in_lanes::<R, S, OVER_BAGS>(simd, column, (group + self.place) * R::WIDTH + self.first)
+    }
+
+    /// Returns the mask of the lanes whose bags have no source at this place.
+    #[inline(always)]
+    pub fn beyond<M: Mode<Real = R>, S: Simd>(self, simd: S, bag: &Bag<'_, M, S>) -> R::Mask<S> {
+        R::at_least(simd, self.place(simd), bag.filled)
+    }
+
+    /// Returns the mask of the lanes that leave the source out.
+    #[inline(always)]
+    pub fn absent<M: Mode<Real = R>, S: Simd>(self, simd: S, bag: &Bag<'_, M, S>) -> R::Mask<S> {
+        R::equal(simd, bag.absent, self.place(simd))
     }
 
     /// Returns the place in the bag in every lane: a small number, exact in f32 too.
@@ -111,6 +144,47 @@ impl<R: Real, const OVER_BAGS: bool> Source<'_, R, OVER_BAGS> {
     fn place<S: Simd>(self, simd: S) -> R::Lanes<S> {
         R::splat(simd, R::from_f64(self.place as f64))
     }
+}
+
+/// Returns the number at `first` in every lane, or over bags as many as there are lanes.
+#[inline(always)]
+fn in_lanes<R: Real, S: Simd, const OVER_BAGS: bool>(simd: S, numbers: &[R], first: usize) -> R::Lanes<S> {
+    if OVER_BAGS {
+        let lanes = size_of::<R::Lanes<S>>() / size_of::<R>();
+        return bytemuck::pod_read_unaligned(bytemuck::cast_slice(&numbers[first..first + lanes]));
+    }
+    R::splat(simd, numbers[first])
+}
+
+/// Returns the position of a source relative to the targets.
+#[inline(always)]
+pub fn relative_position<M: Mode, S: Simd, const OVER_BAGS: bool>(
+    simd: S,
+    target: &Lanes<M, S>,
+    source: Source<'_, M::Real, OVER_BAGS>,
+) -> [V<M, S>; 3] {
+    let mut r = target.pos;
+    for (k, r) in r.iter_mut().enumerate() {
+        *r = M::Real::sub(simd, source.column(simd, k), *r);
+        if M::SPLIT {
+            *r = M::Real::add(simd, *r, M::Real::sub(simd, source.column(simd, 3 + k), target.low[k]));
+        }
+    }
+    r
+}
+
+/// Returns the velocity of a source relative to the targets.
+#[inline(always)]
+pub fn relative_velocity<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool>(
+    simd: S,
+    target: &Lanes<M, S>,
+    source: Source<'_, M::Real, OVER_BAGS>,
+) -> [V<M, S>; 3] {
+    let mut v = target.vel;
+    for (k, v) in v.iter_mut().enumerate() {
+        *v = M::Real::sub(simd, source.column(simd, columns::<M, K>() - 4 + k), *v);
+    }
+    v
 }
 
 /// Pair whose products are not yet added to the sums.
@@ -138,15 +212,8 @@ fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool, const FAR: 
     mask: Option<Mask<M, S>>,
     near: &mut Near<M, S>,
 ) -> Approach<M, S> {
-    let mut r = target.pos;
-    for (k, r) in r.iter_mut().enumerate() {
-        *r = M::Real::sub(simd, source.column(simd, k), *r);
-        if M::SPLIT {
-            *r = M::Real::add(simd, *r, M::Real::sub(simd, source.column(simd, 3 + k), target.low[k]));
-        }
-    }
-    let [x, y, z] = r;
-    let s2 = M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, target.eps2)));
+    let r = relative_position::<M, S, OVER_BAGS>(simd, target, source);
+    let s2 = target.softened_square(simd, r);
     let mut s_inv = form.inverse_sqrt::<M::Real, S>(simd, s2);
     if let Some(mask) = mask {
         s_inv = M::Real::select(simd, mask, target.zero, s_inv);
@@ -178,10 +245,7 @@ fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool>(
         M::add_product(simd, sum, m_s3, r);
     }
     if is_whole(K) {
-        let mut v = target.vel;
-        for (k, v) in v.iter_mut().enumerate() {
-            *v = M::Real::sub(simd, source.column(simd, columns - 4 + k), *v);
-        }
+        let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
         let ([x, y, z], [vx, vy, vz]) = (r, v);
         let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
         let alpha = M::Real::mul(simd, target.minus_three, M::Real::mul(simd, rv, s_inv2));
@@ -194,7 +258,7 @@ fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool>(
 
 /// Restores the sums of `before` where the mask is set.
 #[inline(always)]
-fn restore<M: Mode, S: Simd, const K: usize>(
+pub fn restore<M: Mode, S: Simd, const K: usize>(
     simd: S,
     sums: &mut Sums<M, S, K>,
     before: &Sums<M, S, K>,
@@ -214,7 +278,7 @@ fn absent<M: Mode, S: Simd, const OVER_BAGS: bool, const MASKED: bool>(
     bag: &Bag<'_, M, S>,
     source: Source<'_, M::Real, OVER_BAGS>,
 ) -> Option<<M::Real as Real>::Mask<S>> {
-    if MASKED { Some(M::Real::equal(simd, bag.absent, source.place(simd))) } else { None }
+    if MASKED { Some(source.absent(simd, bag)) } else { None }
 }
 
 /// Adds the sources of a bag, or of a bag for each lane, to the sums. With `FAR` the neighbours of a target are left out
@@ -284,8 +348,7 @@ fn add_sources<
         {
             restore::<M, S, K>(simd, sums, &before, mask);
             if OVER_BAGS {
-                let beyond = M::Real::at_least(simd, source.place(simd), bag.filled);
-                restore::<M, S, K>(simd, sums, &before, beyond);
+                restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
             }
         }
     }

@@ -54,7 +54,7 @@ impl<M, const K: usize> Default for Slots<M, K> {
 
 /// Returns slot and lane of source `i`.
 #[inline(always)]
-fn place(i: usize, width: usize) -> (usize, usize) {
+pub fn place(i: usize, width: usize) -> (usize, usize) {
     let bag = i / BAG;
     ((bag / width) * BAG + i % BAG, bag % width)
 }

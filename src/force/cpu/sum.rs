@@ -2,6 +2,7 @@
 
 use super::Width;
 use super::lanes::{Item, MAX_ITEM_BAGS, Partial};
+use super::law::{LawItem, LawSources};
 use super::sources::Slots;
 use crate::force::Targets;
 use crate::force::canonical::{BAG, FULL_DEPTH, TreeSum, bags};
@@ -28,6 +29,8 @@ pub struct Summation<'a, M: Mode, const K: usize, const FAR: bool = false> {
     pub limits: &'a [f64],
     /// Vector instructions.
     pub width: Width,
+    /// Law in place of Newton's.
+    pub law: Option<&'a LawSources<M>>,
 }
 
 /// Returns the number of bags in one work item: as many as fit the cache, fewer if that would leave threads idle. A
@@ -152,7 +155,7 @@ impl<M: Mode, const K: usize, const FAR: bool> Summation<'_, M, K, FAR> {
         near: &mut [u64],
     ) {
         let Targets { index, pos, vel } = self.targets;
-        self.width.run(Item::<M, K, FAR> {
+        let item = Item::<M, K, FAR> {
             sources: self.sources.numbers(),
             len: self.sources.len(),
             first_bag,
@@ -165,7 +168,11 @@ impl<M: Mode, const K: usize, const FAR: bool> Summation<'_, M, K, FAR> {
             divide_on: self.width.divides_on(),
             out: &mut out[..tile.len()],
             near,
-        });
+        };
+        match self.law {
+            None => self.width.run(item),
+            Some(law) => self.width.run(LawItem { item, law }),
+        }
     }
 }
 

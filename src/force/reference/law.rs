@@ -1,8 +1,7 @@
 //! Pairs of a [law](crate::law) in plain scalars: what the engines with a law are compared with.
 
 use super::{add, relative, subtract};
-use crate::error::{Error, Result};
-use crate::force::NO_SOURCE;
+use crate::error::Result;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS};
 use crate::force::real::Real;
 use crate::gravity::softened_square;
@@ -14,7 +13,7 @@ use std::sync::Arc;
 
 /// Law, with masses and values in its columns of all particles.
 pub(super) struct LawPairs<M: Mode> {
-    law: Arc<Law>,
+    pub law: Arc<Law>,
     mass: Vec<M::Real>,
     /// Values of each particle in the columns of the law.
     values: Vec<Vec<M::Real>>,
@@ -41,15 +40,6 @@ impl<M: Mode> LawPairs<M> {
         let row = |i: usize| columns.iter().map(|column| M::Real::from_f64(column[i])).collect();
         self.values = (0..all.len()).map(row).collect();
         self.mass = all.mass.iter().map(|&mass| M::Real::from_f64(mass)).collect();
-        Ok(())
-    }
-
-    /// Checks that the law can be evaluated at points, some of which are no particles.
-    pub fn check(&self, particles: &[u32]) -> Result<()> {
-        if self.law.program().reads_target() && particles.contains(&NO_SOURCE) {
-            let problem = "the law reads the mass or a column of the target, which a point without a particle has not";
-            return Err(Error::Integration { problem: problem.into(), help: None });
-        }
         Ok(())
     }
 

@@ -219,7 +219,7 @@ impl AhmadCohen {
             }
             lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);
             if any_regular {
-                lanes[1].wanted(parameters.eta_regular, parameters.criteria[1], &mut steps[1]);
+                lanes[1].wanted(self.eta_regular, parameters.criteria[1], &mut steps[1]);
             }
             for k in begin..end {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);

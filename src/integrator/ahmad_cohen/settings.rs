@@ -1,6 +1,6 @@
 //! Settings of the neighbour scheme as users write them.
 
-use super::{AhmadCohen, Criterion, Order, Parameters, default_number, memory};
+use super::{AhmadCohen, Criterion, Order, Parameters, RegularAccuracy, default_number, memory};
 use crate::force::precision::Precision;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::hermite::{Limits, OnFloor};
@@ -25,7 +25,7 @@ pub struct AhmadCohenSettings {
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     eta: Option<Real>,
     /// Accuracy of the regular steps, above 0 and at most 0.7; in modes whose regular forces are not in f64 it is that of
-    /// Aarseth's criterion. Default: 5/6 of eta, in those modes 5/18 of it, at order 4 7/10.
+    /// Aarseth's criterion. Default: 5/6 of eta, in those modes 5/18 of it, at order 4 7/10; more for over 1024 particles.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     eta_regular: Option<Real>,
     /// Mean number of neighbours. Default: 0.75 √N.
@@ -56,27 +56,23 @@ impl Default for AhmadCohenSettings {
     }
 }
 
-/// Largest η that is accepted, and the largest at which orbits last at order 6.
-const MOST_ETA: f64 = 0.7;
+/// Largest η at which orbits last at order 6.
 const STABLE_ETA: f64 = 0.5;
 
 /// Returns the default η of the irregular steps, and of the regular ones in units of it.
-const fn etas(order: Order, precision: Precision) -> (Real, [u32; 2]) {
-    match (order, precision.in_f64()) {
+const fn etas(order: Order, precision: Precision) -> (Real, RegularAccuracy) {
+    let (eta, fraction) = match (order, precision.in_f64()) {
         (Order::Six, true) => (real!(0.36), [5, 6]),
         (Order::Six, false) => (real!(0.36), [5, 18]),
         (Order::Four, _) => (real!(0.1), [7, 10]),
-    }
+    };
+    (eta, RegularAccuracy::PerIrregular(fraction))
 }
 
 /// Returns the defaults of η for irregular and regular steps, and the criteria of both.
-pub(super) fn defaults(order: Order, precision: Precision) -> (f64, f64, [Criterion; 2]) {
-    let (eta, ratio) = etas(order, precision);
-    (eta.get(), regular(eta.get(), ratio), criteria(order, precision))
-}
-
-fn regular(eta: f64, [above, below]: [u32; 2]) -> f64 {
-    eta * f64::from(above) / f64::from(below)
+pub(super) fn defaults(order: Order, precision: Precision) -> (f64, RegularAccuracy, [Criterion; 2]) {
+    let (eta, eta_regular) = etas(order, precision);
+    (eta.get(), eta_regular, criteria(order, precision))
 }
 
 /// Returns the criteria of irregular and regular steps. High derivatives of a regular force that is not in f64 are its
@@ -98,9 +94,8 @@ impl AhmadCohenSettings {
         self.eta.unwrap_or(etas(self.order(), Precision::F64).0)
     }
 
-    fn eta_regular(&self, precision: Precision) -> f64 {
-        let by_eta = regular(self.eta().get(), etas(self.order(), precision).1);
-        self.eta_regular.map_or(by_eta, Real::get)
+    fn eta_regular(&self, precision: Precision) -> RegularAccuracy {
+        self.eta_regular.map_or(etas(self.order(), precision).1, |eta| RegularAccuracy::Given(eta.get()))
     }
 
     fn steps(&self) -> StepRange {
@@ -162,7 +157,7 @@ impl Scheme for AhmadCohenSettings {
     }
 
     fn late_settings(&self, precision: Precision, n: usize) -> Vec<LateSetting> {
-        let by_eta = Self { eta_regular: None, ..self.clone() }.eta_regular(precision);
+        let by_eta = etas(self.order(), precision).1.eta(self.eta().get(), n);
         let all = [("eta_regular", self.eta_regular, by_eta), ("neighbours", self.neighbours, default_number(n))];
         let late = |(key, value, default)| Some(LateSetting { key, value, default: Real::new(default)? });
         all.into_iter().filter_map(late).collect()
@@ -191,8 +186,9 @@ impl Scheme for AhmadCohenSettings {
         }
         for (key, eta) in [("eta", self.eta), ("eta_regular", self.eta_regular)] {
             positive(found, key, eta);
-            if let Some(eta) = eta.filter(|eta| eta.get() > MOST_ETA) {
-                let problem = format!("expected at most {MOST_ETA}, found {eta}: the scheme is not stable beyond");
+            if let Some(eta) = eta.filter(|eta| eta.get() > RegularAccuracy::MOST) {
+                let most = RegularAccuracy::MOST;
+                let problem = format!("expected at most {most}, found {eta}: the scheme is not stable beyond");
                 found.push(InvalidSetting::Wrong(key, problem));
             }
         }

@@ -60,7 +60,7 @@ impl AhmadCohen {
     fn begin_particles(&mut self, p: &mut Particles, tile: Range<usize>) -> Result<u64> {
         let (mut moved, guards) = (Moved::default(), self.guards());
         let NeighbourForces { regular, renewed, lists, within, .. } = &mut self.forces;
-        let Parameters { eta, eta_regular, order, .. } = self.parameters;
+        let (Parameters { eta, order, .. }, eta_regular) = (self.parameters, self.eta_regular);
         let of = &mut p.neighbours;
         for (k, i) in tile.enumerate() {
             (of.acc[i], of.jerk[i]) = (renewed.acc[k], renewed.jerk[k]);

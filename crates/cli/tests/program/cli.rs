@@ -251,6 +251,38 @@ fn tuning_is_for_a_gpu_and_refuses_what_it_cannot_do() {
 }
 
 #[test]
+fn scaling_compares_times_and_states_of_growing_numbers() {
+    let folder = Folder::new("");
+    let common = ["bench", "scaling", "--n", "32", "--threads", "2,1", "--repeat", "1"];
+    let more = ["--integrator", "hermite4,multipoint6", "--precision", "mixed", "--output", "out", "--json"];
+    let said = folder.tisane(&[&common[..], &more].concat()).exits(0);
+    let found: Json = serde_json::from_str(&said.out).unwrap();
+    let rows = found["rows"].as_array().unwrap();
+    let counts: Vec<_> = rows.iter().map(|row| (row["count"].as_u64().unwrap(), row["n"].as_u64().unwrap())).collect();
+    assert_eq!(counts, [(1, 32), (2, 32), (1, 32), (2, 32), (1, 32), (2, 64), (1, 32), (2, 64)]);
+    // Of the same sphere the state is the same; of another none is there to compare with.
+    assert!(rows[1]["same_state"] == true && rows[0]["state_sha256"] == rows[1]["state_sha256"]);
+    assert!(rows[4]["seconds"] == rows[0]["seconds"] && rows[5]["same_state"].is_null());
+    for file in ["scaling.csv", "scaling.hdf5", "scaling.svg", "scaling-dark.png"] {
+        assert!(folder.path("out").join(file).is_file(), "{file}");
+    }
+    folder.tisane(&["bench", "scaling", "--threads", "0"]).exits(2).says(&["--threads", "above zero"]);
+}
+
+#[test]
+fn scaling_is_modelled_without_a_run() {
+    let folder = Folder::new("");
+    let model = ["bench", "scaling", "--model", "--n", "65536", "--most", "4", "--precision", "mixed"];
+    folder.tisane(&model).exits(0).says(&["GPUs", "1.41", "ranks are not modelled"]);
+    folder.tisane(&[&model[..], &["--latency", "0"]].concat()).exits(2).says(&["--latency", "above zero"]);
+    folder.tisane(&["bench", "scaling", "--most", "4"]).exits(2).says(&["--model"]);
+    let config = "run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 64\n\
+                  force = { engine = 'cuda', precision = 'mixed', devices = [0, 1] }\n";
+    folder.write("several.toml", config);
+    folder.tisane(&["check", "several.toml"]).exits(0).says(&["several GPUs", "2: 0.", "pay from N = 65536"]);
+}
+
+#[test]
 fn bench_reports_in_json_and_in_a_table() {
     let folder = Folder::new("");
     let json = |arguments: &[&str]| -> Json {

@@ -142,7 +142,7 @@ fn the_token_opens_the_page_and_the_cookie_keeps_it_open() {
     let page = String::from_utf8(first.body).unwrap();
     let named = page.split("src=\"").chain(page.split("href=\"")).filter_map(|rest| rest.split('"').next());
     let files: Vec<&str> = named.filter(|name| name.contains('.') && !name.contains(['<', '>'])).collect();
-    assert_eq!(files.len(), 3, "{files:?}");
+    assert_eq!(files.len(), 5, "{files:?}");
     for name in files {
         assert_eq!(view.get(name).status, 200, "{name}");
     }

@@ -6,6 +6,8 @@ pub mod force;
 pub mod kernels;
 pub mod model;
 pub mod run;
+pub mod scaling;
+pub mod scaling_model;
 #[cfg(feature = "cuda")]
 pub mod systems;
 #[cfg(feature = "cuda")]
@@ -17,7 +19,8 @@ use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{Block, EngineKind, Field, ForceEngine};
-use tisane::initial::{plummer, scaling};
+use tisane::initial::plummer;
+use tisane::initial::scaling::{to_centre_of_mass, to_virial};
 use tisane::particles::Particles;
 use tisane::spin_pool::{self, on_threads};
 use tisane::time::{Clock, Time};
@@ -131,12 +134,12 @@ impl<T> Report<T> {
 /// Returns a Plummer sphere in exact Hénon units, as `[initial.plummer]` makes it.
 fn particles(n: usize, seed: u64, options: &Options) -> Result<Particles> {
     let mut p = plummer::sample(n, seed, 0.999);
-    scaling::to_centre_of_mass(&mut p);
+    to_centre_of_mass(&mut p);
     let mut engine = options.engine(Precision::F64, 0.0, false)?;
     engine.load(&p)?;
     let potential =
         Conserved::from_particles(&p, &Field::from_engine(&p, &mut *engine, Time::default())?.pot).potential;
-    if n > 1 && !scaling::to_virial(&mut p, potential, 0.5, -0.25) {
+    if n > 1 && !to_virial(&mut p, potential, 0.5, -0.25) {
         tracing::warn!("the sampled model could not be scaled");
     }
     Ok(p)

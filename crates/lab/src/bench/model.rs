@@ -9,12 +9,14 @@ use crate::study::pace;
 use crate::study::points::{Progress, Work};
 use crate::study::predict::{Prediction, describe_range, fit_for, natural_times, predict};
 use crate::study::report::Rows;
+use crate::study::trials;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
 #[cfg(feature = "cuda")]
 use tisane::force::{EngineKind, cpu::Width};
 use tisane::integrator::{IntegratorSettings, SchemeInfo};
+use tisane_io::machine;
 use tisane_io::table::Table;
 use tisane_run::assemble::{self, Session, Setup};
 use tisane_run::config::Engine;
@@ -84,6 +86,18 @@ fn add_together(model: &mut Model) -> Result<()> {
 #[cfg(not(feature = "cuda"))]
 fn add_together(_: &mut Model) -> Result<()> {
     Ok(())
+}
+
+/// Returns the fits of the model of this machine for `hermite4` on its cores, with a number of threads; 0 for one per core.
+///
+/// # Errors
+/// If the file of the model cannot be read.
+pub fn of_cores(threads: usize) -> Result<Vec<Fit>> {
+    let model = Model::path().map_or(Ok(None), |path| Model::read(&path))?.unwrap_or_default();
+    let (host, cpu) = (machine::host(), assemble::describe_engine(Engine::Cpu, 0)?);
+    let threads = trials::threads(threads as u32) as u32;
+    let fits = model.fits_for(Integrator::Hermite4, StepsBy::Host).into_iter();
+    Ok(fits.filter(|fit| (&fit.host, &fit.engine, fit.threads) == (&host, &cpu, threads)).cloned().collect())
 }
 
 /// Returns the fits of a model as a table.

@@ -12,7 +12,7 @@ use tisane::force::profile::Profiler;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::spin_pool;
-use tisane::time::{Level, TICKS_PER_DT_MAX, Time};
+use tisane::time::{Clock, Level, TICKS_PER_DT_MAX, Time};
 use tisane_run::assemble::{self, Session, Setup};
 
 /// Time and error of a part of a run.
@@ -39,6 +39,9 @@ pub struct Measured {
     /// True if a GPU took whole block steps.
     #[serde(default)]
     pub steps_on_device: bool,
+    /// SHA-256 of the last state.
+    #[serde(skip)]
+    pub state_sha256: String,
     /// Time of each phase of the block steps, if it was measured.
     #[serde(skip)]
     pub profile: Option<Profile>,
@@ -102,7 +105,7 @@ impl Measured {
 /// # Errors
 /// As the engine and the integrator; the particles of `set` stay as they are.
 pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
-    let measured = Trial::of(set, session)?.work(set, |trial| trial.over(span, budget))?;
+    let measured = Trial::of(set, session)?.work(set, |trial| trial.over(span, budget, &set.clock))?;
     Ok(measured.map(|mut measured| {
         measured.profile = measured.profile.filter(|_| session.profile);
         measured.span *= set.clock.dt_max * set.scale.time;
@@ -169,7 +172,7 @@ impl Trial {
         done.map_err(|error| error.in_run(&set.run_context()))
     }
 
-    fn over(mut self, span: Range<u64>, budget: Option<Duration>) -> Result<Option<Measured>> {
+    fn over(mut self, span: Range<u64>, budget: Option<Duration>, clock: &Clock) -> Result<Option<Measured>> {
         let [from, to] = [span.start, span.end].map(Time::from_dt_max);
         let deadline = budget.map(|budget| Instant::now() + budget);
         let is_late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -201,6 +204,7 @@ impl Trial {
             return Err(Error::Integration { problem: "the energy is not a finite number".into(), help: None });
         }
         it.profile = Some(self.profiler.profile());
+        it.state_sha256 = self.particles.state_sha256(clock);
         Ok(Some(it))
     }
 

@@ -6,12 +6,13 @@ mod forecast;
 
 use super::gpu::{OnGpu, gpus};
 use crate::config::{Config, DeviceSet, Engine, Stepping};
+use crate::several::Gpus;
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
 use crate::team::{Order, Team};
 use auto::decide;
 pub(crate) use build::Build;
-pub use forecast::{describe_engine, forecast, forecast_engine};
+pub use forecast::{describe_engine, forecast, forecast_engine, forecast_several};
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
@@ -34,6 +35,8 @@ pub struct Session {
     pub device: Option<u32>,
     /// Numbers of several GPUs in place of the configured ones.
     pub devices: Option<DeviceSet>,
+    /// Flag that several GPUs are taken also where one is quicker, to measure them.
+    pub always_several: bool,
     /// Flag to profile the session.
     pub profile: bool,
     /// Ranks of MPI that compute the forces together.
@@ -121,18 +124,20 @@ fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(
     Ok(Choice { kind, engine, reason: reason(&name) })
 }
 
-/// Number of particles from which several GPUs are quicker than one: measured on two H200.
-const LEAST_FOR_SEVERAL: usize = 1 << 16;
+/// Returns why the scheme of a configuration takes one GPU, if it does.
+fn alone(config: &Config) -> Option<&'static str> {
+    let scheme = config.integrator.scheme();
+    if scheme.block_steps().is_none() {
+        return Some("the leapfrog takes one");
+    }
+    scheme.needs_lists().then_some("the neighbour scheme takes one")
+}
 
 /// Returns the device of a session, the devices where it has several, and otherwise the reason if it was asked for several.
 ///
 /// # Errors
 /// [`Error::Input`] if one of the devices is not there.
-fn devices<E: Build>(
-    config: &Config,
-    session: Session,
-    task: Task<'_>,
-) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
+fn devices(config: &Config, session: Session, task: Task<'_>) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
     let one = session.device.unwrap_or(config.force.device);
     let of_config = config.force.devices.filter(|_| session.device.is_none());
     let Some(set) = session.devices.or(of_config) else { return Ok((one, None, None)) };
@@ -143,16 +148,15 @@ fn devices<E: Build>(
         let problem = format!("no device {missing} of devices {set}: this machine has {} GPUs", there.len());
         return Err(Error::input("CUDA", problem).with_help("`tisane verify` lists them"));
     }
+    let least = Gpus::h200(task.precision).least(numbers.len());
     let why = if session.team.is_some() {
         "each rank takes one".into()
-    } else if !E::SEVERAL_GPUS {
-        "the leapfrog takes one".into()
-    } else if config.integrator.scheme().needs_lists() {
-        "the neighbour scheme takes one".into()
-    } else if task.n < LEAST_FOR_SEVERAL {
-        format!("N = {} is less than {LEAST_FOR_SEVERAL}, from which several are quicker", task.n)
+    } else if let Some(why) = alone(config) {
+        why.into()
     } else if numbers.len() < 2 {
         "no other is there".into()
+    } else if task.n < least && !session.always_several {
+        format!("N = {} is less than {least}, from which {} are quicker", task.n, numbers.len())
     } else {
         return Ok((numbers[0], Some(set), None));
     };
@@ -172,7 +176,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     task: Task<'_>,
 ) -> Result<(Engines, SessionInfo)> {
     let asked = session.engine.unwrap_or(config.force.engine).kind();
-    let (device, devices, alone) = devices::<I::Evaluation>(config, session, task)?;
+    let (device, devices, alone) = devices(config, session, task)?;
     let stepping = config.force.stepping;
     let gpu =
         OnGpu { device, devices, room_for: task.n, phases: session.profile, stepping: stepping != Stepping::Host };

@@ -56,6 +56,12 @@ impl DeviceSet {
         let all = if self == Self::ALL { 0..u32::try_from(there).unwrap_or(MOST).min(MOST + 1) } else { 0..MOST + 1 };
         all.filter(|number| self.0 & (1 << number) != 0).collect()
     }
+
+    /// Returns the set of the first `count` of them, which may be one.
+    #[must_use]
+    pub fn first(self, count: usize, there: usize) -> Self {
+        Self(self.numbers(there).into_iter().take(count).fold(0, |set, number| set | 1 << number))
+    }
 }
 
 impl fmt::Display for DeviceSet {

@@ -130,6 +130,12 @@ impl Team {
         self.asked.load(Ordering::Relaxed)
     }
 
+    /// Returns the number of ranks.
+    #[must_use]
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
     /// Describes the ranks in one line.
     #[must_use]
     pub fn describe(&self) -> String {
@@ -152,7 +158,7 @@ impl Team {
         own: Box<dyn ForceEngine<E>>,
     ) -> Result<Box<dyn ForceEngine<E>>> {
         let text = serde_json::to_string(&order).map_err(|e| lost(e.to_string()))?;
-        let kind = if E::SEVERAL_GPUS { OPEN_FORCES } else { OPEN_ACCELERATIONS };
+        let kind = if E::WHOLE { OPEN_FORCES } else { OPEN_ACCELERATIONS };
         let engine = self.next.fetch_add(1, Ordering::Relaxed);
         let longest = ANSWER + TEXT + OF_TARGET * (order.n.div_ceil(self.size) + 64);
         self.begin(kind, engine, &words_of(&text), Some(longest))?;

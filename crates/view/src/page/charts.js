@@ -1,121 +1,66 @@
-// Plots on a canvas: lines over time, and bars.
+// Plots of the page, by uPlot: lines over time, and bars.
 
-import { css } from "./colour.js";
-import { clamp, superscript, format } from "./maths.js";
+import { css, theme } from "./colour.js";
+import { clamp, format, lastAt } from "./maths.js";
 
-const MARGIN = { left: 46, right: 8, top: 6, bottom: 18 };
-/** Height of the name of an axis, which has a row of its own below the labels: beside them it would take their place. */
-const NAME = 12;
-/** Length of the marks of the time axis, in pixels. */
-const TICK = 3;
+const FONT = "11px system-ui, sans-serif";
 /** Minimum distance of labels on an axis, in pixels. */
-const APART = { x: 62, y: 27 };
+const APART = { x: 62, y: 20 };
+/** Space on the right, for half of the last label. */
+const PADDING = [6, 14, 0, 0];
 /** Lines with fewer points than this show their points. */
 const FEW = 40;
+/** Minimum number of places for bars. */
+const PLACES = 6;
 
-/** Axis from `low` to `high` on pixels from `a` to `b`. */
-class Axis {
-  constructor([low, high], [a, b], log) {
-    Object.assign(this, { low, high, a, b, log });
-    this.of = log ? Math.log10 : (x) => x;
-    [this.first, this.last] = [this.of(low), this.of(high)];
-  }
-
-  pixel(x) {
-    return this.a + ((this.of(x) - this.first) / (this.last - this.first)) * (this.b - this.a);
-  }
-
-  value(pixel) {
-    const at = this.first + ((pixel - this.a) / (this.b - this.a)) * (this.last - this.first);
-    return this.log ? 10 ** at : at;
-  }
-
-  /** Returns the values of the ticks with their labels. */
-  ticks(apart) {
-    const most = Math.max(Math.abs(this.b - this.a) / apart, 1);
-    if (!this.log) return this.#linear(most);
-    const decades = this.last - this.first;
-    if (decades < 1.5) return decades < 0.4 ? this.#linear(most) : this.#within(decades < 0.8 ? [1, 2, 3, 5] : [1, 2, 5]);
-    const every = Math.ceil(decades / most);
-    const ticks = [];
-    for (let k = Math.ceil(this.first / every) * every; k <= this.last + 1e-9; k += every) {
-      ticks.push([10 ** k, `10${superscript(k)}`]);
-    }
-    return ticks;
-  }
-
-  #linear(most) {
-    const span = this.high - this.low;
-    const power = 10 ** Math.floor(Math.log10(span / most));
-    const step = [1, 2, 2.5, 5, 10].map((m) => m * power).find((s) => span / s <= most * (1 + 1e-9)) ?? span;
-    // Enough digits to tell neighbours apart, also far from zero.
-    const digits = Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(this.low), Math.abs(this.high)) / step)) + 2);
-    const ticks = [];
-    for (let k = Math.ceil(this.low / step - 1e-9); k * step <= this.high + 1e-9 * step; k++) {
-      ticks.push([k * step, label(k * step, digits)]);
-    }
-    return ticks;
-  }
-
-  #within(marks) {
-    const ticks = [];
-    for (let k = Math.floor(this.first); k <= this.last; k++) {
-      for (const m of marks) {
-        const x = m * 10 ** k;
-        if (x >= this.low && x <= this.high) ticks.push([x, label(x)]);
-      }
-    }
-    return ticks;
-  }
+/** Formats a number for an axis, in short form. `step` is the distance to its neighbour. */
+function label(value, step) {
+  // Enough digits to tell neighbours apart, also far from zero.
+  const digits = step ? Math.max(3, Math.ceil(Math.log10(Math.max(Math.abs(value) / step, 1))) + 2) : 3;
+  return format(value, digits).replace(/^1 × /, "").replace(" × ", "·");
 }
 
-/** Formats a number for an axis, in short form. */
-const label = (x, digits) => format(x, digits).replace(" × ", "·");
-
-/** Returns the range of the values of all lines, with a margin; of the positive ones for a logarithmic axis. */
-function span(lines, log, least) {
-  let [low, high] = [Infinity, -Infinity];
-  for (const { y } of lines) {
-    for (const value of y) {
-      if (!Number.isFinite(value) || (log && value <= 0)) continue;
-      if (value < low) low = value;
-      if (value > high) high = value;
-    }
+/** Returns the range of an axis for values from low to high, with a margin; a logarithmic one has room for two labels. */
+function range(low, high, log, least) {
+  if (low === null || !Number.isFinite(low)) return log ? [1, 10] : [0, 1];
+  if (log) {
+    const margin = Math.max(1.6, Math.sqrt((5 * low) / high));
+    // uPlot counts its ticks from the low end.
+    const power = 10 ** Math.floor(Math.log10(low / margin));
+    return [Math.floor(low / margin / power) * power, high * margin];
   }
-  if (low > high) return undefined;
-  if (log) return [low / 1.6, high * 1.6];
   const room = Math.max(0.08 * (high - low), least, 1e-9 * Math.abs(high));
   return [low - room, high + room];
 }
 
 export class Chart {
-  #x;
+  #plot;
   #hover;
+  #drawn = {};
 
   /**
    * @param {HTMLElement} parent element that contains the plot
    * @param about `title`; `first`, text before the value of the first line; `unit` of the vertical axis; `log`, true if it is logarithmic;
-   *   `least`, minimum margin of a linear axis
+   *   `least`, minimum margin of a linear axis; `bars`, true for bars
    * @param {(time: number) => void} chosen called with a time that was clicked
    */
   constructor(parent, about, chosen) {
     this.about = about;
-    this.lines = [];
+    this.chosen = chosen;
+    this.data = [[]];
     this.figure = document.createElement("figure");
     this.figure.className = "chart";
-    this.caption = document.createElement("figcaption");
+    const caption = document.createElement("figcaption");
     this.value = document.createElement("span");
-    this.caption.append(about.title, this.value);
-    this.canvas = document.createElement("canvas");
-    this.canvas.setAttribute("role", "img");
+    caption.append(about.title, this.value);
+    this.place = document.createElement("div");
     this.keys = document.createElement("ul");
-    this.figure.append(this.caption, this.canvas, this.keys);
+    this.keys.hidden = true;
+    this.figure.append(caption, this.place, this.keys);
     parent.append(this.figure);
-    this.canvas.addEventListener("pointermove", (event) => this.#point(event.offsetX));
-    this.canvas.addEventListener("pointerleave", () => this.#point(undefined));
-    this.canvas.addEventListener("click", (event) => {
-      if (this.#x && !this.bars) chosen(clamp(this.#x.value(event.offsetX), this.#x.low, this.#x.high));
-    });
+    this.now = document.createElement("div");
+    this.now.className = "now";
+    new ResizeObserver(() => this.#plot?.setSize(this.#size())).observe(this.place);
   }
 
   /** Shows or hides the plot. */
@@ -123,13 +68,18 @@ export class Chart {
     this.figure.hidden = !there;
   }
 
-  /** Sets lines `{name, x, y, colour}` over time. Lines with a name appear in the key. */
+  /** Sets lines `{name, x, y, colour}` over the same times. Lines with a name appear in the key. */
   setLines(lines) {
-    this.lines = lines;
-    const named = lines.filter((line) => line.name);
-    const key = named.map((line) => `${line.colour} ${line.name}`).join();
+    const shown = (y) => (Number.isFinite(y) && !(this.about.log && y <= 0) ? y : null);
+    this.data = [lines[0]?.x ?? [], ...lines.map((line) => line.y.map(shown))];
+    const key = lines.map((line) => `${line.colour} ${line.name}`).join();
     if (key === this.key) return;
     this.key = key;
+    this.#create(lines.map(({ colour }) => {
+      const stroke = () => css(`--series-${colour}`);
+      return { stroke, width: 1.5, points: { show: (plot) => plot.data[0].length < FEW, size: 4, width: 0, fill: stroke } };
+    }));
+    const named = lines.filter((line) => line.name);
     this.keys.replaceChildren(...named.map(({ name, colour }) => {
       const item = document.createElement("li");
       item.textContent = name;
@@ -141,173 +91,89 @@ export class Chart {
 
   /** Sets bars `{y, label, text}`. */
   setBars(bars) {
+    const text = bars.map((bar) => `${bar.label} ${bar.y}`).join();
+    if (this.#plot && text === this.key) return;
+    this.key = text;
     this.bars = bars;
-    this.keys.hidden = true;
+    this.data = [bars.map((_, k) => k), bars.map((bar) => bar.y || null)];
+    const colour = () => css("--series-1");
+    if (!this.#plot) this.#create([{ fill: colour, width: 0, points: { show: false }, paths: uPlot.paths.bars({ size: [0.9], gap: 2 }) }]);
   }
 
-  #point(pixel) {
-    this.#hover = pixel;
-    this.draw(this.state);
+  #size() {
+    return { width: Math.max(this.place.clientWidth, 1), height: Math.max(this.place.clientHeight, 1) };
+  }
+
+  /** Creates the plot of series of uPlot. */
+  #create(series) {
+    this.#plot?.destroy();
+    const { log, least = 0, bars } = this.about;
+    const ink = { stroke: () => css("--muted"), font: FONT };
+    const lines = (name) => ({ stroke: () => css(name), width: 1 });
+    const x = {
+      ...ink, scale: "x", space: bars ? 30 : APART.x, size: 18, gap: 2, grid: { show: false }, border: { show: true, ...lines("--frame") },
+      ticks: { show: !bars, ...lines("--frame"), size: 3 },
+      values: (_, splits) => splits.map((at) => (bars ? this.bars[at]?.label ?? "" : label(at, splits[1] - splits[0]))),
+      ...(bars ? { incrs: [1, 2, 5, 10] } : { label: () => `time [${this.state?.unit ?? ""}]`, labelSize: 12, labelGap: 0, labelFont: FONT }),
+    };
+    const y = {
+      ...ink, scale: "y", space: APART.y, size: 46, gap: 6, border: { show: true, ...lines("--frame") }, ticks: { show: false },
+      // Lines at the labels only.
+      grid: { ...lines("--grid"), filter: (plot, ...ticks) => plot.axes[1].filter(plot, ...ticks) },
+      values: (_, splits) => splits.map((at) => (at === null ? "" : label(at, log ? 0 : splits[1] - splits[0]))),
+    };
+    const limits = () => (bars ? [-0.5, Math.max(this.data[0].length, PLACES) - 0.5] : this.state?.times ?? [0, 1]);
+    this.#plot = new uPlot({
+      ...this.#size(), padding: PADDING, legend: { show: false }, axes: [x, y], series: [{}, ...series],
+      cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
+      scales: {
+        x: { time: false, range: limits },
+        y: { distr: log ? 3 : 1, range: (_, low, high) => (bars ? [0.5, range(low ?? 1, high ?? 1, true)[1]] : range(low, high, log, least)) },
+      },
+      hooks: { setCursor: [(plot) => this.#point(plot.cursor.left)] },
+    }, this.data, this.place);
+    this.#drawn = {};
+    const { over, ctx } = this.#plot;
+    ctx.canvas.setAttribute("role", "img");
+    if (bars) return;
+    over.append(this.now);
+    over.addEventListener("click", (event) => this.chosen(clamp(this.#plot.posToVal(event.offsetX, "x"), ...this.state.times)));
+  }
+
+  #point(left) {
+    this.#hover = left >= 0 ? left : undefined;
+    if (this.#plot && this.state) this.#tell();
   }
 
   /** Draws the plot. @param state `times`, range of the time axis; `now`, time shown; `unit` of time */
   draw(state) {
-    if (!state || this.figure.hidden) return;
     this.state = state;
-    const { canvas } = this;
-    const ratio = window.devicePixelRatio || 1;
-    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
-    if (canvas.width !== Math.round(width * ratio) || canvas.height !== Math.round(height * ratio)) {
-      [canvas.width, canvas.height] = [width, height].map((x) => Math.round(x * ratio));
+    const plot = this.#plot;
+    if (!plot || this.figure.hidden) return;
+    const now = { data: this.data, times: this.about.bars ? "" : state.times.join(), theme: theme(), unit: state.unit };
+    if (Object.keys(now).some((name) => now[name] !== this.#drawn[name])) {
+      this.#drawn = now;
+      plot.setData(this.data);
     }
-    const pen = canvas.getContext("2d");
-    pen.setTransform(ratio, 0, 0, ratio, 0, 0);
-    pen.clearRect(0, 0, width, height);
-    pen.font = "11px system-ui, sans-serif";
-    const bottom = height - MARGIN.bottom - (this.bars ? 0 : NAME);
-    const box = { left: MARGIN.left, right: width - MARGIN.right, top: MARGIN.top, bottom };
-    if (this.bars) this.#drawBars(pen, box);
-    else this.#drawLines(pen, box, state);
-    canvas.setAttribute("aria-label", `${this.about.title}, ${this.value.textContent}`);
+    this.now.style.transform = `translateX(${clamp(plot.valToPos(state.now, "x"), 0, plot.over.clientWidth)}px)`;
+    this.#tell();
   }
 
-  #frame(pen, box, x, y, xLabel) {
-    pen.lineWidth = 1;
-    pen.fillStyle = css("--muted");
-    pen.strokeStyle = css("--grid");
-    pen.textAlign = "right";
-    pen.textBaseline = "middle";
-    for (const [value, label] of y.ticks(APART.y)) {
-      const at = Math.round(y.pixel(value)) + 0.5;
-      line(pen, [[box.left, at], [box.right, at]]);
-      pen.fillText(label, box.left - 6, at);
+  /** Writes the value at the pointer or, without one, at the time shown. */
+  #tell() {
+    const { about, bars, state } = this;
+    const at = this.#hover === undefined ? undefined : this.#plot.posToVal(this.#hover, "x");
+    if (about.bars) {
+      const bar = at === undefined ? undefined : bars[Math.round(at)];
+      this.value.textContent = bar ? `${bar.y} at ${bar.text}` : about.unit;
+    } else {
+      const pointed = at ?? state.now;
+      const [times, values = []] = this.data;
+      const row = lastAt(times, pointed);
+      const none = this.data.slice(1).every((line) => line.every((y) => y === null));
+      const unit = about.unit ? ` ${about.unit}` : "";
+      this.value.textContent = none ? "no values yet" : `${about.first ?? ""}${format(values[row] ?? NaN)}${unit} at ${format(pointed)}`;
     }
-    pen.textBaseline = "top";
-    pen.textAlign = "center";
-    pen.strokeStyle = css("--frame");
-    for (const [value, label] of x?.ticks(APART.x) ?? []) {
-      const [at, half] = [x.pixel(value), pen.measureText(label).width / 2];
-      line(pen, [[Math.round(at) + 0.5, box.bottom], [Math.round(at) + 0.5, box.bottom + TICK]]);
-      // The last label stays within the canvas.
-      pen.fillText(label, Math.min(at, box.right + MARGIN.right - half), box.bottom + 5);
-    }
-    pen.textAlign = "right";
-    pen.fillText(xLabel, box.right, box.bottom + 5 + NAME);
-    line(pen, [[box.left + 0.5, box.top], [box.left + 0.5, box.bottom + 0.5], [box.right, box.bottom + 0.5]]);
+    this.#plot.ctx.canvas.setAttribute("aria-label", `${about.title}, ${this.value.textContent}`);
   }
-
-  #drawLines(pen, box, { times, now, unit }) {
-    const { log, least = 0 } = this.about;
-    const range = span(this.lines, log, least);
-    const x = (this.#x = new Axis(times, [box.left, box.right], false));
-    if (!range || times[1] <= times[0]) {
-      this.value.textContent = "no values yet";
-      return;
-    }
-    const y = new Axis(range, [box.bottom, box.top], log);
-    this.#frame(pen, box, x, y, `time [${unit}]`);
-    pen.save();
-    pen.beginPath();
-    pen.rect(box.left, box.top - 3, box.right - box.left + 3, box.bottom - box.top + 3);
-    pen.clip();
-    for (const one of [...this.lines].reverse()) this.#drawLine(pen, one, x, y);
-    pen.restore();
-    const pointed = this.#hover === undefined ? now : x.value(clamp(this.#hover, box.left, box.right));
-    pen.strokeStyle = css("--text");
-    pen.globalAlpha = 0.55;
-    const at = clamp(x.pixel(pointed), box.left, box.right);
-    line(pen, [[at, box.top], [at, box.bottom]]);
-    pen.globalAlpha = 1;
-    const value = valueAt(this.lines[0], pointed);
-    this.value.textContent = `${this.about.first ?? ""}${format(value)}${this.about.unit ? ` ${this.about.unit}` : ""} at ${format(pointed)}`;
-  }
-
-  #drawLine(pen, { x: xs, y: ys, colour }, x, y) {
-    const shown = (value) => Number.isFinite(value) && !(y.log && value <= 0);
-    pen.strokeStyle = pen.fillStyle = css(`--series-${colour}`);
-    pen.lineWidth = 1.5;
-    pen.lineJoin = "round";
-    pen.beginPath();
-    let [open, column, low, high] = [false, undefined, 0, 0];
-    // With several rows for each pixel, draws the range of values in each column of pixels, so that peaks stay visible.
-    const many = xs.length > 3 * (x.b - x.a);
-    for (let k = 0; k < xs.length; k++) {
-      if (!shown(ys[k])) {
-        open = false;
-        continue;
-      }
-      let [px, py] = [x.pixel(xs[k]), y.pixel(ys[k])];
-      if (many) {
-        const here = Math.round(px);
-        if (open && here === column) {
-          if (py >= low && py <= high) continue;
-        } else {
-          [column, low, high] = [here, py, py];
-        }
-        [low, high] = [Math.min(low, py), Math.max(high, py)];
-        px = here;
-      }
-      if (open) pen.lineTo(px, py);
-      else pen.moveTo(px, py);
-      open = true;
-    }
-    pen.stroke();
-    if (xs.length >= FEW) return;
-    for (let k = 0; k < xs.length; k++) {
-      if (!shown(ys[k])) continue;
-      pen.beginPath();
-      pen.arc(x.pixel(xs[k]), y.pixel(ys[k]), 2, 0, 2 * Math.PI);
-      pen.fill();
-    }
-  }
-
-  #drawBars(pen, box) {
-    const { bars } = this;
-    const range = span([{ y: bars.map((bar) => bar.y) }], true, 0);
-    if (!range) {
-      this.value.textContent = "no values yet";
-      return;
-    }
-    const y = new Axis([0.5, range[1]], [box.bottom, box.top], true);
-    this.#frame(pen, box, undefined, y, "");
-    const wide = (box.right - box.left - 4) / Math.max(bars.length, 6);
-    const pointed = this.#hover === undefined ? -1 : Math.floor((this.#hover - box.left - 4) / wide);
-    pen.textBaseline = "top";
-    pen.textAlign = "center";
-    const every = Math.ceil(30 / wide);
-    bars.forEach((bar, k) => {
-      const left = box.left + 4 + k * wide;
-      const top = bar.y > 0 ? y.pixel(bar.y) : box.bottom;
-      pen.fillStyle = css("--series-1");
-      pen.globalAlpha = pointed < 0 || pointed === k ? 1 : 0.5;
-      pen.fillRect(left, top, Math.max(wide - 2, 1), box.bottom - top);
-      pen.globalAlpha = 1;
-      pen.fillStyle = css("--muted");
-      if (k % every === 0) pen.fillText(bar.label, left + wide / 2, box.bottom + 5);
-    });
-    const bar = bars[pointed];
-    this.value.textContent = bar ? `${bar.y} at ${bar.text}` : this.about.unit;
-  }
-}
-
-function line(pen, points) {
-  pen.beginPath();
-  points.forEach(([x, y], k) => (k ? pen.lineTo(x, y) : pen.moveTo(x, y)));
-  pen.stroke();
-}
-
-/** Returns the index of the last of ascending values that is at most x; -1 if all are larger. */
-export function lastAt(xs, x) {
-  let [low, high] = [-1, xs.length - 1];
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if (xs[middle] <= x) low = middle;
-    else high = middle - 1;
-  }
-  return low;
-}
-
-/** Returns the value of the last row up to x; NaN before the first row. */
-function valueAt(one, x) {
-  return one?.y[lastAt(one.x, x)] ?? NaN;
 }

@@ -56,7 +56,7 @@ function trimmed(text) {
 }
 
 /** Returns an integer in superscript digits. */
-export const superscript = (n) => String(n).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
+const superscript = (n) => String(n).replace(/[-0-9]/g, (c) => (c === "-" ? "⁻" : "⁰¹²³⁴⁵⁶⁷⁸⁹"[Number(c)]));
 
 /** Rounds down to 1, 2 or 5 × 10^k, for axes and scale bars. */
 export function round(x) {
@@ -68,4 +68,15 @@ export function round(x) {
 export function quantile(values, part) {
   const sorted = Float32Array.from(values).sort();
   return sorted.length ? sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] : NaN;
+}
+
+/** Returns the index of the last of ascending values that is at most x; -1 if all are larger. */
+export function lastAt(xs, x) {
+  let [low, high] = [-1, xs.length - 1];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if (xs[middle] <= x) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }

@@ -1,8 +1,8 @@
 // Plots of the page, and the rows from which they are drawn.
 
 import { rows } from "./api.js";
-import { Chart, lastAt } from "./charts.js";
-import { format } from "./maths.js";
+import { Chart } from "./charts.js";
+import { format, lastAt } from "./maths.js";
 
 /** Requested columns of each series; a run may have only some of them. */
 const WANTED = {
@@ -79,7 +79,7 @@ export class Panels {
     const chart = (about) => new Chart(parent, about, chosen);
     this.energy = chart({ title: "Energy error |ΔE/E₀|", log: true });
     this.radii = chart({ title: "Lagrangian radii", first: `${RADII[0][1]}: `, log: true });
-    this.steps = chart({ title: "Time steps", unit: "particles by step, dt_max / 2ᵏ", log: true });
+    this.steps = chart({ title: "Time steps", unit: "particles by step, dt_max / 2ᵏ", log: true, bars: true });
     this.rate = chart({ title: "Rate", unit: "pairs/s", log: true });
     this.virial = chart({ title: "Virial ratio T/|U|", log: false, least: 0.01 });
     this.charts = [this.energy, this.radii, this.steps, this.rate, this.virial];

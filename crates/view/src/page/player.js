@@ -1,8 +1,7 @@
 // Time that is shown: set by the user, played, or kept at the newest snapshot.
 
-import { lastAt } from "./charts.js";
 import { css } from "./colour.js";
-import { clamp, format } from "./maths.js";
+import { clamp, format, lastAt } from "./maths.js";
 
 /** Duration of the whole run at speed 1, in s. */
 const WHOLE = 20;

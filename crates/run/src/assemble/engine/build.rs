@@ -12,8 +12,9 @@ use tisane::propagator::Propagator;
 
 /// Quantities for which there are engines of every kind.
 pub(crate) trait Build: Evaluation {
-    /// Flag that there is an engine of several GPUs.
-    const SEVERAL_GPUS: bool;
+    /// Flag that these are forces with jerk and potential: what other ranks open.
+    #[cfg(feature = "mpi")]
+    const WHOLE: bool;
 
     /// Builds the CPU engine.
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
@@ -51,7 +52,8 @@ pub(crate) trait Build: Evaluation {
 }
 
 impl Build for Forces {
-    const SEVERAL_GPUS: bool = true;
+    #[cfg(feature = "mpi")]
+    const WHOLE: bool = true;
 
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width(task.precision)?))
@@ -87,7 +89,8 @@ impl Build for Forces {
 }
 
 impl Build for Accelerations {
-    const SEVERAL_GPUS: bool = false;
+    #[cfg(feature = "mpi")]
+    const WHOLE: bool = false;
 
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
         Ok(cpu::accelerations(task.precision, task.epsilon, width(task.precision)?))

@@ -1,10 +1,11 @@
 //! Engine that a new run would take on this machine, and descriptions of engines; nothing is built.
 
 use super::auto::decide;
-use super::problem;
+use super::{alone, problem};
 use crate::assemble::gpu::{Gpu, gpu_name, gpus};
 use crate::assemble::width;
 use crate::config::{Config, Engine};
+use crate::several::Gpus;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -46,6 +47,22 @@ pub fn forecast_engine(config: &Config, n: usize) -> Engine {
         Engine::Auto => Engine::Cpu,
         asked => asked,
     }
+}
+
+/// Describes what several GPUs would bring to a run of `n` particles: those of `force.devices`, or all of this machine, where the
+/// engine is on a GPU and there are others.
+#[must_use]
+pub fn forecast_several(config: &Config, n: usize) -> Option<String> {
+    let there = gpus().map_or(0, |there| there.len());
+    let gpus = config.force.devices.map_or(there, |devices| devices.numbers(there).len());
+    let why = alone(config);
+    if gpus < 2 || forecast_engine(config, n) != Engine::Cuda {
+        return None;
+    }
+    Some(match why {
+        Some(why) => format!("one is taken: {why}"),
+        None => Gpus::h200(config.force.precision()).describe(gpus, n),
+    })
 }
 
 /// Describes an engine with the instructions or the GPU that it computes on. The description identifies it in models of
