@@ -5,7 +5,9 @@ use super::cpu::{self, Width};
 use super::precision::Precision;
 use super::reference;
 use crate::error::{Error, Result};
+use crate::law::Law;
 use crate::time::Clock;
+use std::sync::Arc;
 
 /// Kind of a force engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +61,28 @@ impl EngineKind {
             }
             Self::Reference => reference::engine(precision, epsilon, clock),
         })
+    }
+
+    /// Opens an engine without sources for a law in place of Newton's; see [`Self::open`].
+    ///
+    /// # Errors
+    /// [`Error::Input`] for an engine that does not know laws, or if `TISANE_SIMD` names instructions that this machine does
+    /// not have.
+    pub fn open_with_law(
+        self,
+        law: &Arc<Law>,
+        precision: Precision,
+        epsilon: f64,
+        clock: Clock,
+    ) -> Result<Box<dyn FieldEngine>> {
+        match self {
+            Self::Cpu => {
+                let width = Width::choose_for(precision).map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+                Ok(cpu::law_engine(law, precision, epsilon, clock, width))
+            }
+            Self::Cuda => Err(Error::input("device", "the engine cuda knows Newton's law only").with_help("take cpu")),
+            Self::Reference => Ok(reference::law_engine(law, precision, epsilon, clock)),
+        }
     }
 
     /// Returns true if engines of both kinds give the same bits in a mode. All do in f64; in the other modes only the

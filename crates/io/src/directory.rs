@@ -199,7 +199,8 @@ pub fn write_config(dir: &Path, config: &str) -> Result<()> {
 pub fn free_space(dir: &Path) -> Option<u64> {
     let here = std::path::absolute(dir).ok()?;
     let existing = here.ancestors().find(|path| path.exists())?;
-    fs4::available_space(existing).ok()
+    let system = rustix::fs::statvfs(existing).ok()?;
+    Some(system.f_bavail * system.f_frsize)
 }
 
 /// Checks that `needed` bytes are free.

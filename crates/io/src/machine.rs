@@ -2,10 +2,10 @@
 
 use std::sync::LazyLock;
 
-/// Returns the host name of this machine; `unknown` if the system has none.
+/// Returns the host name of this machine.
 #[must_use]
 pub fn host() -> String {
-    hostname::get().map_or_else(|_| "unknown".into(), |name| name.to_string_lossy().into_owned())
+    rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
 /// Returns the model of the CPU from `/proc/cpuinfo`, which is read once; the architecture on systems without it.

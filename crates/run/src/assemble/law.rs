@@ -6,7 +6,7 @@ use crate::config::{Loaded, Problem};
 use std::sync::Arc;
 use tisane::error::Result;
 use tisane::force::precision::Precision;
-use tisane::force::{Field, reference};
+use tisane::force::{EngineKind, Field};
 use tisane::law::Law;
 use tisane::particles::Particles;
 use tisane::time::Time;
@@ -60,7 +60,7 @@ pub(super) fn potentials(setup: &Setup, p: &Particles) -> Result<Vec<f64>> {
     let Some(law) = &setup.law else {
         return potentials_for(p, epsilon, &setup.config.force, setup.estimates);
     };
-    let mut engine = reference::law_engine(law, Precision::F64, epsilon, setup.clock);
+    let mut engine = EngineKind::Cpu.open_with_law(law, Precision::F64, epsilon, setup.clock)?;
     engine.load(p)?;
     Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
 }

@@ -8,7 +8,7 @@ const HEAVY: f64 = 0.01;
 
 impl Setup {
     /// Returns a setup of about `count` of the particles with the mass of all, for a forecast. Stars of a primordial binary
-    /// stay together, and bodies of more than [`HEAVY`] of the mass stay.
+    /// stay together, and bodies of more than 1 % of the mass stay.
     #[must_use]
     pub fn part(&self, count: usize) -> Self {
         let p = &self.particles;

@@ -18,20 +18,21 @@ pub(crate) trait Build: Evaluation {
 
     /// Builds the CPU engine.
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
-    /// Builds an engine of a law in place of Newton's.
-    fn with_law(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
+    /// Builds the CPU engine of a law in place of Newton's.
+    fn law_on_cpu(law: &Arc<Law>, task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
+    /// Builds the reference engine of a law.
+    fn law_reference(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
     /// Builds the reference engine.
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
     /// Builds the engine on a GPU; returns it with its name, which says the device.
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
-    /// Builds an engine of the task's law, where there is one of the kind; returns it with its name. The engine cpu
-    /// evaluates laws by the scalar code of the reference, on one thread: it has the same bits.
+    /// Builds an engine of the task's law, where there is one of the kind; returns it with its name.
     fn by_law(kind: EngineKind, task: Task<'_>) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
-        match task.law {
-            Some(law) if kind != EngineKind::Cuda && task.team.is_none() => {
-                Ok((Self::with_law(law, task), kind.name().into()))
-            }
+        let name = kind.name().to_owned();
+        match (task.law, kind) {
+            (Some(law), EngineKind::Cpu) if task.team.is_none() => Ok((Self::law_on_cpu(law, task)?, name)),
+            (Some(law), EngineKind::Reference) if task.team.is_none() => Ok((Self::law_reference(law, task), name)),
             _ => {
                 let who = if task.team.is_some() { "ranks of MPI know" } else { "the engine cuda knows" };
                 let help = "take the engine cpu in one process";
@@ -59,7 +60,11 @@ impl Build for Forces {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width(task.precision)?))
     }
 
-    fn with_law(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine> {
+    fn law_on_cpu(law: &Arc<Law>, task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
+        Ok(cpu::law_engine(law, task.precision, task.epsilon, task.clock, width(task.precision)?))
+    }
+
+    fn law_reference(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine> {
         reference::law_engine(law, task.precision, task.epsilon, task.clock)
     }
 
@@ -96,7 +101,11 @@ impl Build for Accelerations {
         Ok(cpu::accelerations(task.precision, task.epsilon, width(task.precision)?))
     }
 
-    fn with_law(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
+    fn law_on_cpu(law: &Arc<Law>, task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
+        Ok(cpu::law_accelerations(law, task.precision, task.epsilon, width(task.precision)?))
+    }
+
+    fn law_reference(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
         reference::law_accelerations(law, task.precision, task.epsilon)
     }
 
