@@ -32,6 +32,7 @@ const BELOW: &[(&str, &[&str])] = &[
     ("stellar", &["error", "force", "integrator", "diagnostics", "initial"]),
     ("error", &["force", "integrator", "diagnostics", "initial"]),
     ("force", &["integrator", "diagnostics", "initial"]),
+    ("law", &["integrator", "diagnostics", "initial", "force::cpu", "force::cuda", "force::reference"]),
     ("few_body", &["force", "integrator", "diagnostics", "initial"]),
     ("integrator", &["diagnostics", "initial", "force::cpu", "force::cuda", "force::reference"]),
     ("diagnostics", &["integrator", "force::cpu", "force::cuda", "force::reference"]),

@@ -102,6 +102,7 @@ fn read(path: &Path) {
         velocity: VectorDatasets::Three(["x", "PartType4/Potential", "Table/error"].map(str::to_owned)),
         id: Some("PartType4/ParticleIDs".into()),
         radius: Some("PartType4/TimeStep".into()),
+        columns: [("q".to_owned(), "PartType4/Masses".to_owned())].into(),
     };
     let _ = is_told(formats::read_datasets(path, &datasets).map_err(Error::from));
     let _ = is_told(snapshot::read(path));

@@ -20,9 +20,7 @@ const PARAMETERS: [(&str, f64); 9] = [
 /// program that is accepted ends, and its short form has the same acceleration to the bit.
 pub fn laws(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
-    for (has_units, formula) in
-        [(false, Formula::Potential(text.into())), (true, Formula::Acceleration(text.into()))]
-    {
+    for (has_units, formula) in [(false, Formula::Potential(text.into())), (true, Formula::Acceleration(text.into()))] {
         let source = LawSource { has_units, ..LawSource::new(formula, &PARAMETERS) };
         let columns = vec![Column { unit: 2.0, ..source.clone().with_columns(&["q"]).columns.remove(0) }];
         match Law::new(LawSource { columns, ..source }) {
@@ -36,7 +34,7 @@ pub fn laws(bytes: &[u8]) {
 }
 
 fn evaluate(law: &Law) {
-    for s2 in [0.0, 0.5, 4.0] {
+    for s2 in [0.0_f64, 0.5, 4.0] {
         let pair = Quantities { s2, mass: [1.5, 0.0], source: &[1.0], target: &[-1.0] };
         let whole = law.program().evaluate(&pair, &mut Vec::new());
         let alone = law.accelerations().evaluate(&pair, &mut Vec::new());

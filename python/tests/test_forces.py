@@ -87,3 +87,29 @@ def test_a_gpu_has_the_bits_of_the_cpu():
         pytest.skip(f"no GPU: {error}")
     expected = tisane.forces(M, X, V, softening=0.1)
     assert all((one == other).all() for one, other in zip(found, expected, strict=True))
+
+
+def test_a_law_of_ones_own():
+    charge = RNG.normal(size=50)
+    coulomb = {"potential": "q_i*q_j/s", "columns": {"q": 1}}
+    found = tisane.forces(M, X, V, softening=0.1, law=coulomb, columns={"q": charge})
+    # The force of charges is that of masses -q on a charge q of mass m.
+    expected = direct(charge, X, V, X, V, 0.1)
+    np.testing.assert_allclose(found.acc, -expected[0] * (charge / M)[:, None], rtol=1e-10, atol=1e-9)
+    np.testing.assert_allclose(found.jerk, -expected[1] * (charge / M)[:, None], rtol=1e-9, atol=1e-8)
+    yukawa = {"name": "yukawa", "parameters": {"lambda": 1e9}}
+    np.testing.assert_allclose(
+        tisane.forces(M, X, V, softening=0.1, law=yukawa).acc, tisane.forces(M, X, V, softening=0.1).acc, rtol=1e-7
+    )
+    with pytest.raises(tisane.Error, match="did you mean `lambda`"):
+        tisane.Forces(law={"potential": "-m_i*m_j*exp(-s/lamda)/s", "parameters": {"lambda": 0.3}})
+    with pytest.raises(tisane.Error, match="column `q`"):
+        tisane.forces(M, X, V, law=coulomb)
+
+
+def test_a_simulation_with_a_law():
+    sim = tisane.Simulation(settings={"force.law": {"name": "yukawa", "parameters": {"lambda": 0.5}}, "softening.epsilon": 0.05})
+    sim.add(M, X, V)
+    before = sim.energy
+    sim.integrate(0.25)
+    assert abs(sim.energy / before - 1) < 1e-6

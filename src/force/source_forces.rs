@@ -2,17 +2,21 @@
 
 use super::precision::Precision;
 use super::range::Range;
-use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points};
+use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points, reference};
 use crate::error::{Error, Result};
-use crate::particles::{Particles, Vec3};
+use crate::law::Law;
+use crate::particles::{NamedColumn, Particles, Vec3};
 use crate::spin_pool;
 use crate::time::{Clock, Time};
 use crate::units::Scale;
+use std::sync::Arc;
 
 /// Engine with its sources, at rest in time, in units with G = 1. Sources without mass are not given to the engine and
-/// cost nothing.
+/// cost nothing, by Newton's law.
 pub struct SourceForces {
     engine: Box<dyn FieldEngine>,
+    /// Law in place of Newton's.
+    law: Option<Arc<Law>>,
     range: Range,
     epsilon: f64,
     on_gpu: bool,
@@ -31,15 +35,33 @@ impl SourceForces {
     /// # Errors
     /// [`Error::Input`] if the softening is not a finite number of zero or more, and as [`EngineKind::open`].
     pub fn open(kind: EngineKind, precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
-        if !(epsilon >= 0.0 && epsilon.is_finite()) {
-            return Err(Error::input("softening", format!("expected a finite number, zero or more, found {epsilon}")));
+        check_softening(epsilon)?;
+        let engine = kind.open(precision, epsilon, CLOCK, device)?;
+        Ok(Self::new(engine, None, (kind, precision, epsilon)))
+    }
+
+    /// Opens an engine without sources for a law in place of Newton's.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the softening is not a finite number of zero or more, and for an engine that does not know laws.
+    pub fn open_with_law(law: Arc<Law>, kind: EngineKind, precision: Precision, epsilon: f64) -> Result<Self> {
+        check_softening(epsilon)?;
+        if kind == EngineKind::Cuda {
+            return Err(Error::input("device", "the engine cuda knows Newton's law only").with_help("take cpu"));
         }
-        let clock = Clock { start: 0.0, dt_max: 1.0 };
+        let engine = reference::law_engine(&law, precision, epsilon, CLOCK);
+        Ok(Self::new(engine, Some(law), (kind, precision, epsilon)))
+    }
+
+    fn new(
+        engine: Box<dyn FieldEngine>,
+        law: Option<Arc<Law>>,
+        (kind, precision, epsilon): (EngineKind, Precision, f64),
+    ) -> Self {
         let range = Range::for_precision(precision);
-        let engine = kind.open(precision, epsilon, clock, device)?;
         let (on_gpu, process) = (kind == EngineKind::Cuda, std::process::id());
         let (all, held, place) = Default::default();
-        Ok(Self { engine, range, epsilon, on_gpu, process, all, place, held })
+        Self { engine, law, range, epsilon, on_gpu, process, all, place, held }
     }
 
     /// Returns the number of sources.
@@ -60,11 +82,28 @@ impl SourceForces {
     /// [`Error::Input`] for columns of different lengths, negative masses, and numbers that are not finite or that the
     /// mode cannot represent: then the sources stay as they were. Otherwise if the engine fails.
     pub fn set(&mut self, mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Result<()> {
+        self.set_with_columns(mass, pos, vel, Vec::new())
+    }
+
+    /// Replaces all sources as [`SourceForces::set`] does, with the columns that the law reads.
+    ///
+    /// # Errors
+    /// As [`SourceForces::set`], and if a column is missing or has another length.
+    pub fn set_with_columns(
+        &mut self,
+        mass: &[f64],
+        pos: &[Vec3],
+        vel: &[Vec3],
+        columns: Vec<NamedColumn>,
+    ) -> Result<()> {
         check_lengths(&[mass.len(), pos.len(), vel.len()])?;
         if mass.len() >= NO_SOURCE as usize {
             return Err(Error::input("sources", format!("{} are too many", mass.len())));
         }
-        let all = Particles::new(mass.to_vec(), pos.to_vec(), vel.to_vec());
+        let all = Particles { columns, ..Particles::new(mass.to_vec(), pos.to_vec(), vel.to_vec()) };
+        if let Some(law) = &self.law {
+            law.columns(&all)?;
+        }
         self.check(&all)?;
         self.all = all;
         self.load()
@@ -165,9 +204,10 @@ impl SourceForces {
         })
     }
 
-    /// Gives the engine all sources that have a mass.
+    /// Gives the engine all sources that have a mass, or with a law all.
     fn load(&mut self) -> Result<()> {
-        let massive: Vec<usize> = (0..self.len()).filter(|&i| self.all.mass[i] > 0.0).collect();
+        let held = |i: &usize| self.law.is_some() || self.all.mass[*i] > 0.0;
+        let massive: Vec<usize> = (0..self.len()).filter(held).collect();
         self.place = vec![NO_SOURCE; self.len()];
         massive.iter().enumerate().for_each(|(place, &i)| self.place[i] = place as u32);
         let all = &self.all;
@@ -176,8 +216,19 @@ impl SourceForces {
             massive.iter().map(|&i| all.pos[i]).collect(),
             massive.iter().map(|&i| all.vel[i]).collect(),
         );
+        self.held.columns.clone_from(&self.all.columns);
         self.engine.load(&self.held)
     }
+}
+
+/// Time axis of sources at rest.
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 };
+
+fn check_softening(epsilon: f64) -> Result<()> {
+    if epsilon >= 0.0 && epsilon.is_finite() {
+        return Ok(());
+    }
+    Err(Error::input("softening", format!("expected a finite number, zero or more, found {epsilon}")))
 }
 
 /// Checks that columns have one length.

@@ -16,6 +16,8 @@ const STEP: f64 = 1.0 / 1024.0;
 const TOLERANCE: f64 = 1e-5;
 /// Relative change of a difference with half the step up to which it counts as exact enough for a comparison.
 const CONVERGED: f64 = 1e-7;
+/// Size from which numbers have all their digits, and so have sums of them.
+const LEAST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
 /// Distances near one, relative to it.
 const NEIGHBOURS: [f64; 5] = [1.0, 0.997, 0.9983, 1.0019, 1.0037];
 
@@ -53,8 +55,7 @@ fn difference(f: impl Fn(f64) -> f64, s: f64) -> Option<(f64, f64)> {
     };
     let ((coarse, size), (fine, _)) = (quotient(STEP * s), quotient(0.5 * STEP * s));
     let scale = fine.abs().max(size / s);
-    (scale.is_finite() && scale > f64::MIN_POSITIVE / f64::EPSILON && (coarse - fine).abs() <= CONVERGED * scale)
-        .then_some((fine, scale))
+    (scale.is_finite() && scale > LEAST && (coarse - fine).abs() <= CONVERGED * scale).then_some((fine, scale))
 }
 
 /// Returns which way each choice of a program goes at a distance.
@@ -78,9 +79,7 @@ fn derivatives(program: &Program, distances: &[f64]) -> Result<(), String> {
         below == here && here == above
     };
     for &s in distances {
-        let quantities: [(&str, &dyn Fn(f64) -> Option<[f64; 2]>); 2] =
-            [("potential", &potential), ("acceleration", &acceleration)];
-        for (what, wrong) in quantities {
+        for (what, wrong) in [("potential", &potential as &Wrong<'_>), ("acceleration", &acceleration)] {
             // Near 1 − cos s, say, differences have few digits: what is wrong is wrong at neighbouring distances too.
             let everywhere = NEIGHBOURS.iter().all(|times| wrong(times * s).is_some() && smooth(times * s));
             if let Some([made, difference]) = wrong(s).filter(|_| everywhere) {
@@ -92,6 +91,9 @@ fn derivatives(program: &Program, distances: &[f64]) -> Result<(), String> {
     }
     Ok(())
 }
+
+/// Derivative as it was made and by differences at a distance, where they differ.
+type Wrong<'a> = dyn Fn(f64) -> Option<[f64; 2]> + 'a;
 
 /// Returns the derivative at a distance and that by differences, if they are known to differ.
 fn wrong(f: impl Fn(f64) -> f64, derivative: impl Fn(f64) -> f64, s: f64) -> Option<[f64; 2]> {
@@ -147,8 +149,10 @@ fn boundary(below: impl Fn(f64) -> bool, [mut low, mut high]: [f64; 2]) -> [f64;
 fn exchange(program: &Program, distances: &[f64]) -> Result<Option<String>, String> {
     for &s in distances {
         let [one, other] = [false, true].map(|exchanged| at(program, s, exchanged, &mut Vec::new()));
-        let differs =
-            |a: f64, b: f64| a.is_finite() && b.is_finite() && (a - b).abs() > TOLERANCE * a.abs().max(b.abs());
+        let differs = |a: f64, b: f64| {
+            let size = a.abs().max(b.abs());
+            size.is_finite() && size > LEAST && (a - b).abs() > TOLERANCE * size
+        };
         let [m_j, m_i] = MASS;
         if differs(m_i * one.minus_potential, m_j * other.minus_potential) {
             let problem = "the potential energy of i and j is not that of j and i: no force conserves momentum and energy \

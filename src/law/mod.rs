@@ -9,7 +9,7 @@
 //! Newton's U = −m_i m_j / s makes A = m_j / s³. The derivatives are made symbolically, so that the division by m_i
 //! cancels where the formula has a factor m_i, and massless bodies are accelerated.
 //!
-//! The path of a formula: [`tokens`], `parse` (a tree), [`dimension`] (units), `derive` and [`terms`] (derivatives in a
+//! The path of a formula: `tokens`, `parse` (a tree), [`dimension`] (units), `derive` and `terms` (derivatives in a
 //! normal form), `compile` (a [`Program`]), `check` (derivatives against differences, jumps, symmetry).
 
 mod check;

@@ -245,3 +245,8 @@ fn wrong_derivatives_are_found() {
     wrong.minus_potential = Some(wrong.factor);
     assert!(check::check(&wrong).expect_err("a wrong force").starts_with("the derivative of the potential at s ="));
 }
+
+#[test]
+fn forces_that_underflow_are_no_mistake() {
+    assert!(law("-m_i*m_j*exp(-s/lambda)/s", &[("lambda", 0.7)]).notes().is_empty());
+}

@@ -4,7 +4,7 @@ use crate::systems::{CLOCK, bits, block, forces, system};
 use std::sync::Arc;
 use tisane::force::precision::Precision;
 use tisane::force::reference;
-use tisane::force::{Accelerations, FieldEngine, ForceEngine, Forces, NO_SOURCE, Points, Targets};
+use tisane::force::{Accelerations, Forces, NO_SOURCE, Points, Targets};
 use tisane::law::ready::{self, Ready};
 use tisane::law::{Formula, Law, LawSource};
 use tisane::particles::{NamedColumn, Particles, Vec3};
@@ -15,14 +15,20 @@ fn law(source: LawSource) -> Arc<Law> {
 }
 
 fn ready(of: &Ready) -> Arc<Law> {
-    let parameters: Vec<_> =
-        of.parameters.iter().map(|(name, _)| (*name, if *name == "c" { 9.0 } else { 0.7 })).collect();
+    // A velocity of light above those of the particles, and a cut-off beyond them.
+    let value = |name: &str| match name {
+        "c" => 9.0,
+        "radius" => 2.5,
+        _ => 0.7,
+    };
+    let parameters: Vec<_> = of.parameters.iter().map(|(name, _)| (*name, value(name))).collect();
     law(LawSource::new(of.formula(), &parameters).with_columns(of.columns))
 }
 
 /// Returns particles with charges of both signs.
 fn charged(n: usize) -> Particles {
     let (mut p, _) = system(n, 3);
+    p.time.fill(Time::default());
     let values = (0..n).map(|i| if i % 3 == 0 { -0.5 } else { 1.0 / n as f64 }).collect();
     p.columns = vec![NamedColumn { name: "charge".into(), values }];
     p

@@ -8,6 +8,8 @@ use std::sync::{Mutex, TryLockError};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, Forces as Columns, SourceForces};
+use tisane::particles::NamedColumn;
+use tisane_run::config::law_of_text;
 
 /// Arrays of acceleration, jerk and potential.
 pub(crate) type Arrays<'py> = (Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>);
@@ -41,7 +43,14 @@ impl Forces {
 #[pymethods]
 impl Forces {
     #[new]
-    fn new(py: Python<'_>, engine: &str, device: usize, precision: &str, softening: f64) -> PyResult<Self> {
+    fn new(
+        py: Python<'_>,
+        engine: &str,
+        device: usize,
+        precision: &str,
+        softening: f64,
+        law: Option<&str>,
+    ) -> PyResult<Self> {
         let open = || {
             let unknown = |what: &str, name: &str, all: Vec<&str>| {
                 Error::input(what, format!("there is no {name:?}; there are {}", all.join(", ")))
@@ -52,7 +61,10 @@ impl Forces {
                 .into_iter()
                 .find(|mode| mode.name() == precision)
                 .ok_or_else(|| unknown("mode", precision, Precision::ALL.map(Precision::name).to_vec()))?;
-            SourceForces::open(kind, precision, softening, device)
+            match law.map(law_of_text).transpose()?.flatten() {
+                None => SourceForces::open(kind, precision, softening, device),
+                Some(law) => SourceForces::open_with_law(law, kind, precision, softening),
+            }
         };
         let sources = Mutex::new(py.detach(open).map_err(|error| exception(py, &error))?);
         Ok(Self { sources })
@@ -62,9 +74,18 @@ impl Forces {
         self.with(py, |sources| Ok(sources.len()))
     }
 
-    fn set(&self, py: Python<'_>, mass: Numbers<'_>, pos: Vectors<'_>, vel: Vectors<'_>) -> PyResult<()> {
+    fn set(
+        &self,
+        py: Python<'_>,
+        mass: Numbers<'_>,
+        pos: Vectors<'_>,
+        vel: Vectors<'_>,
+        columns: Vec<(String, Numbers<'_>)>,
+    ) -> PyResult<()> {
         let (mass, pos, vel) = (numbers(&mass)?, vectors(&pos)?, vectors(&vel)?);
-        self.with(py, |sources| sources.set(&mass, &pos, &vel))
+        let column = |(name, values)| Ok(NamedColumn { name, values: numbers(&values)?.to_vec() });
+        let columns = columns.into_iter().map(column).collect::<PyResult<_>>()?;
+        self.with(py, |sources| sources.set_with_columns(&mass, &pos, &vel, columns))
     }
 
     fn set_some(

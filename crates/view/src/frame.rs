@@ -79,6 +79,7 @@ mod tests {
             pot: vec![0.0; n],
             step: vec![0.0; n],
             radius: Vec::new(),
+            columns: Vec::new(),
         }
     }
 

@@ -197,6 +197,7 @@ mod tests {
             pot: vec![-64.0; 2],
             step: vec![0.25, 0.25 / 1024.0],
             radius: Vec::new(),
+            columns: Vec::new(),
         };
         let settings = Settings::parse("[integrator.hermite4]\ndt_max = 0.5").unwrap();
         let state = State::from_snapshot("snapshot_0001.hdf5", data, &settings);

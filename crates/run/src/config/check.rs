@@ -215,19 +215,19 @@ fn properties(schema: &Json) -> impl Iterator<Item = (&str, &Json)> {
 
 /// Checks a value of a type that parses its own text and returns its mistake, if any; [`None`] for any other type.
 fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
-    fn read<T: serde::de::DeserializeOwned>(value: &Value, what: &str) -> Option<String> {
-        match value {
-            Value::String(_) | Value::Integer(_) | Value::Float(_) | Value::Array(_) => {
-                value.clone().try_into::<T>().err().map(|e| e.message().to_owned())
-            }
-            other => Some(format!("expected {what}, found {}", describe(other))),
+    fn read<T: serde::de::DeserializeOwned>(value: &Value, (fits, what): (bool, &str)) -> Option<String> {
+        if fits {
+            return value.clone().try_into::<T>().err().map(|e| e.message().to_owned());
         }
+        Some(format!("expected {what}, found {}", describe(value)))
     }
+    let is_number = matches!(value, Value::String(_) | Value::Integer(_) | Value::Float(_));
+    let is_set = matches!(value, Value::String(_) | Value::Array(_));
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
-        "Quantity" => Some(read::<Quantity>(value, "a number or text with a unit")),
-        "Real" => Some(read::<Real>(value, "a number")),
-        "DeviceSet" => Some(read::<DeviceSet>(value, "a list of numbers of GPUs, or \"all\"")),
-        "WallTime" => Some(read::<WallTime>(value, "a time such as \"15min\"")),
+        "Quantity" => Some(read::<Quantity>(value, (is_number, "a number or text with a unit"))),
+        "Real" => Some(read::<Real>(value, (is_number, "a number"))),
+        "DeviceSet" => Some(read::<DeviceSet>(value, (is_set, "a list of numbers of GPUs, or \"all\""))),
+        "WallTime" => Some(read::<WallTime>(value, (is_number, "a time such as \"15min\""))),
         _ => None,
     }
 }

@@ -220,7 +220,7 @@ impl Document {
             problem.problem.push_str(&format!(", against {other}"));
         }
         let mut found = match self.place(&problem.key) {
-            Some(Place::Text(span)) => self.at(&self.narrowed(span, problem.within.as_ref()), problem),
+            Some(Place::Text(span)) => self.at(&self.narrowed(span, problem.within.as_deref()), problem),
             Some(Place::Set(number)) => ConfigError { place: shown(&self.sets[*number]), ..problem.into() },
             None => ConfigError { place: self.name.clone(), ..problem.into() },
         };

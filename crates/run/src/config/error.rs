@@ -15,7 +15,7 @@ pub struct Problem {
     /// Key path of a setting that contradicts this one.
     pub(super) against: Option<String>,
     /// Text of the setting, and the place in it.
-    pub(super) within: Option<(String, Range<usize>)>,
+    pub(super) within: Option<Box<(String, Range<usize>)>>,
 }
 
 impl Problem {
@@ -34,7 +34,7 @@ impl Problem {
     /// Adds the place of the mistake in the text of the setting.
     #[must_use]
     pub(super) fn within(mut self, text: String, place: Range<usize>) -> Self {
-        self.within = Some((text, place));
+        self.within = Some(Box::new((text, place)));
         self
     }
 

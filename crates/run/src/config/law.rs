@@ -2,11 +2,12 @@
 
 use super::Config;
 use super::error::Problem;
+use super::file;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use tisane::error::nearest;
+use tisane::error::{Error, nearest};
 use tisane::integrator::SchemeInfo;
 use tisane::law::dimension::PairDimension;
 use tisane::law::ready::{NEWTON, Ready};
@@ -34,18 +35,22 @@ pub struct LawSection {
     pub columns: BTreeMap<String, Quantity>,
 }
 
+/// Formula with its key, and the ready law that it is of.
+type Given = (Formula, &'static str, Option<&'static Ready>);
+
 /// Key path of the section.
 const SECTION: &str = "force.law";
 
 impl LawSection {
-    /// Returns the law of a name or formula, and the key of it.
-    fn formula(&self) -> Result<(Formula, &'static str, Option<&'static Ready>), Problem> {
+    /// Returns the law of a name or formula, and the key of it; [`None`] for Newton's.
+    fn formula(&self) -> Result<Option<Given>, Problem> {
         let given: Vec<(&str, &String)> =
             [("name", &self.name), ("potential", &self.potential), ("acceleration", &self.acceleration)]
                 .into_iter()
                 .filter_map(|(key, text)| Some((key, text.as_ref()?)))
                 .collect();
         match given[..] {
+            [("name", name)] if name == NEWTON => Ok(None),
             [("name", name)] => {
                 let Some(ready) = Ready::named(name) else {
                     let names: Vec<_> = Ready::names().collect();
@@ -53,17 +58,16 @@ impl LawSection {
                     let problem = format!("expected one of {}, found \"{name}\"{near}", names.join(", "));
                     return Err(Problem::new(format!("{SECTION}.name"), problem));
                 };
-                Ok((ready.formula(), "name", Some(ready)))
+                Ok(Some((ready.formula(), "name", Some(ready))))
             }
-            [("potential", text)] => Ok((Formula::Potential(text.clone()), "potential", None)),
-            [(_, text)] => Ok((Formula::Acceleration(text.clone()), "acceleration", None)),
+            [("potential", text)] => Ok(Some((Formula::Potential(text.clone()), "potential", None))),
+            [(_, text)] => Ok(Some((Formula::Acceleration(text.clone()), "acceleration", None))),
             [] => {
                 let problem = "missing: expected one of name, potential, acceleration in [force.law]";
                 Err(Problem::new(SECTION, problem))
             }
             [(first, _), (second, _), ..] => {
-                let problem =
-                    format!("two at once in [force.law]: expected only one of name, potential and acceleration");
+                let problem = "two at once in [force.law]: expected only one of name, potential and acceleration";
                 Err(Problem::new(format!("{SECTION}.{second}"), problem).against(format!("{SECTION}.{first}")))
             }
         }
@@ -100,13 +104,12 @@ impl LawSection {
 
     /// Compiles the law for internal units of a scale; [`None`] for Newton's, which the engines have built in.
     pub(crate) fn compile(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<Law>>, Problem> {
-        if self.name.as_deref() == Some(NEWTON) {
+        let Some((formula, key, ready)) = self.formula()? else {
             return match self.parameters.keys().next() {
                 Some(name) => Err(unknown_parameter(name, NEWTON, &[])),
                 None => Ok(None),
             };
-        }
-        let (formula, key, ready) = self.formula()?;
+        };
         self.check_units(units)?;
         if let Some(ready) = ready {
             self.check_parameters(ready)?;
@@ -180,6 +183,15 @@ fn unknown_parameter(name: &str, law: &str, known: &[&str]) -> Problem {
         [] => "it has no parameters".into(),
         known => format!("it has {}", known.join(", ")),
     })
+}
+
+/// Compiles a law from the text of a section `[force.law]`, for units with G = 1; [`None`] for Newton's.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) for every mistake in it.
+pub fn law_of_text(text: &str) -> Result<Option<Arc<Law>>, Error> {
+    let (section, source) = file::read::<LawSection>(("law", text), &[], |_| Vec::new())?;
+    section.compile(&Units::henon(), &Scale::IDENTITY).map_err(|problem| source.explain(problem))
 }
 
 impl Config {

@@ -38,7 +38,7 @@ pub use initial::{
     Hernquist, Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,
     SemiMajorAxis, Size, TwoBody, UniformSphere, parse_datasets,
 };
-pub use law::LawSection;
+pub use law::{LawSection, law_of_text};
 pub use limits::{Audit, Checkpoint, Limits};
 pub use schema::{json_schema, schema_of};
 pub use sections::{
