@@ -5,7 +5,9 @@ use super::cpu::{self, Width};
 use super::precision::Precision;
 use super::reference;
 use crate::error::{Error, Result};
+use crate::law::Law;
 use crate::time::Clock;
+use std::sync::Arc;
 
 /// Kind of a force engine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +49,7 @@ impl EngineKind {
     pub fn open(self, precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Box<dyn FieldEngine>> {
         Ok(match self {
             Self::Cpu => {
-                let width = Width::choose_for(precision).map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+                let width = width(precision)?;
                 cpu::engine(precision, epsilon, clock, width)
             }
             #[cfg(feature = "cuda")]
@@ -59,6 +61,24 @@ impl EngineKind {
             }
             Self::Reference => reference::engine(precision, epsilon, clock),
         })
+    }
+
+    /// Opens an engine of a law in place of Newton's.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if the engine does not know laws, or as [`Self::open`].
+    pub(super) fn open_with_law(
+        self,
+        law: &Arc<Law>,
+        precision: Precision,
+        epsilon: f64,
+        clock: Clock,
+    ) -> Result<Box<dyn FieldEngine>> {
+        match self {
+            Self::Cpu => Ok(cpu::law_engine(law, precision, epsilon, clock, width(precision)?)),
+            Self::Reference => Ok(reference::law_engine(law, precision, epsilon, clock)),
+            Self::Cuda => Err(Error::input("device", "the engine cuda knows Newton's law only").with_help("take cpu")),
+        }
     }
 
     /// Returns true if engines of both kinds give the same bits in a mode. All do in f64; in the other modes only the
@@ -78,6 +98,11 @@ impl EngineKind {
             Self::Reference => false,
         }
     }
+}
+
+/// Returns the vector instructions of a CPU engine.
+fn width(precision: Precision) -> Result<Width> {
+    Width::choose_for(precision).map_err(|problem| Error::input(Width::VARIABLE, problem))
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use super::precision::Precision;
 use super::range::Range;
-use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points, reference};
+use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points};
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::particles::{NamedColumn, Particles, Vec3};
@@ -46,10 +46,7 @@ impl SourceForces {
     /// [`Error::Input`] if the softening is not a finite number of zero or more, and for an engine that does not know laws.
     pub fn open_with_law(law: Arc<Law>, kind: EngineKind, precision: Precision, epsilon: f64) -> Result<Self> {
         check_softening(epsilon)?;
-        if kind == EngineKind::Cuda {
-            return Err(Error::input("device", "the engine cuda knows Newton's law only").with_help("take cpu"));
-        }
-        let engine = reference::law_engine(&law, precision, epsilon, CLOCK);
+        let engine = kind.open_with_law(&law, precision, epsilon, CLOCK)?;
         Ok(Self::new(engine, Some(law), (kind, precision, epsilon)))
     }
 

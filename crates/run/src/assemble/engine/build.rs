@@ -18,18 +18,17 @@ pub(crate) trait Build: Evaluation {
     /// Builds the CPU engine.
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
     /// Builds an engine of a law in place of Newton's.
-    fn with_law(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
+    fn with_law(law: &Arc<Law>, kind: EngineKind, task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>>;
     /// Builds the reference engine.
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
     /// Builds the engine on a GPU; returns it with its name, which says the device.
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
-    /// Builds an engine of the task's law, where there is one of the kind; returns it with its name. The engine cpu
-    /// evaluates laws by the scalar code of the reference, on one thread: it has the same bits.
+    /// Builds an engine of the task's law, where there is one of the kind; returns it with its name.
     fn by_law(kind: EngineKind, task: Task<'_>) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
         match task.law {
             Some(law) if kind != EngineKind::Cuda && task.team.is_none() => {
-                Ok((Self::with_law(law, task), kind.name().into()))
+                Ok((Self::with_law(law, kind, task)?, kind.name().into()))
             }
             _ => {
                 let who = if task.team.is_some() { "ranks of MPI know" } else { "the engine cuda knows" };
@@ -57,8 +56,12 @@ impl Build for Forces {
         Ok(cpu::engine(task.precision, task.epsilon, task.clock, width(task.precision)?))
     }
 
-    fn with_law(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine> {
-        reference::law_engine(law, task.precision, task.epsilon, task.clock)
+    fn with_law(law: &Arc<Law>, kind: EngineKind, task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
+        let Task { precision, epsilon, clock, .. } = task;
+        Ok(match kind {
+            EngineKind::Reference => reference::law_engine(law, precision, epsilon, clock),
+            _ => cpu::law_engine(law, precision, epsilon, clock, width(precision)?),
+        })
     }
 
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine> {
@@ -93,8 +96,12 @@ impl Build for Accelerations {
         Ok(cpu::accelerations(task.precision, task.epsilon, width(task.precision)?))
     }
 
-    fn with_law(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
-        reference::law_accelerations(law, task.precision, task.epsilon)
+    fn with_law(law: &Arc<Law>, kind: EngineKind, task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
+        let Task { precision, epsilon, .. } = task;
+        Ok(match kind {
+            EngineKind::Reference => reference::law_accelerations(law, precision, epsilon),
+            _ => cpu::law_accelerations(law, precision, epsilon, width(precision)?),
+        })
     }
 
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>> {
