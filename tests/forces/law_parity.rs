@@ -27,7 +27,7 @@ fn laws() -> Vec<(&'static str, Arc<Law>)> {
         ("spline", law(spline.formula(), &[("h", 0.5)], &[])),
         ("no potential", law(Formula::Acceleration("m_j*min(s, 1)/(1 + s^2)".into()), &[], &[])),
         // It does not vanish with the mass of a source: places without one must not count.
-        ("charges alone", law(potential("m_i*(2 + q_j + q_i)*(1 + s)"), &[], &["q"])),
+        ("charges alone", law(Formula::Acceleration("(2 + q_j + q_i)*(1 + s)".into()), &[], &["q"])),
     ]
 }
 

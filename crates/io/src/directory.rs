@@ -200,7 +200,7 @@ pub fn free_space(dir: &Path) -> Option<u64> {
     let here = std::path::absolute(dir).ok()?;
     let existing = here.ancestors().find(|path| path.exists())?;
     let system = rustix::fs::statvfs(existing).ok()?;
-    Some(system.f_bavail * system.f_frsize)
+    Some(system.f_bavail.saturating_mul(system.f_frsize))
 }
 
 /// Checks that `needed` bytes are free.

@@ -104,13 +104,6 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         Self { law, form, blocks }
     }
 
-    /// Returns 1/√x, of which a form has no value at 0 and ∞.
-    #[inline(always)]
-    fn inverse_sqrt(&self, simd: S, x: V<M, S>) -> V<M, S> {
-        let y = self.form.inverse_sqrt::<M::Real, S>(simd, x);
-        if D::PARTIAL && self.form.any_nan::<M::Real, S>(y) { Ieee.inverse_sqrt::<M::Real, S>(simd, x) } else { y }
-    }
-
     /// Computes a step for all pairs of the block. Places beyond the last source hold what is left of earlier ones.
     #[inline(always)]
     fn step<const OVER_BAGS: bool>(
@@ -119,117 +112,126 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         Step { to, op }: Step,
         (sources, group): (&[Source<'_, M::Real, OVER_BAGS>], usize),
     ) {
+        let Self { law, form, blocks } = self;
+        let minus_zero = M::Real::splat(simd, M::Real::from_f64(-0.0));
+        // The results stay in registers until all are there: no block that is written can be an operand then.
         macro_rules! each {
-            ($k:ident => $value:expr) => {
+            ($k:ident, [$($x:ident = $block:expr),+] => $value:expr) => {{
+                $(let $x = &blocks[usize::from($block)];)+
+                let mut results = blocks[SQUARES];
                 for $k in 0..BLOCK {
-                    let value = $value;
-                    self.blocks[to][$k] = value;
+                    results[$k] = $value;
                 }
-            };
-        }
-        macro_rules! of {
-            ($block:expr, $k:ident) => {
-                self.blocks[usize::from($block)][$k]
-            };
+                blocks[to] = results;
+            }};
         }
         // A plain loop over numbers, which the compiler turns into vector code.
         macro_rules! each_number {
             ($function:ident, $a:expr) => {{
-                let mut numbers = self.blocks[usize::from($a)];
+                let mut numbers = blocks[usize::from($a)];
                 for number in bytemuck::cast_slice_mut::<_, M::Real>(&mut numbers) {
                     *number = functions::$function(*number);
                 }
-                self.blocks[to] = numbers;
+                blocks[to] = numbers;
             }};
         }
         match op {
-            Op::Input(Input::S) => each!(k => M::Real::sqrt_lanes(simd, self.blocks[SQUARES][k])),
-            Op::Input(Input::InverseS) => each!(k => self.inverse_sqrt(simd, self.blocks[SQUARES][k])),
+            Op::Input(Input::S) => each!(k, [x = SQUARES] => M::Real::sqrt_lanes(simd, x[k])),
+            Op::Input(Input::InverseS) => each!(k, [x = SQUARES] => inverse_sqrt::<M, S, D>((simd, *form), x[k])),
             Op::Input(Input::SourceMass) => {
                 for (k, source) in sources.iter().enumerate() {
-                    self.blocks[to][k] = source.mass(simd);
+                    blocks[to][k] = source.mass(simd);
                 }
             }
             Op::Input(Input::Source(column)) => {
-                let slots = &self.law.of_sources[usize::from(column)];
+                let slots = &law.of_sources[usize::from(column)];
                 for (k, source) in sources.iter().enumerate() {
-                    self.blocks[to][k] = source.beside(simd, slots, group);
+                    blocks[to][k] = source.beside(simd, slots, group);
                 }
             }
             // The plan computes these elsewhere.
             Op::Input(Input::SquareS | Input::TargetMass | Input::Target(_)) | Op::Constant(_) => {}
-            Op::Add(a, b) => each!(k => M::Real::add(simd, of!(a, k), of!(b, k))),
-            Op::Sub(a, b) => each!(k => M::Real::sub(simd, of!(a, k), of!(b, k))),
-            Op::Mul(a, b) => each!(k => M::Real::mul(simd, of!(a, k), of!(b, k))),
-            Op::Div(a, b) => each!(k => M::Real::div(simd, of!(a, k), of!(b, k))),
-            Op::Neg(a) => each!(k => M::Real::sub(simd, M::Real::splat(simd, M::Real::from_f64(-0.0)), of!(a, k))),
-            Op::Sqrt(a) => each!(k => M::Real::sqrt_lanes(simd, of!(a, k))),
+            Op::Add(a, b) => each!(k, [x = a, y = b] => M::Real::add(simd, x[k], y[k])),
+            Op::Sub(a, b) => each!(k, [x = a, y = b] => M::Real::sub(simd, x[k], y[k])),
+            Op::Mul(a, b) => each!(k, [x = a, y = b] => M::Real::mul(simd, x[k], y[k])),
+            Op::Div(a, b) => each!(k, [x = a, y = b] => M::Real::div(simd, x[k], y[k])),
+            Op::Neg(a) => each!(k, [x = a] => M::Real::sub(simd, minus_zero, x[k])),
+            Op::Sqrt(a) => each!(k, [x = a] => M::Real::sqrt_lanes(simd, x[k])),
             Op::Exp(a) => each_number!(exp, a),
             Op::Log(a) => each_number!(log, a),
             Op::Sin(a) => each_number!(sin, a),
             Op::Cos(a) => each_number!(cos, a),
             Op::Pow(a, b) => {
-                let (mut numbers, exponents) = (self.blocks[usize::from(a)], self.blocks[usize::from(b)]);
+                let (mut numbers, exponents) = (blocks[usize::from(a)], blocks[usize::from(b)]);
                 let exponents: &[M::Real] = bytemuck::cast_slice(&exponents);
                 for (number, exponent) in bytemuck::cast_slice_mut(&mut numbers).iter_mut().zip(exponents) {
                     *number = functions::pow::<M::Real>(*number, *exponent);
                 }
-                self.blocks[to] = numbers;
+                blocks[to] = numbers;
             }
-            Op::Min(a, b) => each!(k => select_less::<M, S>(simd, [of!(a, k), of!(b, k)], [of!(a, k), of!(b, k)])),
-            Op::Max(a, b) => each!(k => select_less::<M, S>(simd, [of!(b, k), of!(a, k)], [of!(a, k), of!(b, k)])),
-            Op::Less(a, b, c, d) => {
-                each!(k => select_less::<M, S>(simd, [of!(a, k), of!(b, k)], [of!(c, k), of!(d, k)]));
-            }
+            Op::Min(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [x[k], y[k]], [x[k], y[k]])),
+            Op::Max(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [y[k], x[k]], [x[k], y[k]])),
+            Op::Less(a, b, c, d) => each!(
+                k, [x = a, y = b, yes = c, no = d] => select_less::<M, S>(simd, [x[k], y[k]], [yes[k], no[k]])
+            ),
         }
     }
 
-    /// Adds the pair at place `k` of the block to the sums.
+    /// Adds the pairs of the block to the sums.
     #[inline(always)]
-    fn add_pair<const K: usize, const OVER_BAGS: bool>(
+    fn add_pairs<const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
         &self,
         simd: S,
         (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-        (k, source): (usize, Source<'_, M::Real, OVER_BAGS>),
+        sources: &[Source<'_, M::Real, OVER_BAGS>],
         sums: &mut Sums<M, S, K>,
     ) {
-        let (before, plan, zero) = (*sums, &self.law.plan, M::Real::splat(simd, M::Real::from_f64(0.0)));
-        let of = [Some(plan.factor), plan.slope, plan.minus_potential];
-        let mut results = [zero; 3];
-        for (result, block) in results.iter_mut().zip(of) {
-            if let Some(block) = block {
-                *result = self.blocks[block][k];
+        let (plan, zero) = (&self.law.plan, M::Real::splat(simd, M::Real::from_f64(0.0)));
+        // Where there is no result it is not read.
+        let block = |block: Option<usize>| &self.blocks[block.unwrap_or(SQUARES)];
+        let results = [block(Some(plan.factor)), block(plan.slope), block(plan.minus_potential)];
+        let has_potential = plan.minus_potential.is_some();
+        let mut now = *sums;
+        for (k, &source) in sources.iter().enumerate() {
+            let (before, mut of) = (now, [results[0][k], results[1][k], results[2][k]]);
+            if MASKED {
+                let (absent, beyond) = (source.absent(simd, bag), source.beyond(simd, bag));
+                for result in &mut of {
+                    *result = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *result));
+                }
+            }
+            let ([factor, slope, minus_potential], r) =
+                (of, relative_position::<M, S, OVER_BAGS>(simd, target, source));
+            for (sum, &r) in now.iter_mut().zip(&r) {
+                M::add_product(simd, sum, factor, r);
+            }
+            if is_whole(K) {
+                let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
+                let ([x, y, z], [vx, vy, vz]) = (r, v);
+                let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
+                let beta = M::Real::mul(simd, slope, rv);
+                for k in 0..3 {
+                    M::add_product(simd, &mut now[3 + k], factor, v[k]);
+                    M::add_product(simd, &mut now[3 + k], beta, r[k]);
+                }
+                if has_potential {
+                    M::subtract(simd, &mut now[6], minus_potential);
+                }
+            }
+            if M::ZERO_COUNTS && MASKED {
+                restore::<M, S, K>(simd, &mut now, &before, source.absent(simd, bag));
+                restore::<M, S, K>(simd, &mut now, &before, source.beyond(simd, bag));
             }
         }
-        if bag.masked {
-            let (absent, beyond) = (source.absent(simd, bag), source.beyond(simd, bag));
-            for result in &mut results {
-                *result = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *result));
-            }
-        }
-        let ([factor, slope, minus_potential], r) =
-            (results, relative_position::<M, S, OVER_BAGS>(simd, target, source));
-        for (sum, &r) in sums.iter_mut().zip(&r) {
-            M::add_product(simd, sum, factor, r);
-        }
-        if is_whole(K) {
-            let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
-            let ([x, y, z], [vx, vy, vz]) = (r, v);
-            let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
-            let beta = M::Real::mul(simd, slope, rv);
-            for k in 0..3 {
-                M::add_product(simd, &mut sums[3 + k], factor, v[k]);
-                M::add_product(simd, &mut sums[3 + k], beta, r[k]);
-            }
-            if plan.minus_potential.is_some() {
-                M::subtract(simd, &mut sums[6], minus_potential);
-            }
-        }
-        if M::ZERO_COUNTS && bag.masked {
-            restore::<M, S, K>(simd, sums, &before, source.absent(simd, bag));
-            restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
-        }
+        *sums = now;
     }
+}
+
+/// Returns 1/√x, of which a form has no value at 0 and ∞.
+#[inline(always)]
+fn inverse_sqrt<M: Mode, S: Simd, D: InverseSqrt>((simd, form): (S, D), x: V<M, S>) -> V<M, S> {
+    let y = form.inverse_sqrt::<M::Real, S>(simd, x);
+    if D::PARTIAL && form.any_nan::<M::Real, S>(y) { Ieee.inverse_sqrt::<M::Real, S>(simd, x) } else { y }
 }
 
 impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interaction<M, S, K, FAR>
@@ -278,8 +280,11 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
             for k in 0..self.law.plan.steps.len() {
                 self.step(simd, self.law.plan.steps[k], (&sources[..count], bag.group));
             }
-            for (k, source) in sources[..count].iter().enumerate() {
-                self.add_pair(simd, (target, bag), (k, *source), sums);
+            let (pairs, sources) = ((target, bag), &sources[..count]);
+            if bag.masked {
+                self.add_pairs::<K, OVER_BAGS, true>(simd, pairs, sources, sums);
+            } else {
+                self.add_pairs::<K, OVER_BAGS, false>(simd, pairs, sources, sums);
             }
         }
         M::Real::no_words(simd)

@@ -69,7 +69,7 @@ pub struct ScalingArgs {
     bandwidth: f64,
 }
 
-/// Latency in µs and bandwidth in GB/s between ranks of one host: of the order that Open MPI 4.1 has there.
+/// Latency in µs and bandwidth in GB/s between ranks, as assumed where they are not given.
 const LATENCY: f64 = 10.0;
 const BANDWIDTH: f64 = 2.0;
 
