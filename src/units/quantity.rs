@@ -173,7 +173,7 @@ mod with_serde {
 
     impl JsonSchema for Quantity {
         fn schema_name() -> Cow<'static, str> {
-            "Quantity".into()
+            "ValueWithUnit".into()
         }
 
         fn json_schema(_: &mut SchemaGenerator) -> Schema {

@@ -224,7 +224,7 @@ fn parse_own_text(schema: &Json, value: &Value) -> Option<Option<String>> {
     let is_number = matches!(value, Value::String(_) | Value::Integer(_) | Value::Float(_));
     let is_set = matches!(value, Value::String(_) | Value::Array(_));
     match schema.get("$ref")?.as_str()?.rsplit('/').next()? {
-        "Quantity" => Some(read::<Quantity>(value, (is_number, "a number or text with a unit"))),
+        "ValueWithUnit" => Some(read::<Quantity>(value, (is_number, "a number or text with a unit"))),
         "Real" => Some(read::<Real>(value, (is_number, "a number"))),
         "DeviceSet" => Some(read::<DeviceSet>(value, (is_set, "a list of numbers of GPUs, or \"all\""))),
         "WallTime" => Some(read::<WallTime>(value, (is_number, "a time such as \"15min\""))),
