@@ -15,8 +15,10 @@ pub trait Real: Float + Pod + Send + Sync {
     type Lanes<S: Simd>: Copy + Pod;
     /// Boolean for each lane.
     type Mask<S: Simd>: Copy;
-    /// 64 bits for each lane.
-    type Words<S: Simd>: Copy;
+    /// Number of bits of a word.
+    const WORD_BITS: usize;
+    /// Word for each lane.
+    type Word<S: Simd>: Copy + Pod;
     /// Returns the number of this type nearest to `x`.
     fn from_f64(x: f64) -> Self;
     /// Returns the number as f64, exactly.
@@ -44,11 +46,11 @@ pub trait Real: Float + Pod + Send + Sync {
     /// a < b
     fn less<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
     /// Returns words without bits.
-    fn no_words<S: Simd>(simd: S) -> Self::Words<S>;
-    /// Sets bit `place`, below 64, in the words of the lanes where the mask is set.
-    fn mark<S: Simd>(simd: S, mask: Self::Mask<S>, words: Self::Words<S>, place: usize) -> Self::Words<S>;
+    fn no_word<S: Simd>(simd: S) -> Self::Word<S>;
+    /// Sets a bit in the words of the lanes where the mask is set.
+    fn mark<S: Simd>(simd: S, mask: Self::Mask<S>, word: Self::Word<S>, bit: usize) -> Self::Word<S>;
     /// Returns the word of a lane.
-    fn word<S: Simd>(words: &Self::Words<S>, lane: usize) -> u64;
+    fn of_lane<S: Simd>(word: &Self::Word<S>, lane: usize) -> u64;
     /// a ≥ b
     fn at_least<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
     /// `yes` where the mask is set, `no` elsewhere
@@ -58,13 +60,14 @@ pub trait Real: Float + Pod + Send + Sync {
 macro_rules! real {
     ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident,
      $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $less:ident, $select:ident,
-     $words:ident, $bits:ident, $parts:literal, $splat_bits:ident, $or:ident, $select_bits:ident) => {
+     $words:ident, $bits:ident, $splat_bits:ident, $or:ident, $select_bits:ident) => {
         impl Real for $real {
             const WIDTH: usize = $width;
             const NOWHERE: f64 = $nowhere;
             type Lanes<S: Simd> = S::$lanes;
             type Mask<S: Simd> = S::$mask;
-            type Words<S: Simd> = [S::$words; $parts];
+            const WORD_BITS: usize = <$bits>::BITS as usize;
+            type Word<S: Simd> = S::$words;
             #[inline(always)]
             fn from_f64(x: f64) -> Self {
                 x as Self
@@ -120,30 +123,16 @@ macro_rules! real {
                 simd.$less(a, b)
             }
             #[inline(always)]
-            fn no_words<S: Simd>(simd: S) -> [S::$words; $parts] {
-                [simd.$splat_bits(0); $parts]
+            fn no_word<S: Simd>(simd: S) -> S::$words {
+                simd.$splat_bits(0)
             }
             #[inline(always)]
-            fn mark<S: Simd>(
-                simd: S,
-                mask: S::$mask,
-                mut words: [S::$words; $parts],
-                place: usize,
-            ) -> [S::$words; $parts] {
-                let (part, bit) = (place / $bits::BITS as usize, (1 as $bits) << (place % $bits::BITS as usize));
-                let set = simd.$select_bits(mask, simd.$splat_bits(bit), simd.$splat_bits(0));
-                // Not by index: the parts stay in registers.
-                for (k, word) in words.iter_mut().enumerate() {
-                    if k == part {
-                        *word = simd.$or(*word, set);
-                    }
-                }
-                words
+            fn mark<S: Simd>(simd: S, mask: S::$mask, word: S::$words, bit: usize) -> S::$words {
+                simd.$select_bits(mask, simd.$or(word, simd.$splat_bits(1 << bit)), word)
             }
             #[inline(always)]
-            fn word<S: Simd>(words: &[S::$words; $parts], lane: usize) -> u64 {
-                let part = |k: usize| bytemuck::cast_slice::<_, $bits>(&words[k..k + 1])[lane] as u64;
-                (0..$parts).fold(0, |word, k| word | part(k) << (k * (64 / $parts)))
+            fn of_lane<S: Simd>(word: &S::$words, lane: usize) -> u64 {
+                u64::from(bytemuck::cast_slice::<_, $bits>(std::slice::from_ref(word))[lane])
             }
             #[inline(always)]
             fn at_least<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
@@ -176,7 +165,6 @@ real!(
     select_f64s,
     u64s,
     u64,
-    1,
     splat_u64s,
     or_u64s,
     select_u64s
@@ -200,7 +188,6 @@ real!(
     select_f32s,
     u32s,
     u32,
-    2,
     splat_u32s,
     or_u32s,
     select_u32s

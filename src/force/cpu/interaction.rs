@@ -1,7 +1,8 @@
 //! What computes the pairs of a bag: Newton's law, built in, or a [law](super::law) of the user.
 
 use super::inverse_sqrt::InverseSqrt;
-use super::pair::{Bag, Lanes, Near, Sums, add_bag};
+use super::near::Near;
+use super::pair::{Bag, Lanes, Sums, add_bag};
 use crate::force::mode::{MAX_LANES, Mode};
 use pulp::Simd;
 

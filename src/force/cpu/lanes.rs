@@ -159,7 +159,7 @@ fn over_targets<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, 
         let near = pairs.add_bag::<false>(simd, &target, &bag, &mut sums);
         if FAR {
             for k in first..last {
-                item.set_near(k, number, M::Real::word(&near, k - first));
+                item.set_near(k, number, near.of_lane(k - first));
             }
         }
         match M::ORDER {
@@ -238,7 +238,7 @@ fn over_bags<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, con
             let near = pairs.add_bag::<true>(simd, &target, &bag, &mut sums);
             if FAR {
                 for number in these.start..these.end.min(item.first_bag + item.bags) {
-                    item.set_near(k, number, M::Real::word(&near, number - these.start));
+                    item.set_near(k, number, near.of_lane(number - these.start));
                 }
             }
             let nodes = finish::<M, S, K>(simd, &sums);

@@ -6,7 +6,8 @@
 use super::interaction::Interaction;
 use super::inverse_sqrt::{Fma, Ieee, InverseSqrt};
 use super::lanes::Item;
-use super::pair::{Bag, Lanes, Near, Source, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
+use super::near::Near;
+use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
 use super::plan::{Plan, SQUARES, Step};
 use super::sources::{columns, place};
 use crate::error::Result;
@@ -287,7 +288,7 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
                 self.add_pairs::<K, OVER_BAGS, false>(simd, pairs, sources, sums);
             }
         }
-        M::Real::no_words(simd)
+        Near::none(simd)
     }
 }
 

@@ -1,6 +1,7 @@
 //! The pair in lanes, and the sources of a bag added one after the other.
 
 use super::inverse_sqrt::{Ieee, InverseSqrt};
+use super::near::{Near, Word};
 use super::sources::columns;
 use crate::force::canonical::BAG;
 use crate::force::mode::{MAX_LANES, Mode, NodeRow, Running, SUMS, Sum};
@@ -194,8 +195,6 @@ struct Pair<V> {
     s_inv: V,
 }
 
-/// Bits of the neighbours in a bag, in each lane, by their places.
-pub type Near<M, S> = <<M as Mode>::Real as Real>::Words<S>;
 /// Boolean for each lane.
 type Mask<M, S> = <<M as Mode>::Real as Real>::Mask<S>;
 /// Pair after its first half, and the mask of the neighbours among the lanes.
@@ -210,7 +209,7 @@ fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool, const FAR: 
     target: &Lanes<M, S>,
     source: Source<'_, M::Real, OVER_BAGS>,
     mask: Option<Mask<M, S>>,
-    near: &mut Near<M, S>,
+    near: &mut Word<M, S>,
 ) -> Approach<M, S> {
     let r = relative_position::<M, S, OVER_BAGS>(simd, target, source);
     let s2 = target.softened_square(simd, r);
@@ -222,7 +221,7 @@ fn approach<M: Mode, S: Simd, D: InverseSqrt, const OVER_BAGS: bool, const FAR: 
     if FAR {
         let mask = M::Real::less(simd, s2, target.limit);
         s_inv = M::Real::select(simd, mask, target.zero, s_inv);
-        *near = M::Real::mark(simd, mask, *near, source.place);
+        *near = M::Real::mark(simd, mask, *near, source.place % M::Real::WORD_BITS);
         within = Some(mask);
     }
     (Pair { r, s_inv }, within)
@@ -290,7 +289,7 @@ pub fn add_bag<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const OVER_BAGS
     bag: &Bag<'_, M, S>,
     sums: &mut Sums<M, S, K>,
 ) -> Near<M, S> {
-    let (before, mut near) = (*sums, M::Real::no_words(simd));
+    let (before, mut near) = (*sums, Near::none(simd));
     if bag.masked {
         add_sources::<M, S, D, K, OVER_BAGS, true, FAR>((simd, form), target, bag, sums, &mut near);
     } else {
@@ -332,23 +331,26 @@ fn add_sources<
             _ => {}
         }
     }
-    let simd = with.0;
-    for (place, slot) in bag.slots.chunks_exact(stride).enumerate() {
-        let source = Source::<_, OVER_BAGS> { slot, first: bag.first, place };
-        let (mask, before) = (absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source), *sums);
-        let (pair, within) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, near);
-        add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
-        if M::ZERO_COUNTS
-            && let Some(within) = within
-        {
-            restore::<M, S, K>(simd, sums, &before, within);
-        }
-        if M::ZERO_COUNTS
-            && let Some(mask) = mask
-        {
-            restore::<M, S, K>(simd, sums, &before, mask);
-            if OVER_BAGS {
-                restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
+    let (simd, bits) = (with.0, M::Real::WORD_BITS);
+    for (part, slots) in bag.slots.chunks(bits * stride).enumerate() {
+        let word = &mut near.0[part];
+        for (bit, slot) in slots.chunks_exact(stride).enumerate() {
+            let source = Source::<_, OVER_BAGS> { slot, first: bag.first, place: part * bits + bit };
+            let (mask, before) = (absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source), *sums);
+            let (pair, within) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, word);
+            add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+            if M::ZERO_COUNTS
+                && let Some(within) = within
+            {
+                restore::<M, S, K>(simd, sums, &before, within);
+            }
+            if M::ZERO_COUNTS
+                && let Some(mask) = mask
+            {
+                restore::<M, S, K>(simd, sums, &before, mask);
+                if OVER_BAGS {
+                    restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
+                }
             }
         }
     }
@@ -378,18 +380,27 @@ fn begin_ahead<
     let source = Source::<_, OVER_BAGS> { slot: &bag.slots[..stride], first: bag.first, place: 0 };
     let nothing = Pair { r: [target.zero; 3], s_inv: target.zero };
     let mut begun = [(source, nothing); AHEAD];
-    for (place, slot) in bag.slots.chunks_exact(stride).enumerate() {
-        let source = Source { slot, place, ..source };
-        let mask = absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source);
-        let (pair, _) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, near);
-        if place >= AHEAD {
-            let (source, pair) = begun[0];
-            add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+    let bits = M::Real::WORD_BITS;
+    for (part, slots) in bag.slots.chunks_exact(bits * stride).enumerate() {
+        // In a register for as long as its bits are set.
+        let mut word = M::Real::no_word(simd);
+        for (bit, slot) in slots.chunks_exact(stride).enumerate() {
+            let place = part * bits + bit;
+            let source = Source { slot, place, ..source };
+            let mask = absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source);
+            let (pair, _) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, &mut word);
+            if place >= AHEAD {
+                let (source, pair) = begun[0];
+                add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
+            }
+            for k in 1..AHEAD {
+                begun[k - 1] = begun[k];
+            }
+            begun[AHEAD - 1] = (source, pair);
         }
-        for k in 1..AHEAD {
-            begun[k - 1] = begun[k];
+        if FAR {
+            near.0[part] = word;
         }
-        begun[AHEAD - 1] = (source, pair);
     }
     for (source, pair) in begun {
         add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
