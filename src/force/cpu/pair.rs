@@ -333,11 +333,11 @@ fn add_sources<
     }
     let (simd, bits) = (with.0, M::Real::WORD_BITS);
     for (part, slots) in bag.slots.chunks(bits * stride).enumerate() {
-        let word = &mut near.0[part];
+        let mut word = M::Real::no_word(simd);
         for (bit, slot) in slots.chunks_exact(stride).enumerate() {
             let source = Source::<_, OVER_BAGS> { slot, first: bag.first, place: part * bits + bit };
             let (mask, before) = (absent::<M, S, OVER_BAGS, MASKED>(simd, bag, source), *sums);
-            let (pair, within) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, word);
+            let (pair, within) = approach::<M, S, D, OVER_BAGS, FAR>(with, target, source, mask, &mut word);
             add_pair::<M, S, K, OVER_BAGS>(simd, sums, target, source, pair);
             if M::ZERO_COUNTS
                 && let Some(within) = within
@@ -352,6 +352,9 @@ fn add_sources<
                     restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
                 }
             }
+        }
+        if FAR {
+            near.0[part] = word;
         }
     }
 }
@@ -381,7 +384,8 @@ fn begin_ahead<
     let nothing = Pair { r: [target.zero; 3], s_inv: target.zero };
     let mut begun = [(source, nothing); AHEAD];
     let bits = M::Real::WORD_BITS;
-    for (part, slots) in bag.slots.chunks_exact(bits * stride).enumerate() {
+    // A list may have more sources than a bag.
+    for (part, slots) in bag.slots.chunks(bits * stride).enumerate() {
         // In a register for as long as its bits are set.
         let mut word = M::Real::no_word(simd);
         for (bit, slot) in slots.chunks_exact(stride).enumerate() {
