@@ -33,8 +33,8 @@ static SERVED: LazyLock<Served> = LazyLock::new(|| {
     Served { _folder: folder, guard: TokenGuard::new().expect("random numbers"), api }
 });
 
-/// What a client sends, over a connection in memory: nobody comes in without the token, and who is in sees the run
-/// alone.
+/// Serves the bytes of a client over a connection in memory. No request without the token is authorized, and the handler
+/// answers with files of the run alone.
 pub fn requests(bytes: &[u8]) {
     let Served { guard, api, .. } = &*SERVED;
     let answer = |request: Parts| {

@@ -6,8 +6,9 @@ use super::program::{Op, Program};
 /// Masses, and values of the particles in columns, that the checks take: source, target.
 const MASS: [f64; 2] = [1.25, 0.75];
 const IN_COLUMNS: [f64; 2] = [1.5, 0.5];
-/// Distances that the checks take: from 2 to this power down to its inverse, so many in each octave.
+/// Binary logarithm of the largest distance that the checks take; the smallest one is its inverse.
 const OCTAVES: i32 = 20;
+/// Number of distances in each octave.
 const IN_OCTAVE: i32 = 4;
 /// Step of differences, relative to the distance.
 const STEP: f64 = 1.0 / 1024.0;
@@ -144,8 +145,8 @@ fn boundary(below: impl Fn(f64) -> bool, [mut low, mut high]: [f64; 2]) -> [f64;
     }
 }
 
-/// Compares a law with itself after the exchange of the particles: a potential must not change; of an acceleration that
-/// breaks the third law the user is told.
+/// Compares a law with itself after the two particles are exchanged. A potential that changes is an error; of an acceleration
+/// that breaks Newton's third law a warning is returned.
 fn exchange(program: &Program, distances: &[f64]) -> Result<Option<String>, String> {
     for &s in distances {
         let [one, other] = [false, true].map(|exchanged| at(program, s, exchanged, &mut Vec::new()));
