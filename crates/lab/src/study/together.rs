@@ -105,7 +105,8 @@ fn over(
         if !errors.iter().all(|error| error.is_finite()) {
             return Err(not_finite());
         }
-        let now = it.system.state.counters;
+        let System { particles, state, .. } = &it.system;
+        let now = state.counters;
         Ok(Measured {
             span,
             block_steps: now.block_steps - before.block_steps,
@@ -113,6 +114,7 @@ fn over(
             pairs: now.pair_interactions - before.pair_interactions,
             energy_error: errors.last().copied().unwrap_or_default(),
             errors,
+            state_sha256: particles.state_sha256(&state.clock),
             ..Measured::default()
         })
     });
