@@ -6,10 +6,12 @@ use super::memory_of_this_machine;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
 use crate::config::{Config, DeviceSet};
+use std::sync::Arc;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::SystemStepper;
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, FieldEngine, ForceEngine};
+use tisane::law::Law;
 use tisane::time::Clock;
 
 /// Device and options of an engine on a GPU.
@@ -128,7 +130,20 @@ fn at_start(e: Error) -> Error {
 /// [`Error::Input`] if there is no such GPU, if it cannot be used, or with the numbers if its memory is too small.
 #[cfg(feature = "cuda")]
 pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
-    let engine = cuda_engine(precision, epsilon, clock, on)?;
+    cuda_by(None, (precision, epsilon, clock), on)
+}
+
+/// Builds the engine on a GPU, of a law in place of Newton's where there is one; see [`cuda`].
+///
+/// # Errors
+/// As [`cuda`], and if the kernels of the law cannot be compiled.
+#[cfg(feature = "cuda")]
+pub(super) fn cuda_by(
+    law: Option<&Arc<Law>>,
+    physics: (Precision, f64, Clock),
+    on: OnGpu,
+) -> Result<(Box<dyn FieldEngine>, String)> {
+    let engine = cuda_engine(law, physics, on)?;
     let name = gpu_name(&engine.device_name(), on.device as usize);
     Ok((Box::new(engine), name))
 }
@@ -139,12 +154,11 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
 /// As [`cuda`], and if their bits are not the same.
 #[cfg(feature = "cuda")]
 pub(super) fn cuda_group(
-    precision: Precision,
-    epsilon: f64,
-    clock: Clock,
+    law: Option<&Arc<Law>>,
+    physics: (Precision, f64, Clock),
     (on, devices): (OnGpu, &[u32]),
 ) -> Result<(Box<dyn ForceEngine>, String)> {
-    let one = |device: &u32| cuda_engine(precision, epsilon, clock, OnGpu { device: *device, phases: false, ..on });
+    let one = |device: &u32| cuda_engine(law, physics, OnGpu { device: *device, phases: false, ..on });
     let engines: Vec<_> = devices.iter().map(one).collect::<Result<_>>()?;
     let names: Vec<String> = engines.iter().map(|engine| engine.device_name()).collect();
     let mut group = tisane::force::cuda::CudaGroup::new(engines).map_err(at_start)?;
@@ -165,15 +179,27 @@ pub(super) fn cuda_group(
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub(super) fn cuda_group(_: Precision, _: f64, _: Clock, _: (OnGpu, &[u32])) -> Result<(Box<dyn ForceEngine>, String)> {
+pub(super) fn cuda_group(
+    _: Option<&Arc<Law>>,
+    _: (Precision, f64, Clock),
+    _: (OnGpu, &[u32]),
+) -> Result<(Box<dyn ForceEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
 /// Builds the engine on one device.
 #[cfg(feature = "cuda")]
-fn cuda_engine(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<tisane::force::cuda::CudaEngine> {
+fn cuda_engine(
+    law: Option<&Arc<Law>>,
+    (precision, epsilon, clock): (Precision, f64, Clock),
+    on: OnGpu,
+) -> Result<tisane::force::cuda::CudaEngine> {
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
-    let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
+    let engine = match law {
+        None => CudaEngine::new(precision, epsilon, clock, on.device as usize),
+        Some(law) => CudaEngine::with_law(law, precision, epsilon, clock, on.device as usize),
+    };
+    let mut engine = engine.map_err(at_start)?;
     if on.room_for > 0 {
         let pinned = MemoryPlan::new(precision, on.room_for).pinned() as u64;
         if let Some(there) = memory_of_this_machine("MemAvailable").filter(|there| pinned > *there) {
@@ -213,6 +239,19 @@ pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn FieldEn
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
+/// Returns the error of a build without the GPU engine.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn cuda_by(
+    _: Option<&Arc<Law>>,
+    (precision, epsilon, clock): (Precision, f64, Clock),
+    on: OnGpu,
+) -> Result<(Box<dyn FieldEngine>, String)> {
+    cuda(precision, epsilon, clock, on)
+}
+
 /// Builds the engine of accelerations on a GPU; returns it with its name, which includes the device.
 ///
 /// # Errors
@@ -223,8 +262,25 @@ pub fn cuda_accelerations(
     epsilon: f64,
     on: OnGpu,
 ) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
-    let mut engine =
-        tisane::force::cuda::CudaAccelerations::new(precision, epsilon, on.device as usize).map_err(at_start)?;
+    cuda_accelerations_by(None, (precision, epsilon), on)
+}
+
+/// Builds the engine of accelerations on a GPU, of a law in place of Newton's where there is one.
+///
+/// # Errors
+/// As [`cuda_by`].
+#[cfg(feature = "cuda")]
+pub(super) fn cuda_accelerations_by(
+    law: Option<&Arc<Law>>,
+    (precision, epsilon): (Precision, f64),
+    on: OnGpu,
+) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
+    use tisane::force::cuda::CudaAccelerations;
+    let engine = match law {
+        None => CudaAccelerations::new(precision, epsilon, on.device as usize),
+        Some(law) => CudaAccelerations::with_law(law, precision, epsilon, on.device as usize),
+    };
+    let mut engine = engine.map_err(at_start)?;
     if on.room_for > 0 {
         engine.reserve(on.room_for).map_err(at_start)?;
     }
@@ -242,6 +298,19 @@ pub fn cuda_accelerations(
 #[cfg(not(feature = "cuda"))]
 pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
+}
+
+/// Returns the error of a build without the GPU engine.
+///
+/// # Errors
+/// Always.
+#[cfg(not(feature = "cuda"))]
+pub(super) fn cuda_accelerations_by(
+    _: Option<&Arc<Law>>,
+    (precision, epsilon): (Precision, f64),
+    on: OnGpu,
+) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
+    cuda_accelerations(precision, epsilon, on)
 }
 
 /// GPU that is opened while the program does something else, and stays open as long as this exists.
