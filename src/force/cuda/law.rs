@@ -59,7 +59,7 @@ pub fn law_source(law: &Law, precision: Precision) -> String {
     let mut text = String::from("#include \"law.cuh\"\n");
     text += &law_type(law);
     let mode = format!("ByLaw<{precision:?}, UserLaw>");
-    let _ = write!(text, "using UserMode = {mode};\n");
+    let _ = writeln!(text, "using UserMode = {mode};");
     for name in ["TILES", "ACCELERATION", "MODE"] {
         let _ = write!(text, "#undef TISANE_EACH_{name}\n#define TISANE_EACH_{name}(ENTRY)");
         match name {
@@ -72,7 +72,7 @@ pub fn law_source(law: &Law, precision: Precision) -> String {
         text.push('\n');
     }
     for file in ["predict.cu", "force_tiles.cu", "reduce.cu", "acceleration.cu"] {
-        let _ = write!(text, "#include \"{file}\"\n");
+        let _ = writeln!(text, "#include \"{file}\"");
     }
     text
 }
@@ -119,16 +119,11 @@ fn cost(law: &Law) -> usize {
 fn statements(program: &Program) -> String {
     let mut text = String::new();
     for (k, &op) in program.ops.iter().enumerate() {
-        let _ = write!(text, "        R x{k} = {};\n", expression(op));
+        let _ = writeln!(text, "        R x{k} = {};", expression(op));
     }
     let or_zero = |register: Option<Register>| register.map_or("R(0)".to_owned(), |it| format!("x{it}"));
-    let _ = write!(
-        text,
-        "        return {{x{}, {}, {}}};\n",
-        program.factor,
-        or_zero(program.slope),
-        or_zero(program.minus_potential)
-    );
+    let (slope, minus_potential) = (or_zero(program.slope), or_zero(program.minus_potential));
+    let _ = writeln!(text, "        return {{x{}, {slope}, {minus_potential}}};", program.factor);
     text
 }
 
