@@ -1,7 +1,8 @@
 // Runs the pairs and sums of the kernels of a law on the host: compiled by a C++ compiler with USER_LAW, the file of the
 // law's type, and with the folder of kernels on the include path. Takes the name of a mode; reads from standard input, as
 // 8-byte numbers, N, eps^2, and for each particle position, velocity, mass and columns; writes for each particle the seven
-// sums of the forces and the three of the accelerations, in f64.
+// sums of the forces and the three of the accelerations, in f64. With "elementary" in place of a mode it reads pairs x, y up
+// to the end, and writes e^x, ln x, sin x, cos x and x^y of each.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -120,7 +121,19 @@ template <class Mode> void run(const Input &in) {
     }
 }
 
+/// Evaluates the elementary functions.
+int elementary_functions() {
+    double x[2];
+    while (std::fread(x, sizeof x, 1, stdin) == 1) {
+        double values[] = {elementary::exp(x[0]), elementary::log(x[0]), elementary::sin(x[0]), elementary::cos(x[0]),
+                           elementary::pow(x[0], x[1])};
+        std::fwrite(values, sizeof values, 1, stdout);
+    }
+    return 0;
+}
+
 int main(int, char **arguments) {
+    if (std::string(arguments[1]) == "elementary") return elementary_functions();
     auto number = [] {
         double x = 0;
         if (std::fread(&x, sizeof x, 1, stdin) != 1) std::exit(1);
