@@ -124,21 +124,14 @@ fn at_start(e: Error) -> Error {
     }
 }
 
-/// Builds the engine on a GPU; returns it with its name, which includes the device.
+/// Builds the engine on a GPU, of a law in place of Newton's where there is one; returns it with its name, which
+/// includes the device.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no such GPU, if it cannot be used, or with the numbers if its memory is too small.
+/// [`Error::Input`] if there is no such GPU, if it cannot be used, with the numbers if its memory is too small, and if
+/// the kernels of the law cannot be compiled.
 #[cfg(feature = "cuda")]
-pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
-    cuda_by(None, (precision, epsilon, clock), on)
-}
-
-/// Builds the engine on a GPU, of a law in place of Newton's where there is one; see [`cuda`].
-///
-/// # Errors
-/// As [`cuda`], and if the kernels of the law cannot be compiled.
-#[cfg(feature = "cuda")]
-pub(super) fn cuda_by(
+pub fn cuda(
     law: Option<&Arc<Law>>,
     physics: (Precision, f64, Clock),
     on: OnGpu,
@@ -235,42 +228,21 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
+pub fn cuda(
+    _: Option<&Arc<Law>>,
+    _: (Precision, f64, Clock),
+    _: OnGpu,
+) -> Result<(Box<dyn FieldEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
-/// Returns the error of a build without the GPU engine.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "cuda"))]
-pub(super) fn cuda_by(
-    _: Option<&Arc<Law>>,
-    (precision, epsilon, clock): (Precision, f64, Clock),
-    on: OnGpu,
-) -> Result<(Box<dyn FieldEngine>, String)> {
-    cuda(precision, epsilon, clock, on)
-}
-
-/// Builds the engine of accelerations on a GPU; returns it with its name, which includes the device.
+/// Builds the engine of accelerations on a GPU, of a law in place of Newton's where there is one; returns it with its
+/// name, which includes the device.
 ///
 /// # Errors
 /// As [`cuda`].
 #[cfg(feature = "cuda")]
 pub fn cuda_accelerations(
-    precision: Precision,
-    epsilon: f64,
-    on: OnGpu,
-) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
-    cuda_accelerations_by(None, (precision, epsilon), on)
-}
-
-/// Builds the engine of accelerations on a GPU, of a law in place of Newton's where there is one.
-///
-/// # Errors
-/// As [`cuda_by`].
-#[cfg(feature = "cuda")]
-pub(super) fn cuda_accelerations_by(
     law: Option<&Arc<Law>>,
     (precision, epsilon): (Precision, f64),
     on: OnGpu,
@@ -296,21 +268,12 @@ pub(super) fn cuda_accelerations_by(
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
-    Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
-}
-
-/// Returns the error of a build without the GPU engine.
-///
-/// # Errors
-/// Always.
-#[cfg(not(feature = "cuda"))]
-pub(super) fn cuda_accelerations_by(
+pub fn cuda_accelerations(
     _: Option<&Arc<Law>>,
-    (precision, epsilon): (Precision, f64),
-    on: OnGpu,
+    _: (Precision, f64),
+    _: OnGpu,
 ) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
-    cuda_accelerations(precision, epsilon, on)
+    Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
 /// GPU that is opened while the program does something else, and stays open as long as this exists.

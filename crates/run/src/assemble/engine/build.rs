@@ -1,6 +1,6 @@
 //! Engines of every kind, by what they evaluate.
 
-use super::super::gpu::{OnGpu, cuda_accelerations_by, cuda_by, cuda_group, gpus};
+use super::super::gpu::{OnGpu, cuda_accelerations, cuda, cuda_group, gpus};
 use super::super::width;
 use super::{Task, f64_engine};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Build for Forces {
         if let Some(devices) = gpu.devices.map(|devices| devices.numbers(gpus().map_or(0, |there| there.len()))) {
             return cuda_group(task.law, (task.precision, task.epsilon, task.clock), (gpu, &devices));
         }
-        let (engine, name) = cuda_by(task.law, (task.precision, task.epsilon, task.clock), gpu)?;
+        let (engine, name) = cuda(task.law, (task.precision, task.epsilon, task.clock), gpu)?;
         Ok((engine, name))
     }
 
@@ -118,6 +118,6 @@ impl Build for Accelerations {
     }
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
-        cuda_accelerations_by(task.law, (task.precision, task.epsilon), gpu)
+        cuda_accelerations(task.law, (task.precision, task.epsilon), gpu)
     }
 }
