@@ -126,6 +126,20 @@ impl Relay {
     }
 }
 
+/// Ends the threads of the other devices when it is dropped, by a panic too, unless all is fine.
+struct EndsOthers<'a> {
+    relay: &'a Relay,
+    fine: bool,
+}
+
+impl Drop for EndsOthers<'_> {
+    fn drop(&mut self) {
+        if !self.fine {
+            self.relay.failed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// What all threads work with.
 struct Common<'a> {
     exchange: &'a Exchange,
@@ -184,10 +198,9 @@ impl Common<'_> {
         member: &mut Member<'_>,
         next: impl FnMut(&mut Member<'_>) -> Result<Option<Report>>,
     ) -> Result<()> {
+        let mut ends = EndsOthers { relay: &self.relay, fine: false };
         let done = self.launch(k, member, next);
-        if done.is_err() {
-            self.relay.failed.store(true, Ordering::Relaxed);
-        }
+        ends.fine = done.is_ok();
         done
     }
 
