@@ -19,7 +19,6 @@ mod device_list;
 mod device_steps;
 mod field;
 mod group;
-mod group_steps;
 mod launch;
 mod launch_shape;
 mod launched_call;
