@@ -35,7 +35,11 @@ template <class M> __device__ __forceinline__ void place(const AccelerationCall 
     double pos[COMPONENTS];
 #pragma unroll
     for (int c = 0; c < COMPONENTS; ++c) pos[c] = i < call.sources ? row[threadIdx.x * COMPONENTS + c] : NOWHERE<M>;
-    write_place<M>(call.placed + (size_t)i * Place<M>::UNITS, pos, call.mass[i]);
+    float4 *unit = call.placed + (size_t)i * Place<M>::UNITS;
+    write_place<M>(unit, pos, call.mass[i]);
+    Columns<typename M::Real, M::COLUMNS> columns;
+    read_columns(call.mass, call.slots, i, columns);
+    write(unit + Place<M>::STATE_UNITS, columns);
 }
 
 /// Starts a copy of a unit to shared memory, which is complete after `fetched` and a barrier.
@@ -57,7 +61,7 @@ __device__ __forceinline__ void fetched() {
 /// targets. Where bags are added in order there is one span for many particles, and a block must have few targets to
 /// distribute the work evenly. The first group adds the sums of all groups, in order.
 template <class M, int T> __device__ __forceinline__ void accelerate(const AccelerationCall &call) {
-    constexpr int UNITS = Place<M>::UNITS, HELD = HELD_OF<M, T>, GROUPS = GROUPS_OF<M, T>;
+    constexpr int UNITS = Place<M>::UNITS, HELD = M::HELD ? M::HELD : HELD_OF<M, T>, GROUPS = GROUPS_OF<M, T>;
     static_assert(GROUPS == 1 || M::ORDER == Order::InOrder, "the other modes have spans, or one running sum");
     // So the barrier before the bags of a fetch also guarantees that the first group has read the sums of the last
     // fetch.

@@ -9,7 +9,7 @@ constexpr int COMPONENTS = 3;
 struct AccelerationCall {
     // Positions, in the host's memory: [source][component].
     const double *pos;
-    // Masses: [slot].
+    // Masses, and in the columns behind them what a law reads of the particles: [column][slot].
     const double *mass;
     // Sources in the mode's numbers, in units of 16 bytes: the units of a source are adjacent, source after source.
     float4 *placed;
@@ -31,8 +31,10 @@ struct AccelerationCall {
 /// Source or target in a mode's numbers. In split modes `low` is the remainder of `pos`.
 template <class M> struct Place {
     using R = typename M::Real;
-    static constexpr int UNITS = sizeof(R) == 8 || M::SPLIT ? 2 : 1;
+    static constexpr int STATE_UNITS = sizeof(R) == 8 || M::SPLIT ? 2 : 1;
+    static constexpr int UNITS = STATE_UNITS + Columns<R, M::COLUMNS>::UNITS;
     R pos[3], low[3], mass;
+    Columns<R, M::COLUMNS> columns;
 };
 
 /// Reads a source.
@@ -50,6 +52,7 @@ template <class M> __device__ __forceinline__ void read(const float4 *unit, Plac
             place.low[2] = b.z;
         }
     }
+    read(unit + Place<M>::STATE_UNITS, place.columns);
 }
 
 /// Writes a source: the nearest numbers, and the remainders of the positions.
@@ -86,6 +89,7 @@ template <class M> struct Pulls {
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Place<M> &source, const Place<M> &target, typename M::Real eps2,
                                              bool absent, bool &odd) {
+        if constexpr (M::BY_LAW) return M::template add_acceleration<QUICK>(*this, source, target, eps2, absent, odd);
         typename M::Real r[3];
 #pragma unroll
         for (int k = 0; k < COMPONENTS; ++k) {

@@ -12,6 +12,10 @@ struct Fours {
     __device__ __forceinline__ operator u32() const { return 4 * fours; }
 };
 
+/// Flag that a place without a source must be masked: it would change the sums. With Newton's law a source without mass
+/// adds exact zeros; another law need not vanish with the mass, nor far away.
+template <class M> constexpr bool MASKS_PLACES = M::ZERO_COUNTS || M::BY_LAW;
+
 /// Adds a bag's `filled` sources. MASKED: the source that is the target itself, at the place `own` in the bag, is left
 /// out. Returns true, with void sums, if QUICK and some distance was odd. HELD: number of sources in the loop body.
 template <class M, int T, int HELD, bool MASKED, bool QUICK, class B, class S, class P>
@@ -24,7 +28,7 @@ __device__ __forceinline__ bool add_sources(const float4 *bag, const B (&target)
         read(bag + t * B::UNITS, source);
 #pragma unroll
         for (int j = 0; j < T; ++j) {
-            bool absent = MASKED && (own[j] == t || (M::ZERO_COUNTS && t >= filled));
+            bool absent = MASKED && (own[j] == t || (MASKS_PLACES<M> && t >= filled));
             sums[j].template add_pair<QUICK>(source, target[j], eps2, absent, odd);
         }
     }
@@ -38,7 +42,7 @@ __device__ __forceinline__ void add_bag(const C &call, const float4 *units, u32 
                                         const u32 (&own)[T], S (&sums)[T], P places = {}) {
     auto eps2 = eps2_of<M>(call);
     u32 place[T], filled = call.sources - bag * BAG;
-    bool masked = M::ZERO_COUNTS && filled < BAG;
+    bool masked = MASKS_PLACES<M> && filled < BAG;
 #pragma unroll
     for (int j = 0; j < T; ++j) {
         place[j] = own[j] - bag * BAG;

@@ -8,9 +8,10 @@
 constexpr u32 STATE = 13, TARGET = 6;
 
 struct Call {
-    // Sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks, masses.
+    // Sources at their own times: 12 columns of `slots` numbers (pos, vel, acc, jerk), ticks.
     double *held;
     u64 *ticks;
+    // Masses, and in the columns behind them, of `slots` numbers each, what a law reads of the particles.
     double *mass;
     // Sources predicted to `now`, in units of 16 bytes: the units of a source are adjacent, source after source.
     float4 *predicted;
@@ -62,6 +63,29 @@ __device__ __forceinline__ float4 as_unit(double a, double b) {
             __int_as_float(__double2hiint(b))};
 }
 
+/// Reads what a law reads of source `i`, in the columns of `slots` numbers behind the masses.
+template <class R, int COUNT>
+__device__ __forceinline__ void read_columns(const double *mass, u32 slots, u32 i, Columns<R, COUNT> &columns) {
+    if constexpr (COUNT > 0) {
+#pragma unroll
+        for (int c = 0; c < COUNT; ++c) columns.of[c] = (R)mass[(size_t)(1 + c) * slots + i];
+    }
+}
+
+/// Reads a source's columns from its units, or writes them there.
+template <class R, int COUNT> __device__ __forceinline__ void read(const float4 *unit, Columns<R, COUNT> &columns) {
+    if constexpr (COUNT > 0) {
+#pragma unroll
+        for (int c = 0; c < COUNT; ++c) columns.of[c] = reinterpret_cast<const R *>(unit)[c];
+    }
+}
+template <class R, int COUNT> __device__ __forceinline__ void write(float4 *unit, const Columns<R, COUNT> &columns) {
+    if constexpr (COUNT > 0) {
+#pragma unroll
+        for (int c = 0; c < COUNT; ++c) reinterpret_cast<R *>(unit)[c] = columns.of[c];
+    }
+}
+
 /// Reads a source.
 template <class M> __device__ __forceinline__ void read(const float4 *unit, Body<M> &body) {
     if constexpr (sizeof(typename M::Real) == 8) {
@@ -78,9 +102,10 @@ template <class M> __device__ __forceinline__ void read(const float4 *unit, Body
             body.low[2] = c.y;
         }
     }
+    if constexpr (M::COLUMNS > 0) read(unit + Body<M>::STATE_UNITS, body.columns);
 }
 
-/// Writes a source.
+/// Writes a source without its columns.
 template <class M> __device__ __forceinline__ void write_body(float4 *unit, const Body<M> &body) {
     if constexpr (sizeof(typename M::Real) == 8) {
         unit[0] = as_unit(body.pos[0], body.pos[1]);
@@ -103,7 +128,15 @@ template <class M> __device__ __forceinline__ Body<M> read_target(const Call &ca
         vel[c] = call.target_state[TARGET * (size_t)k + 3 + c];
     }
     own = call.target_index[k];
-    return Body<M>::of(pos, vel, 0);
+    Body<M> target = Body<M>::of(pos, vel, 0);
+    if constexpr (M::BY_LAW) {
+        // A point that is no source has neither.
+        if (own < call.sources) {
+            target.mass = (typename M::Real)call.mass[own];
+            read_columns(call.mass, call.slots, own, target.columns);
+        }
+    }
+    return target;
 }
 
 /// Returns the address of the partial sums of target `k` of the batch over `span`.

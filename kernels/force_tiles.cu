@@ -40,7 +40,7 @@ template <class M, int T> __device__ __forceinline__ void force_tiles(const Call
         __syncthreads();
 #pragma unroll 1
         for (u32 b = 0; b < here; ++b, ++bag) {
-            add_bag<M, T, TILES_HELD>(call, tile + b * BAG * UNITS<M>, bag, target, own, sums);
+            add_bag<M, T, M::HELD ? M::HELD : TILES_HELD>(call, tile + b * BAG * UNITS<M>, bag, target, own, sums);
             total.take(sums);
         }
     }

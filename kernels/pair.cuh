@@ -46,8 +46,18 @@ __device__ __forceinline__ void predict_component(double &pos, double &vel, doub
     vel = v;
 }
 
+/// Values of a particle in the columns that a law reads.
+template <class R, int COUNT> struct Columns {
+    /// Number of units of 16 bytes.
+    static constexpr int UNITS = (COUNT * sizeof(R) + 15) / 16;
+    R of[COUNT];
+};
+template <class R> struct Columns<R, 0> {
+    static constexpr int UNITS = 0;
+};
+
 /// Predicted source or target in a mode's numbers. In split modes `low` is the remainder of `pos`.
-template <class M> struct Body {
+template <class M, bool BY_LAW = M::BY_LAW> struct Body {
     using R = typename M::Real;
     /// Number of units of 16 bytes of a source.
     static constexpr int UNITS = sizeof(R) == 8 ? 4 : M::SPLIT ? 3 : 2;
@@ -63,6 +73,29 @@ template <class M> struct Body {
             body.vel[k] = (R)vel[k];
         }
         body.mass = (R)mass;
+        return body;
+    }
+};
+
+/// The same with what a law reads, a type of its own: a member more, though empty, makes other machine code of Newton's.
+template <class M> struct Body<M, true> {
+    using R = typename M::Real;
+    /// Number of units of 16 bytes without the columns, and with them.
+    static constexpr int STATE_UNITS = Body<M, false>::UNITS;
+    static constexpr int UNITS = STATE_UNITS + Columns<R, M::COLUMNS>::UNITS;
+    R pos[3], low[3], vel[3], mass;
+    Columns<R, M::COLUMNS> columns;
+
+    static __device__ __forceinline__ Body of(const double (&pos)[3], const double (&vel)[3], double mass) {
+        auto plain = Body<M, false>::of(pos, vel, mass);
+        Body body;
+#pragma unroll
+        for (int k = 0; k < 3; ++k) {
+            body.pos[k] = plain.pos[k];
+            body.low[k] = plain.low[k];
+            body.vel[k] = plain.vel[k];
+        }
+        body.mass = plain.mass;
         return body;
     }
 };
@@ -101,6 +134,7 @@ template <class M> struct Sums {
     template <bool QUICK>
     __device__ __forceinline__ void add_pair(const Body<M> &source, const Body<M> &target, typename M::Real eps2,
                                              bool absent, bool &odd) {
+        if constexpr (M::BY_LAW) return M::template add_force<QUICK>(*this, source, target, eps2, absent, odd);
         typename M::Real r[3];
         auto term = pair_of<M, QUICK>(source, target, eps2, absent, r, odd);
         Sums before = *this;

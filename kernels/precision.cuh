@@ -99,6 +99,12 @@ template <class R> struct Numbers {
     using Real = R;
     /// Flag that adding a zero may change a sum, so that a pair that is left out must leave the sums untouched.
     static constexpr bool ZERO_COUNTS = false;
+    /// Flag that the pairs are those of a law of the user (law.cuh) and not Newton's.
+    static constexpr bool BY_LAW = false;
+    /// Number of columns of the particles that the law reads.
+    static constexpr int COLUMNS = 0;
+    /// Number of sources in a thread's loop body; 0 leaves it to the kernel.
+    static constexpr int HELD = 0;
     template <bool QUICK> static __device__ __forceinline__ R inverse_sqrt(R x, bool &odd) {
         return QUICK ? ::inverse_sqrt(x, odd) : ::inverse_sqrt(x);
     }

@@ -91,5 +91,10 @@ template <class M> __device__ __forceinline__ void predict_bag(const Call &call,
             }
         }
         write_body(to + t * UNITS<M>, Body<M>::of(pos, vel, mass[h]));
+        if constexpr (M::COLUMNS > 0) {
+            Columns<typename M::Real, M::COLUMNS> columns;
+            read_columns(call.mass, call.slots, i, columns);
+            write(to + t * UNITS<M> + Body<M>::STATE_UNITS, columns);
+        }
     }
 }

@@ -37,6 +37,7 @@ INTEGRATORS = {
     "hermite4": "[integrator.hermite4]\ndt_max = \"1/16\"\n",
     "hermite4, twice": "[integrator.hermite4]\ndt_max = \"1/16\"\niterations = 2\n",
     "multipoint": "[integrator.multipoint]\ndt_max = \"1/16\"\n",
+    "ahmad_cohen": "[integrator.ahmad_cohen]\ndt_max = \"1/16\"\n",
     "leapfrog": "[integrator.leapfrog]\ndt = \"1/256\"\n",
 }
 # Long enough that something happens on the way.

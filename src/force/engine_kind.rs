@@ -55,10 +55,7 @@ impl EngineKind {
             #[cfg(feature = "cuda")]
             Self::Cuda => Box::new(super::cuda::CudaEngine::new(precision, epsilon, clock, device)?),
             #[cfg(not(feature = "cuda"))]
-            Self::Cuda => {
-                let problem = format!("device {device}: this tisane was built without its engine for GPUs");
-                return Err(Error::input("CUDA", problem));
-            }
+            Self::Cuda => return Err(without_cuda(device)),
             Self::Reference => reference::engine(precision, epsilon, clock),
         })
     }
@@ -66,7 +63,7 @@ impl EngineKind {
     /// Opens an engine without sources for a law in place of Newton's; see [`Self::open`].
     ///
     /// # Errors
-    /// [`Error::Input`] for an engine that does not know laws, or if `TISANE_SIMD` names instructions that this machine does
+    /// As [`Self::open`], and if the kernels of the law cannot be compiled, or if `TISANE_SIMD` names instructions that this machine does
     /// not have.
     pub fn open_with_law(
         self,
@@ -74,13 +71,17 @@ impl EngineKind {
         precision: Precision,
         epsilon: f64,
         clock: Clock,
+        device: usize,
     ) -> Result<Box<dyn FieldEngine>> {
         match self {
             Self::Cpu => {
                 let width = Width::choose_for(precision).map_err(|problem| Error::input(Width::VARIABLE, problem))?;
                 Ok(cpu::law_engine(law, precision, epsilon, clock, width))
             }
-            Self::Cuda => Err(Error::input("device", "the engine cuda knows Newton's law only").with_help("take cpu")),
+            #[cfg(feature = "cuda")]
+            Self::Cuda => Ok(Box::new(super::cuda::CudaEngine::with_law(law, precision, epsilon, clock, device)?)),
+            #[cfg(not(feature = "cuda"))]
+            Self::Cuda => Err(without_cuda(device)),
             Self::Reference => Ok(reference::law_engine(law, precision, epsilon, clock)),
         }
     }
@@ -102,6 +103,12 @@ impl EngineKind {
             Self::Reference => false,
         }
     }
+}
+
+/// Returns the error of a build without the engine for GPUs.
+#[cfg(not(feature = "cuda"))]
+fn without_cuda(device: usize) -> Error {
+    Error::input("CUDA", format!("device {device}: this tisane was built without its engine for GPUs"))
 }
 
 #[cfg(test)]

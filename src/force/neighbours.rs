@@ -10,6 +10,7 @@
 use super::{Evaluation, Targets};
 use crate::error::{Error, Result};
 use crate::time::Time;
+use std::ops::Range;
 
 /// Number of running sums of an irregular force.
 pub const IRREGULAR_SUMS: usize = 8;
@@ -29,6 +30,14 @@ pub struct NeighbourTargets<'a> {
     pub radius: &'a [f64],
     /// Largest number of neighbours in a new list. A target with more within its radius gets an empty one.
     pub most: usize,
+}
+
+impl NeighbourTargets<'_> {
+    /// Returns the task in which only the targets at the places `part` of `regular` get a regular force and a new list.
+    #[must_use]
+    pub fn renewing(&self, part: Range<usize>) -> Self {
+        Self { regular: &self.regular[part.clone()], radius: &self.radius[part], ..*self }
+    }
 }
 
 /// Forces in two parts.

@@ -44,9 +44,15 @@ impl SourceForces {
     ///
     /// # Errors
     /// [`Error::Input`] if the softening is not a finite number of zero or more, and as [`EngineKind::open_with_law`].
-    pub fn open_with_law(law: Arc<Law>, kind: EngineKind, precision: Precision, epsilon: f64) -> Result<Self> {
+    pub fn open_with_law(
+        law: Arc<Law>,
+        kind: EngineKind,
+        precision: Precision,
+        epsilon: f64,
+        device: usize,
+    ) -> Result<Self> {
         check_softening(epsilon)?;
-        let engine = kind.open_with_law(&law, precision, epsilon, CLOCK)?;
+        let engine = kind.open_with_law(&law, precision, epsilon, CLOCK, device)?;
         Ok(Self::new(engine, Some(law), (kind, precision, epsilon)))
     }
 

@@ -4,6 +4,8 @@
 //! every target placed as if it evaluated the whole block. So neither the number of engines nor the way in which targets
 //! are dealt changes a bit.
 //!
+//! Of forces in two parts the regular ones are shared, with the new lists; see [`neighbours`](super::neighbours).
+//!
 //! Peers are other devices, each in its thread ([`Threads`]), or other processes; what travels is in [`message`].
 
 mod follower;
@@ -41,23 +43,57 @@ pub trait Peers<E: Evaluation>: Send {
     ///
     /// # Errors
     /// If an engine cannot be reached.
-    fn begin(&mut self, now: Time, targets: Targets<'_>, parts: &[Range<usize>]) -> Result<()>;
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()>;
+
+    /// Begins the evaluation of regular forces and new lists by each engine, on a part of the targets that need them.
+    ///
+    /// # Errors
+    /// If an engine cannot be reached.
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()>;
 
     /// Waits for what was begun, and calls `put` with each part and what was evaluated on it.
     ///
     /// # Errors
     /// If an engine fails, or does not answer.
-    fn finish(&mut self, parts: &[Range<usize>], put: &mut dyn FnMut(Range<usize>, &E)) -> Result<()>;
+    fn finish(&mut self, parts: &[Range<usize>], put: &mut dyn FnMut(Range<usize>, &Found<E>)) -> Result<()>;
+}
+
+/// What an engine was asked for, on its part of the targets.
+#[derive(Debug, Default)]
+pub struct Found<E> {
+    /// Whole forces.
+    pub forces: E,
+    /// Regular forces, new lists and irregular forces by these: one entry for each in `within`.
+    pub neighbours: NeighbourForces<E>,
+}
+
+impl<E: Evaluation> Found<E> {
+    /// Removes all entries.
+    pub fn clear(&mut self) {
+        self.forces.columns(0);
+        let NeighbourForces { irregular, regular, renewed, within, .. } = &mut self.neighbours;
+        for forces in [irregular, regular, renewed] {
+            forces.columns(0);
+        }
+        within.clear();
+    }
 }
 
 /// Engine that shares the targets of each block with its peers.
 pub struct Split<E: Evaluation> {
     own: Box<dyn ForceEngine<E>>,
     peers: Box<dyn Peers<E>>,
-    some: E,
+    some: Found<E>,
     /// Number of targets below which the own engine evaluates them alone.
     least: usize,
+    /// Number of particles that they hold.
+    loaded: usize,
 }
+
+/// Largest number of 32-bit words in the regular forces and new lists of one engine at a time; more are evaluated in turns.
+pub const MOST_LIST_WORDS: usize = 1 << 22;
+/// Words for each target besides its list: two forces, and two numbers.
+const WORDS_OF_TARGET: usize = 30;
 
 /// Number of targets of a part that are dealt together: engines evaluate as many side by side.
 const TOGETHER: usize = 8;
@@ -66,7 +102,33 @@ impl<E: Evaluation> Split<E> {
     /// Creates an engine of one here and its peers. Blocks of fewer than `least` targets are not shared.
     #[must_use]
     pub fn new(own: Box<dyn ForceEngine<E>>, peers: Box<dyn Peers<E>>, least: usize) -> Self {
-        Self { own, peers, some: E::default(), least }
+        Self { own, peers, some: Found::default(), least, loaded: 0 }
+    }
+
+    /// Evaluates the regular forces and new lists of the targets `turn`, shared with the peers, and in the first turn the
+    /// irregular forces of all targets by the own engine, so that their lists need not be sent.
+    fn renew(&mut self, task: &NeighbourTargets<'_>, turn: Range<usize>, out: &mut NeighbourForces<E>) -> Result<()> {
+        let (n, first) = (task.regular.len(), turn.start);
+        let task = task.renewing(turn);
+        let mut parts = parts(task.regular.len(), self.peers.count() + 1);
+        let Some(own) = parts.pop() else { return self.own.evaluate_neighbours(&task, out) };
+        let none = if first == 0 { Vec::new() } else { vec![&[][..]; task.targets.len()] };
+        let lists = if first == 0 { task.lists } else { &none };
+        self.peers.begin_neighbours(&task)?;
+        let some = &mut self.some.neighbours;
+        let done = self.own.evaluate_neighbours(&NeighbourTargets { lists, ..task.renewing(own.clone()) }, some);
+        let mut put = |part: Range<usize>, some: &NeighbourForces<E>| {
+            put_renewed(out, n, &(first + part.start..first + part.end), some);
+        };
+        // Nothing may be left under way.
+        self.peers.finish(&parts, &mut |part, found| put(part, &found.neighbours))?;
+        done?;
+        put(own, some);
+        out.eps2 = some.eps2;
+        if first == 0 {
+            std::mem::swap(&mut out.irregular, &mut some.irregular);
+        }
+        Ok(())
     }
 }
 
@@ -90,8 +152,19 @@ pub(super) fn put_part<E: Evaluation>(out: &mut E, n: usize, part: &Range<usize>
     }
 }
 
+/// Copies the regular forces and new lists of a part of `n` targets to their places.
+fn put_renewed<E: Evaluation>(out: &mut NeighbourForces<E>, n: usize, part: &Range<usize>, some: &NeighbourForces<E>) {
+    put_part(&mut out.regular, n, part, &some.regular);
+    put_part(&mut out.renewed, n, part, &some.renewed);
+    out.within[part.clone()].copy_from_slice(&some.within);
+    for (list, new) in out.lists[part.clone()].iter_mut().zip(&some.lists) {
+        list.clone_from(new);
+    }
+}
+
 impl<E: Evaluation> ForceEngine<E> for Split<E> {
     fn load(&mut self, all: &Particles) -> Result<()> {
+        self.loaded = all.len();
         self.peers.load(all)?;
         self.own.load(all)
     }
@@ -109,12 +182,13 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         // The last part, which is never smaller than another, is that of the host.
         let mut parts = parts(n, self.peers.count() + 1);
         let Some(own) = parts.pop() else { return self.own.evaluate(now, targets, out) };
-        self.peers.begin(now, targets, &parts)?;
-        let done = self.own.evaluate_part(now, targets, own.clone(), &mut self.some);
+        self.peers.begin(now, targets)?;
+        let some = &mut self.some.forces;
+        let done = self.own.evaluate_part(now, targets, own.clone(), some);
         // Nothing may be left under way.
-        self.peers.finish(&parts, &mut |part, some| put_part(out, n, &part, some))?;
+        self.peers.finish(&parts, &mut |part, found| put_part(out, n, &part, &found.forces))?;
         done?;
-        put_part(out, n, &own, &self.some);
+        put_part(out, n, &own, some);
         Ok(())
     }
 
@@ -123,7 +197,17 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
-        self.own.evaluate_neighbours(task, out)
+        let n = task.regular.len();
+        if n < self.least {
+            return self.own.evaluate_neighbours(task, out);
+        }
+        let most = MOST_LIST_WORDS / task.most.min(self.loaded).saturating_add(WORDS_OF_TARGET);
+        let at_once = most.saturating_sub(TOGETHER).max(1) * (self.peers.count() + 1);
+        out.resize(n);
+        for first in (0..n).step_by(at_once) {
+            self.renew(task, first..n.min(first + at_once), out)?;
+        }
+        Ok(())
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {

@@ -17,7 +17,7 @@ fn law(formula: Formula, parameters: &[(&str, f64)], columns: &[&str]) -> Arc<La
 }
 
 /// A law for each kind of operation: plain, all functions and columns, a choice by distance, no potential.
-fn laws() -> Vec<(&'static str, Arc<Law>)> {
+pub fn laws() -> Vec<(&'static str, Arc<Law>)> {
     let potential = |formula: &str| Formula::Potential(formula.into());
     let everything = "-m_i*m_j*(exp(-s/a)*(2 + sin(3*s)*cos(s)) + log(s + 2))/(s + 1) + 0.1*q_i*q_j*(s + 0.5)^(-b)";
     let spline = Ready::named("spline").unwrap();
@@ -32,7 +32,7 @@ fn laws() -> Vec<(&'static str, Arc<Law>)> {
 }
 
 /// A system with a column q.
-fn charged(n: usize) -> (Particles, Time) {
+pub fn charged(n: usize) -> (Particles, Time) {
     let (mut p, now) = system(n, n as u64);
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(n as u64);
     let values = (0..n).map(|_| rng.random_range(-1.0..1.0)).collect();

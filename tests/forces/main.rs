@@ -1,6 +1,8 @@
 //! Promises on forces: the same bits on every engine, and sums that agree with theory.
 
 mod force_parity;
+#[cfg(feature = "cuda")]
+mod law_kernels;
 mod law_parity;
 mod laws;
 mod neighbour_forces;

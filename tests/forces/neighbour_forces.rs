@@ -1,10 +1,11 @@
-//! Promise: forces in two parts have the same bits on every engine of the CPU, in every mode; together they are the whole
-//! force; and the lists are those of a full search.
+//! Promise: forces in two parts have the same bits on every engine of the CPU, and on any number of them that share the
+//! targets, in every mode; together they are the whole force; and the lists are those of a full search.
 
 use crate::systems::{self, CLOCK};
 use tisane::force::cpu::{self, Width};
 use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane::force::precision::Precision;
+use tisane::force::split::{Split, Threads};
 use tisane::force::{Block, ForceEngine, Forces, reference};
 use tisane::particles::{Neighbours, Particles, Vec3};
 use tisane::time::Time;
@@ -82,6 +83,30 @@ fn every_engine_has_the_same_bits() {
                     let found = evaluate(&mut *cpu::engine(precision, epsilon, CLOCK, width), &p, &task);
                     let what = format!("{} {} n = {n}, epsilon = {epsilon}", precision.name(), width.name());
                     assert_same(&found, &expected, &what);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn engines_that_share_the_targets_change_nothing() {
+    let width = Width::choose().unwrap();
+    let engine = |precision| -> Box<dyn ForceEngine> { cpu::engine(precision, 0.01, CLOCK, width) };
+    // Of the last, the lists are so long that not all targets are evaluated in one turn.
+    let sizes = [(33, 1, 0.3, 9), (257, 1, 0.3, 30), (1000, 3, 0.4, 200), (5000, 1, 0.1, usize::MAX)];
+    for (n, step, radius, most) in sizes {
+        let p = system(n);
+        let task = Task { most, ..task(&p, step, radius) };
+        let modes = if n < 5000 { &Precision::ALL[..] } else { &[Precision::Mixed] };
+        for &precision in modes {
+            let expected = evaluate(&mut *engine(precision), &p, &task);
+            for peers in 1..=3 {
+                let others = (0..peers).map(|_| engine(precision)).collect();
+                let mut split = Split::new(engine(precision), Box::new(Threads::new(others).unwrap()), 2);
+                for turn in ["first", "second"] {
+                    let what = format!("{}, n = {n}, {peers} peers, {turn} time", precision.name());
+                    assert_same(&evaluate(&mut split, &p, &task), &expected, &what);
                 }
             }
         }

@@ -12,10 +12,12 @@ use clap::Subcommand;
 use comfy_table::{CellAlignment, Table, presets};
 use serde::Serialize;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::cpu::Width;
 use tisane::force::precision::Precision;
+use tisane::law::{Formula, Law, LawSource};
 use tisane_io::atomic::check_output_path;
 use tisane_lab::bench::force::ForceRow;
 use tisane_lab::bench::run::{RunRow, Workload};
@@ -38,6 +40,10 @@ pub enum What {
         /// (CSV), a table for the variable TISANE_SHAPES.
         #[arg(long, value_name = "FILE", conflicts_with_all = ["json", "repeat", "threads"])]
         tune: Option<PathBuf>,
+        /// Potential of a pair in place of Newton's, as in [force.law], with numbers for parameters:
+        /// "-m_i*m_j*exp(-s/0.3)/s".
+        #[arg(long, value_name = "FORMULA", allow_hyphen_values = true, conflicts_with = "tune")]
+        law: Option<String>,
         #[command(flatten)]
         how: How,
     },
@@ -122,7 +128,7 @@ impl How {
 
 pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
     match what {
-        What::Force { n, targets, tune: Some(file), how } => {
+        What::Force { n, targets, tune: Some(file), how, law: _ } => {
             if how.engine != EngineKind::Cuda {
                 let problem = "finds launch shapes of a GPU: give --engine cuda too";
                 return Err(Error::input("--tune", problem));
@@ -130,10 +136,12 @@ pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
             check_output_path(&file, None)?;
             tune(&file, (n, targets), &how, verbosity)
         }
-        What::Force { n, targets, tune: None, how } => {
+        What::Force { n, targets, tune: None, law, how } => {
             let n = n.unwrap_or_else(|| vec![1024, 8192, 65536]);
             let targets = targets.unwrap_or_else(|| vec![1, 8, 64, 512]);
-            forces(&force::measure(&n, &targets, &how.options()?)?, how.json)
+            let law = law.map(|formula| Law::new(LawSource::new(Formula::Potential(formula), &[])));
+            let law = law.transpose().map_err(|mistake| Error::input("--law", mistake.to_string()))?.map(Arc::new);
+            forces(&force::measure(&n, &targets, law.as_ref(), &how.options()?)?, how.json)
         }
         What::Kernels(args) => kernels::bench(*args),
         What::Run { n, nu, seed, profile, how } => {

@@ -207,8 +207,8 @@ fn on_gpus(p: &Particles, precision: Precision, gpus: &mut [FoundGpu]) -> Result
     for (device, found) in gpus.iter_mut().enumerate() {
         let Ok(gpu) = found else { continue };
         let on = OnGpu { device: device as u32, room_for: p.len(), ..OnGpu::default() };
-        let both = assemble::cuda(precision, EPSILON, CLOCK, on)
-            .and_then(|(engine, _)| Ok((engine, assemble::cuda_accelerations(precision, EPSILON, on)?.0)));
+        let both = assemble::cuda(None, (precision, EPSILON, CLOCK), on)
+            .and_then(|(engine, _)| Ok((engine, assemble::cuda_accelerations(None, (precision, EPSILON), on)?.0)));
         match both {
             Ok((engine, alone)) => rows.push(Run {
                 engine: format!("cuda {device} ({})", gpu.name),

@@ -63,7 +63,7 @@ impl Forces {
                 .ok_or_else(|| unknown("mode", precision, Precision::ALL.map(Precision::name).to_vec()))?;
             match law.map(law_of_text).transpose()?.flatten() {
                 None => SourceForces::open(kind, precision, softening, device),
-                Some(law) => SourceForces::open_with_law(law, kind, precision, softening),
+                Some(law) => SourceForces::open_with_law(law, kind, precision, softening, device),
             }
         };
         let sources = Mutex::new(py.detach(open).map_err(|error| exception(py, &error))?);

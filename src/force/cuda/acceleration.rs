@@ -14,6 +14,7 @@ use crate::force::canonical::{BAG, bags};
 use crate::force::mode::{Arithmetic, Order};
 use crate::force::precision::Precision;
 use crate::force::{Accelerations, ForceEngine, Targets};
+use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use rayon::prelude::*;
@@ -66,8 +67,21 @@ struct Kernels {
     _module: Arc<Module>,
 }
 
+impl Kernels {
+    /// Finds the kernels of a mode in a module, for these numbers of targets a thread.
+    fn of(module: Arc<Module>, mode: &str, targets: &[usize]) -> Result<Self> {
+        Ok(Self {
+            place: module.kernel(&format!("place_{mode}"))?,
+            accelerate: module.by_targets(&format!("accelerate_{mode}"), targets)?,
+            reduce: module.kernel(&format!("reduce_accelerations_{mode}"))?,
+            _module: module,
+        })
+    }
+}
+
 /// Memory for a number of particles.
 struct Buffers {
+    /// Masses, and behind them the columns that a law reads.
     mass: Memory,
     placed: Memory,
     up: Pinned,
@@ -87,6 +101,8 @@ pub struct CudaAccelerations {
     device: Device,
     precision: Precision,
     eps2: f64,
+    /// Law in place of Newton's.
+    law: Option<Arc<Law>>,
     shape: Option<AccelerationShape>,
 }
 
@@ -98,16 +114,29 @@ impl CudaAccelerations {
     /// [`Error::Input`] with advice if there is no driver or no such device, or if the kernels do not run on it.
     pub fn new(precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
-        let module = Module::forces(&device)?;
-        let mode = precision.name().replace('-', "_");
-        let kernels = Kernels {
-            place: module.kernel(&format!("place_{mode}"))?,
-            accelerate: module.by_targets(&format!("accelerate_{mode}"), AccelerationShape::targets(precision))?,
-            reduce: module.kernel(&format!("reduce_accelerations_{mode}"))?,
-            _module: module,
-        };
+        let (mode, targets) = (precision.name().replace('-', "_"), AccelerationShape::targets(precision));
+        let kernels = Kernels::of(Module::forces(&device)?, &mode, targets)?;
+        Ok(Self::with_kernels(kernels, (precision, epsilon), device))
+    }
+
+    /// Creates an engine of a [law](crate::law) in place of Newton's: its kernels are compiled for the device.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and if there is no NVRTC.
+    pub fn with_law(law: &Arc<Law>, precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
+        let device = Device::open(device)?;
+        let kernels = Kernels::of(Module::of_law(&device, precision, law)?, "law", &[1])?;
+        Ok(Self { law: Some(Arc::clone(law)), ..Self::with_kernels(kernels, (precision, epsilon), device) })
+    }
+
+    fn with_kernels(kernels: Kernels, (precision, epsilon): (Precision, f64), device: Device) -> Self {
         let eps2 = epsilon * epsilon;
-        Ok(Self { kernels, held: None, partial: None, watch: None, device, precision, eps2, shape: None })
+        Self { kernels, held: None, partial: None, watch: None, device, precision, eps2, law: None, shape: None }
+    }
+
+    /// Returns the number of columns that the law reads.
+    fn columns(&self) -> usize {
+        self.law.as_ref().map_or(0, |law| law.program().columns.len())
     }
 
     /// Returns the name of the device.
@@ -125,7 +154,10 @@ impl CudaAccelerations {
     /// Returns the shape of an evaluation of `n` particles.
     #[must_use]
     pub fn shape(&self, n: usize) -> AccelerationShape {
-        self.shape.unwrap_or_else(|| AccelerationShape::choose(self.precision, n, self.device.multiprocessors()))
+        let chosen = || AccelerationShape::choose(self.precision, n, self.device.multiprocessors());
+        let shape = self.shape.unwrap_or_else(chosen);
+        // The kernels of a law are for one target a thread.
+        if self.law.is_some() { AccelerationShape { targets: 1, ..shape } } else { shape }
     }
 
     /// Returns the numbers of targets a thread for which there are kernels in this mode.
@@ -156,13 +188,15 @@ impl CudaAccelerations {
         if u32::try_from(COMPONENTS * slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can index")));
         }
-        let (mass, placed) = (8 * slots, 16 * units(self.precision) * slots);
+        let columns = self.columns();
+        let of_columns = (columns * self.precision.arithmetic().real_bytes).div_ceil(16);
+        let (mass, placed) = (8 * slots * (1 + columns), 16 * (units(self.precision) + of_columns) * slots);
         self.device.require(mass + placed + self.partial_bytes(n), n)?;
         let words = COMPONENTS * n;
         self.held = Some(Buffers {
             mass: self.device.memory(mass)?,
             placed: self.device.memory(placed)?,
-            up: self.device.pinned(words.max(slots))?,
+            up: self.device.pinned(words.max(slots * (1 + columns)))?,
             down: self.device.pinned(words)?,
             sources: n,
             slots,
@@ -219,11 +253,18 @@ impl ForceEngine<Accelerations> for CudaAccelerations {
         }
         self.reserve(mass.len())?;
         self.partial(mass.len())?;
+        let columns = self.law.as_ref().map_or(Ok(Vec::new()), |law| law.columns(all))?;
         let held = self.held.as_mut().ok_or_else(|| not_loaded("before memory was allocated"))?;
-        // Padding has no mass: the memory was allocated as zeros, and nothing is written there.
-        copy(&mut held.up.words_mut()[..mass.len()], bytemuck::cast_slice(mass));
+        let words = held.slots * (1 + columns.len());
+        let values = std::iter::once(&mass[..]).chain(columns);
+        for (to, values) in held.up.words_mut()[..words].chunks_exact_mut(held.slots).zip(values) {
+            // Padding has no mass.
+            let (to, padding) = to.split_at_mut(values.len());
+            copy(to, bytemuck::cast_slice(values));
+            padding.fill(0);
+        }
         self.device.bind()?;
-        self.device.copy_up(&held.up, 0..mass.len(), &held.mass)?;
+        self.device.copy_up(&held.up, 0..words, &held.mass)?;
         self.device.wait()
     }
 

@@ -2,11 +2,13 @@
 
 use super::device::Device;
 use super::launch_shape::{self, LaunchShape};
+use super::law;
 use super::memory::Memory;
 use super::module::{Kernel, Module, VARIABLE};
 use crate::error::{Error, Result};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
+use crate::law::Law;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -46,7 +48,7 @@ pub struct Arrays {
     pub held: Memory,
     /// Times of the sources in ticks: `slots` u64.
     pub ticks: Memory,
-    /// Masses of the sources: `slots` f64.
+    /// Masses of the sources, and behind them the columns that a law reads: `slots` f64 each.
     pub mass: Memory,
     /// Predicted sources: `slots` entries.
     pub predicted: Memory,
@@ -183,13 +185,24 @@ impl Kernels {
     /// # Errors
     /// [`Error::Input`] if they do not run on this device.
     pub fn load(device: &Device, precision: Precision) -> Result<Self> {
-        let module = Module::forces(device)?;
-        let mode = precision.name().replace('-', "_");
+        let shapes = [LaunchShape::whole(precision), LaunchShape::tiles(precision)];
+        Self::of(Module::forces(device)?, precision, &precision.name().replace('-', "_"), shapes)
+    }
+
+    /// Compiles the kernels of a law in a mode, and loads them.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no NVRTC, or they do not run on this device.
+    pub fn of_law(device: &Device, precision: Precision, law: &Law) -> Result<Self> {
+        Self::of(Module::of_law(device, precision, law)?, precision, "law", [&[], law::tiles(law)])
+    }
+
+    fn of(module: Arc<Module>, precision: Precision, mode: &str, [whole, tiles]: [&[usize]; 2]) -> Result<Self> {
         Ok(Self {
             precision,
             predict: module.kernel(&format!("predict_{mode}"))?,
-            whole: module.by_targets(&format!("force_whole_{mode}"), LaunchShape::whole(precision))?,
-            tiles: module.by_targets(&format!("force_tiles_{mode}"), LaunchShape::tiles(precision))?,
+            whole: module.by_targets(&format!("force_whole_{mode}"), whole)?,
+            tiles: module.by_targets(&format!("force_tiles_{mode}"), tiles)?,
             reduce: module.kernel(&format!("reduce_{mode}"))?,
             _module: module,
         })

@@ -157,16 +157,23 @@ impl LaunchShape {
     #[must_use]
     pub fn of_predicted(precision: Precision, sources: usize, targets: usize, multiprocessors: usize) -> Option<Self> {
         let choices = Self::tiles(precision);
-        let of_thread = *if targets < MANY_TARGETS { choices.first() } else { choices.last() }?;
-        if in_order(precision) || targets <= FEW_TARGETS * of_thread {
-            return None;
-        }
+        let shape = Self::tiled(choices, sources, targets, multiprocessors);
+        let Self::Tiles { targets: of_thread, .. } = shape else { return None };
+        (!in_order(precision) && targets > FEW_TARGETS * of_thread).then_some(shape)
+    }
+
+    /// Returns the shape of [`Self::Tiles`] for a block of `targets`, with one of these numbers of targets a thread, in
+    /// ascending order.
+    #[must_use]
+    pub fn tiled(choices: &[usize], sources: usize, targets: usize, multiprocessors: usize) -> Self {
+        let of_thread = if targets < MANY_TARGETS { choices.first() } else { choices.last() };
+        let of_thread = of_thread.copied().unwrap_or(1);
         let threads = targets.div_ceil(of_thread).next_power_of_two().clamp(32, 128);
         let tiles = targets.div_ceil(of_thread * threads);
         let blocks = multiprocessors * BLOCKS / of_thread;
         let spans = blocks.div_ceil(tiles).next_power_of_two().min(MOST_SPANS);
         let span_bags = (bags(sources).next_power_of_two() / spans).clamp(LEAST_SPAN_BAGS, MAX_SPAN_BAGS);
-        Some(Self::Tiles { targets: of_thread, threads, span_bags })
+        Self::Tiles { targets: of_thread, threads, span_bags }
     }
 
     /// Returns the number of targets whose partial sums fit the memory for them; larger blocks are evaluated in
@@ -193,17 +200,41 @@ impl LaunchShape {
 }
 
 /// Returns the shape for a block of `targets` among `sources` that are predicted already: the `fixed` one, that of
-/// [`LaunchShape::of_predicted`], or that of the table.
+/// [`LaunchShape::of_predicted`], or that of `shapes`.
 #[must_use]
 pub fn choose(
     fixed: Option<LaunchShape>,
     precision: Precision,
     (sources, targets): (usize, usize),
     multiprocessors: usize,
-    table: &TuningTable,
+    shapes: &Shapes,
 ) -> LaunchShape {
     let shape = fixed.or_else(|| LaunchShape::of_predicted(precision, sources, targets, multiprocessors));
-    shape.unwrap_or_else(|| table.choose(sources, targets))
+    shape.unwrap_or_else(|| shapes.choose(sources, targets))
+}
+
+/// Shapes of the kernels of an engine.
+pub enum Shapes {
+    /// Those that were measured.
+    Measured(TuningTable),
+    /// [`LaunchShape::tiled`] of kernels that nothing was measured with.
+    Tiled {
+        /// Numbers of targets a thread.
+        choices: &'static [usize],
+        /// Number of multiprocessors of the device.
+        multiprocessors: usize,
+    },
+}
+
+impl Shapes {
+    /// Returns the shape for a block of `targets` among `sources`.
+    #[must_use]
+    pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
+        match self {
+            Self::Measured(table) => table.choose(sources, targets),
+            Self::Tiled { choices, multiprocessors } => LaunchShape::tiled(choices, sources, targets, *multiprocessors),
+        }
+    }
 }
 
 #[cfg(test)]

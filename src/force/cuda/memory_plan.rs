@@ -27,6 +27,15 @@ impl MemoryPlan {
         Self { slots, arrays, upload: 8 * upload_words(slots) }
     }
 
+    /// Returns the plan for a law that reads this number of columns of the particles.
+    #[must_use]
+    pub fn with_columns(mut self, precision: Precision, columns: usize) -> Self {
+        self.arrays[2] *= 1 + columns;
+        let units = (columns * precision.arithmetic().real_bytes).div_ceil(16);
+        self.arrays[3] += 16 * units * self.slots;
+        self
+    }
+
     /// Returns the bytes on the device.
     #[must_use]
     pub fn on_device(&self) -> usize {

@@ -17,12 +17,14 @@ mod device;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod device_list;
 mod device_steps;
+mod field;
 mod group;
 mod launch;
 mod launch_shape;
 mod launched_call;
 mod launched_span;
 mod launched_steps;
+mod law;
 #[allow(unsafe_code, reason = "calls of the driver, a C library")]
 mod memory;
 mod memory_plan;
@@ -59,6 +61,7 @@ pub use device_list::{DeviceInfo, find, list};
 pub use device_steps::StepKernels;
 pub use group::CudaGroup;
 pub use launch_shape::{Compiled, LaunchShape, compiled};
+pub use law::{law_source, law_type};
 pub use memory_plan::MemoryPlan;
 pub use step_shape::StepShape;
 pub use system_shape::SystemShape;
@@ -74,18 +77,21 @@ pub mod driver {
 
 use super::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use super::canonical::bags;
-use super::neighbours::{NeighbourForces, NeighbourTargets};
+use super::neighbours::{NeighbourForces, NeighbourTargets, newton_only};
 use super::precision::Precision;
-use super::{FieldEngine, ForceEngine, Forces, Points, Targets};
+use super::{ForceEngine, Forces, Targets};
 use crate::error::{Error, Result};
+use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use buffers::{Buffers, held};
 use device::{Device, Stopwatch};
 use device_steps::DeviceSteps;
 use launch::{Call, Kernels, Scalars};
+use launch_shape::Shapes;
 use launched_steps::Launcher;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
 const PARTIAL_BYTES: usize = 64 << 20;
@@ -104,7 +110,9 @@ pub struct CudaEngine {
     precision: Precision,
     eps2: f64,
     clock: Clock,
-    shapes: TuningTable,
+    /// Law in place of Newton's.
+    law: Option<Arc<Law>>,
+    shapes: Shapes,
     shape: Option<LaunchShape>,
     stepping: bool,
     /// Kernels that take whole block steps, if they were asked for.
@@ -123,9 +131,29 @@ impl CudaEngine {
     pub fn new(precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
-        let shapes = TuningTable::load(precision, &kernels.compiled_targets())?;
+        let shapes = Shapes::Measured(TuningTable::load(precision, &kernels.compiled_targets())?);
+        Ok(Self::with_kernels((kernels, shapes), (precision, epsilon, clock), device))
+    }
+
+    /// Creates an engine of a [law](crate::law) in place of Newton's: its kernels are compiled for the device.
+    ///
+    /// # Errors
+    /// As [`Self::new`], and if there is no NVRTC.
+    pub fn with_law(law: &Arc<Law>, precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
+        let device = Device::open(device)?;
+        let kernels = Kernels::of_law(&device, precision, law)?;
+        let shapes = Shapes::Tiled { choices: law::tiles(law), multiprocessors: device.multiprocessors() };
+        let engine = Self::with_kernels((kernels, shapes), (precision, epsilon, clock), device);
+        Ok(Self { law: Some(Arc::clone(law)), ..engine })
+    }
+
+    fn with_kernels(
+        (kernels, shapes): (Kernels, Shapes),
+        (precision, epsilon, clock): (Precision, f64, Clock),
+        device: Device,
+    ) -> Self {
         let step_blocks = device.multiprocessors();
-        Ok(Self {
+        Self {
             kernels,
             held: None,
             watch: None,
@@ -133,12 +161,13 @@ impl CudaEngine {
             precision,
             eps2: epsilon * epsilon,
             clock,
+            law: None,
             shapes,
             shape: None,
             stepping: true,
             step_kernels: None,
             step_blocks,
-        })
+        }
     }
 
     /// Returns the name of the device.
@@ -216,7 +245,8 @@ impl CudaEngine {
             return Ok(());
         }
         self.held = None;
-        let plan = MemoryPlan::new(self.precision, n);
+        let columns = self.law.as_ref().map_or(0, |law| law.program().columns.len());
+        let plan = MemoryPlan::new(self.precision, n).with_columns(self.precision, columns);
         let slots = plan.slots;
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can index")));
@@ -277,10 +307,10 @@ impl CudaEngine {
     /// Starts the work of [`sum`](Self::sum), on at least one target.
     fn begin_sum(&mut self, now: Time, (targets, part): (Targets<'_>, Range<usize>), placed: bool) -> Result<()> {
         let scalars = self.send(now, targets, placed)?;
+        let shape = self.shape.unwrap_or_else(|| self.shape_for(scalars.sources as usize, part.len()));
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
-        let shape = self.shape.unwrap_or_else(|| self.shapes.choose(held.sources, part.len()));
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
         let most = shape.batch(self.precision, all_bags);
         let call = Call::new(&held.arrays, &scalars);
@@ -319,9 +349,10 @@ impl ForceEngine for CudaEngine {
         // Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square
         // overflows.
         let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
+        let columns = self.law.as_ref().map_or(Ok(Vec::new()), |law| law.columns(all))?;
         let held = held(&mut self.held)?;
         held.outdate();
-        held.staging.upload_all(&self.device, all, nowhere, &held.arrays.mass)?;
+        held.staging.upload_all(&self.device, (all, &columns), nowhere, &held.arrays.mass)?;
         self.device.wait()?;
         self.flush()
     }
@@ -350,6 +381,7 @@ impl ForceEngine for CudaEngine {
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        newton_only(self.law.is_some())?;
         if task.targets.is_empty() {
             *out = NeighbourForces::default();
             return Ok(());
@@ -358,7 +390,7 @@ impl ForceEngine for CudaEngine {
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {
-        let Some(held) = self.held.as_mut().filter(|_| self.stepping) else { return Ok(false) };
+        let Some(held) = self.held.as_mut().filter(|_| self.stepping && self.law.is_none()) else { return Ok(false) };
         self.device.bind()?;
         if held.steps.is_none() {
             let sizes = (held.sources, held.slots);
@@ -398,38 +430,5 @@ impl ForceEngine for CudaEngine {
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
         let phases = self.phases()?.into_iter().flatten();
         Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
-    }
-}
-
-impl FieldEngine for CudaEngine {
-    fn evaluate_at(&mut self, now: Time, points: Points<'_>, out: &mut Forces) -> Result<()> {
-        points.check()?;
-        let Some(slots) = self.held.as_ref().map(|held| held.slots) else {
-            *out = Forces::default();
-            out.resize(points.len());
-            return Ok(());
-        };
-        let n = points.len();
-        if n <= slots {
-            let targets = Targets { index: points.exclude, pos: points.pos, vel: points.vel };
-            return self.sum(now, (targets, 0..n), false, out);
-        }
-        let mut some = Forces::default();
-        out.resize(n);
-        // As many at a time as the staging memory takes.
-        for first in (0..n).step_by(slots) {
-            let tile = first..n.min(first + slots);
-            let Points { exclude, pos, vel } = points;
-            let targets = Targets { index: &exclude[tile.clone()], pos: &pos[tile.clone()], vel: &vel[tile.clone()] };
-            self.sum(now, (targets, 0..targets.len()), false, &mut some)?;
-            out.acc[tile.clone()].copy_from_slice(&some.acc);
-            out.jerk[tile.clone()].copy_from_slice(&some.jerk);
-            out.pot[tile].copy_from_slice(&some.pot);
-        }
-        Ok(())
-    }
-
-    fn set_softening(&mut self, eps2: f64) {
-        self.eps2 = eps2;
     }
 }

@@ -4,11 +4,14 @@ use super::acceleration::AccelerationCall;
 use super::device::{Device, driver_error};
 use super::launch::Call;
 use super::launched_call::LaunchedCall;
+use super::law;
 use super::neighbour_call::NeighbourCall;
 use super::nvrtc;
 use super::steps::StepsCall;
 use super::system_call::SystemsCall;
 use crate::error::{Error, Result};
+use crate::force::precision::Precision;
+use crate::law::Law;
 use cudarc::driver::CudaContext;
 use cudarc::driver::result::{self, module};
 use cudarc::driver::sys::{CUfunction, CUfunction_attribute_enum, CUmodule, CUresult};
@@ -143,6 +146,16 @@ impl Module {
             return Ok(None);
         }
         Self::load(device, NEIGHBOURS).map(Some)
+    }
+
+    /// Compiles the kernels of a law in a mode, and loads them.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if there is no NVRTC, or they do not run on this device.
+    pub fn of_law(device: &Device, precision: Precision, of: &Law) -> Result<Arc<Self>> {
+        device.bind()?;
+        let code = law::compile(of, precision, device.capability()?)?;
+        Self::load_image(device, &code, false).map(Arc::new)
     }
 
     fn load(device: &Device, image: &'static Image<[u8]>) -> Result<Arc<Self>> {

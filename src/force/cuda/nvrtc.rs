@@ -1,10 +1,10 @@
-//! Kernels from source: compiled by NVRTC for the device in use, for development (`TISANE_KERNELS=FILE.cu`). The
-//! library is loaded at run time, and only then.
+//! Kernels from source: compiled by NVRTC for the device in use, of a [law](super::law) and for development
+//! (`TISANE_KERNELS=FILE.cu`). The library is loaded at run time, and only then.
 
 use crate::error::{Error, Result};
 use cudarc::nvrtc::result::{self, NvrtcError};
 use cudarc::nvrtc::sys;
-use std::ffi::{CString, c_char};
+use std::ffi::{CStr, CString, c_char, c_int};
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -15,14 +15,19 @@ const VARIABLE: &str = "TISANE_NVRTC";
 const FLAGS: [&str; 5] =
     ["-std=c++17", "--fmad=false", "--ftz=true", "-diag-suppress=128,177", "--device-as-default-execution-space"];
 
-/// Last source compiled, with its options and machine code: engines load their kernels one by one, and compiling takes
-/// seconds.
-static LAST: Mutex<Option<(Job, Arc<Vec<u8>>)>> = Mutex::new(None);
+/// Sources compiled by this process, with their options and machine code: engines load their kernels one by one, and
+/// compiling takes seconds.
+static COMPILED: Mutex<Vec<(Job, Arc<Vec<u8>>)>> = Mutex::new(Vec::new());
+
+/// Names and texts of files.
+pub type Sources = &'static [(&'static str, &'static str)];
 
 /// Source text and options of a compilation.
 #[derive(PartialEq)]
 struct Job {
     source: CString,
+    /// Files that it may include, besides those of the folders in the options.
+    files: Sources,
     options: Vec<String>,
 }
 
@@ -30,38 +35,62 @@ struct Job {
 ///
 /// # Errors
 /// [`Error::Input`] if there is no NVRTC, or with its messages about the source.
-pub fn compile(path: &Path, (major, minor): (i32, i32)) -> Result<Arc<Vec<u8>>> {
+pub fn compile(path: &Path, capability: (i32, i32)) -> Result<Arc<Vec<u8>>> {
     let source = std::fs::read(path).map_err(|e| Error::input(path, e))?;
     let source = CString::new(source).map_err(|e| Error::input(path, e))?;
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let options = options(capability, Some(format!("--include-path={}", folder.display())));
+    compile_once(path, Job { source, files: &[], options })
+}
+
+/// Compiles a source text that includes some of these files, and returns the machine code.
+///
+/// # Errors
+/// As [`compile`].
+pub fn compile_sources(source: &str, files: Sources, capability: (i32, i32)) -> Result<Arc<Vec<u8>>> {
+    let name = Path::new("[force.law]");
+    let source = CString::new(source).map_err(|e| Error::input(name, e))?;
+    compile_once(name, Job { source, files, options: options(capability, None) })
+}
+
+/// Returns the options for a compute capability, with one more before those of the environment.
+fn options((major, minor): (i32, i32), one: Option<String>) -> Vec<String> {
     let more = std::env::var(VARIABLE).unwrap_or_default();
     let mut options: Vec<String> = FLAGS.map(String::from).into();
-    options.push(format!("--include-path={}", folder.display()));
+    options.extend(one);
     options.push(format!("--gpu-architecture=sm_{major}{minor}"));
     // Of two options that disagree the last one counts.
     options.extend(more.split_whitespace().map(String::from));
+    options
+}
 
-    let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);
-    let job = Job { source, options };
-    if let Some((_, code)) = last.as_ref().filter(|(done, _)| *done == job) {
+/// Compiles, unless this process has done so. `path` stands for the source in messages.
+fn compile_once(path: &Path, job: Job) -> Result<Arc<Vec<u8>>> {
+    let mut compiled = COMPILED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, code)) = compiled.iter().find(|(done, _)| *done == job) {
         return Ok(Arc::clone(code));
     }
     let code = Arc::new(machine_code(path, &job)?);
-    *last = Some((job, Arc::clone(&code)));
+    compiled.push((job, Arc::clone(&code)));
     Ok(code)
 }
 
-fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
+fn machine_code(path: &Path, Job { source, files, options }: &Job) -> Result<Vec<u8>> {
     // SAFETY: only tries to open the library, whose initialisers do nothing harmful.
     if !unsafe { sys::is_culib_present() } {
-        let problem = "this is source code, and this machine has no NVRTC to compile it (no libnvrtc)";
-        let help = "give a file compiled by scripts/gpu/kernels, or set LD_LIBRARY_PATH to the folder of libnvrtc \
-                    (of CUDA, or of the package nvidia-cuda-nvrtc, which scripts/gpu/kernels installs into \
-                    .tools/cuda)";
+        let problem = "this is source code for a GPU, and this machine has no NVRTC to compile it (no libnvrtc)";
+        let instead = if files.is_empty() {
+            "give a file compiled by scripts/gpu/kernels"
+        } else {
+            r#"take force.engine = "cpu""#
+        };
+        let help = format!(
+            "{instead}, or set LD_LIBRARY_PATH to the folder of libnvrtc (of CUDA, or of the package nvidia-cuda-nvrtc)"
+        );
         return Err(Error::input(path, problem).with_help(help));
     }
     let failed = |e: NvrtcError| Error::input(path, format!("NVRTC failed: {:?}", e.0));
-    let program = Program(result::create_program(source, Some(c"kernels.cu")).map_err(failed)?);
+    let program = Program::new(source, files).map_err(failed)?;
     // SAFETY: a program that was just created.
     if let Err(e) = unsafe { result::compile_program(program.0, options) } {
         // SAFETY: likewise.
@@ -81,6 +110,30 @@ fn machine_code(path: &Path, Job { source, options }: &Job) -> Result<Vec<u8>> {
 
 struct Program(sys::nvrtcProgram);
 
+impl Program {
+    /// Creates a program that may include these files.
+    fn new(source: &CStr, files: Sources) -> Result<Self, NvrtcError> {
+        let text = |text: &str| CString::new(text).unwrap_or_default();
+        let (names, texts): (Vec<_>, Vec<_>) = files.iter().map(|file| (text(file.0), text(file.1))).unzip();
+        let addresses = |texts: &[CString]| texts.iter().map(|text| text.as_ptr()).collect::<Vec<_>>();
+        let (names_at, texts_at) = (addresses(&names), addresses(&texts));
+        let mut program = std::ptr::null_mut();
+        // SAFETY: as many names and texts as it says, which end with NUL and are copied.
+        unsafe {
+            sys::nvrtcCreateProgram(
+                &raw mut program,
+                source.as_ptr(),
+                c"kernels.cu".as_ptr(),
+                files.len() as c_int,
+                texts_at.as_ptr(),
+                names_at.as_ptr(),
+            )
+        }
+        .result()?;
+        Ok(Self(program))
+    }
+}
+
 impl Drop for Program {
     fn drop(&mut self) {
         // SAFETY: created once, destroyed once. An error could only say that it never was.
@@ -91,6 +144,9 @@ impl Drop for Program {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::force::cuda::law;
+    use crate::force::precision::Precision;
+    use crate::law::{Formula, Law, LawSource};
 
     fn compiled(path: &Path) -> Option<Result<Arc<Vec<u8>>>> {
         match compile(path, (9, 0)) {
@@ -114,6 +170,29 @@ mod tests {
         assert!(holds(b"steps_mixed") && holds(b"systems_f32_kahan") && holds(b"few_bodies_f64"));
         // The second time it is there.
         assert!(Arc::ptr_eq(&code, &compile(&path, (9, 0)).unwrap()));
+    }
+
+    #[test]
+    fn nvrtc_compiles_the_kernels_of_laws() {
+        let formulas = [
+            "-m_i*m_j*exp(-s/lambda)/s",
+            "q_i*q_j*log(1 + s^2)*sin(s) - m_i*m_j*min(s, 2)*max(0.1, cos(s))*s^0.3",
+            "if(s < 1, m_i*m_j*(s^2 - 2), -m_i*m_j/s)",
+        ];
+        for (formula, precision) in formulas.into_iter().zip([Precision::Mixed, Precision::F64, Precision::F32Kahan]) {
+            let source = LawSource::new(Formula::Potential(formula.into()), &[("lambda", 0.3)]).with_columns(&["q"]);
+            let law = Law::new(source).unwrap();
+            let began = std::time::Instant::now();
+            let code = match law::compile(&law, precision, (9, 0)) {
+                Err(e) if e.to_string().contains("no NVRTC") => return println!("skipped: {e}"),
+                code => code.unwrap(),
+            };
+            println!("{formula} in {}: {:.2} s", precision.name(), began.elapsed().as_secs_f64());
+            let holds = |name: &[u8]| code.windows(name.len()).any(|text| text == name);
+            assert!(holds(b"predict_law") && holds(b"force_tiles_law_1"));
+            assert_eq!(holds(b"force_tiles_law_2"), law::tiles(&law).contains(&2), "{formula}");
+            assert!(holds(b"reduce_law") && holds(b"accelerate_law_1") && holds(b"reduce_accelerations_law"));
+        }
     }
 
     #[test]

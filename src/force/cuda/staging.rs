@@ -2,6 +2,8 @@
 
 use super::device::Device;
 use super::launch::Columns;
+#[cfg(doc)]
+use super::law::MOST_COLUMNS;
 use super::memory::{Memory, Pinned};
 use crate::error::Result;
 use crate::force::{Forces, Targets};
@@ -98,17 +100,31 @@ impl Staging {
         self.stage(all, changed, 0.0);
     }
 
-    /// Stages all particles and the padding, and copies the masses to the device.
+    /// Stages all particles and the padding, and copies the masses to the device, with the values of `columns` behind
+    /// them: at most [`MOST_COLUMNS`].
     ///
     /// # Errors
     /// If the device fails.
-    pub fn upload_all(&mut self, device: &Device, all: &Particles, nowhere: f64, mass: &Memory) -> Result<()> {
+    pub fn upload_all(
+        &mut self,
+        device: &Device,
+        (all, columns): (&Particles, &[&[f64]]),
+        nowhere: f64,
+        mass: &Memory,
+    ) -> Result<()> {
         self.stage(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
         // The block's part of the upload is free: no block is being copied.
         let first = self.columns(0).targets[0];
-        let masses = &mut self.up.words_mut()[first..first + all.len()];
-        bytemuck::cast_slice_mut::<_, f64>(masses).copy_from_slice(&all.mass);
-        device.copy_up(&self.up, first..first + all.len(), mass)
+        let words = first..first + self.slots * (1 + columns.len());
+        let to: &mut [f64] = bytemuck::cast_slice_mut(&mut self.up.words_mut()[words.clone()]);
+        let values = std::iter::once(&all.mass[..]).chain(columns.iter().copied());
+        for (to, values) in to.chunks_exact_mut(self.slots).zip(values) {
+            // Padding has no mass.
+            let (to, padding) = to.split_at_mut(values.len());
+            to.copy_from_slice(values);
+            padding.fill(0.0);
+        }
+        device.copy_up(&self.up, words, mass)
     }
 
     /// Stages a block, of as many targets as there are slots at most, behind the corrected particles.

@@ -1,10 +1,11 @@
 //! Engine that follows another by messages.
 
 use super::message::{self, Message, State};
-use super::part_of_peer;
+use super::{Found, part_of_peer};
 use crate::error::{Error, Result};
+use crate::force::neighbours::NeighbourTargets;
 use crate::force::{Evaluation, ForceEngine};
-use crate::particles::Particles;
+use crate::particles::{Neighbours, Particles};
 use crate::time::Time;
 
 /// Engine with the particles that it holds, which does what messages say.
@@ -13,30 +14,33 @@ pub struct Follower<E: Evaluation> {
     particles: Particles,
     /// Its number among the peers, and their number.
     place: (usize, usize),
-    some: E,
+    found: Found<E>,
 }
 
 impl<E: Evaluation> Follower<E> {
     /// Wraps peer `number`, from 0 on, of `peers`.
     #[must_use]
     pub fn new(engine: Box<dyn ForceEngine<E>>, number: usize, peers: usize) -> Self {
-        Self { engine, particles: Particles::default(), place: (number, peers), some: E::default() }
+        Self { engine, particles: Particles::default(), place: (number, peers), found: Found::default() }
     }
 
-    /// Does what messages say, in their order. Returns what the last one asked for: empty columns if that is nothing.
+    /// Does what messages say, in their order. Returns what the last one asked for: nothing, if it asked for nothing.
     ///
     /// # Errors
     /// If the engine fails, or a message is not whole.
-    pub fn obey(&mut self, mut words: &[u64]) -> Result<&mut E> {
-        self.some.columns(0);
+    pub fn obey(&mut self, mut words: &[u64]) -> Result<&mut Found<E>> {
+        self.found.clear();
         while !words.is_empty() {
             let problem = "a message to an engine that shares the targets is not whole";
             let broken = || Error::Integration { problem: problem.into(), help: None };
             match message::next(&mut words).ok_or_else(broken)? {
-                Message::Load(state) => {
+                Message::Load(state, has_lists) => {
                     let n = state.mass.len();
                     self.particles =
                         Particles::new(state.mass.to_vec(), state.columns[0].to_vec(), state.columns[1].to_vec());
+                    if has_lists {
+                        self.particles.neighbours = Neighbours::new(n, 0, 0);
+                    }
                     self.store(0..n, &state);
                     self.engine.load(&self.particles)?;
                 }
@@ -48,12 +52,25 @@ impl<E: Evaluation> Follower<E> {
                     let (number, peers) = self.place;
                     let part = part_of_peer(targets.len(), peers, number);
                     if !part.is_empty() {
-                        self.engine.evaluate_part(now, targets, part, &mut self.some)?;
+                        self.engine.evaluate_part(now, targets, part, &mut self.found.forces)?;
                     }
                 }
+                Message::Neighbours(whole) => self.renew(&whole)?,
             }
         }
-        Ok(&mut self.some)
+        Ok(&mut self.found)
+    }
+
+    /// Evaluates regular forces and new lists on the part of this engine.
+    fn renew(&mut self, whole: &NeighbourTargets<'_>) -> Result<()> {
+        let (number, peers) = self.place;
+        let part = part_of_peer(whole.regular.len(), peers, number);
+        if part.is_empty() {
+            return Ok(());
+        }
+        let lists = vec![&[][..]; whole.targets.len()];
+        let task = NeighbourTargets { lists: &lists, ..whole.renewing(part) };
+        self.engine.evaluate_neighbours(&task, &mut self.found.neighbours)
     }
 
     /// Stores the state of the particles `index`.

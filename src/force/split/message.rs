@@ -1,6 +1,7 @@
 //! Messages from an engine to its peers, in words: each is its kind, its number of particles or targets, and columns.
 
 use crate::force::Targets;
+use crate::force::neighbours::NeighbourTargets;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use bytemuck::Pod;
@@ -9,16 +10,19 @@ use bytemuck::Pod;
 const LOAD: u64 = 1;
 const UPDATE: u64 = 2;
 const EVALUATE: u64 = 3;
+const NEIGHBOURS: u64 = 4;
 
 /// Message that was read.
 #[derive(Debug)]
 pub(super) enum Message<'a> {
-    /// All particles.
-    Load(State<'a>),
+    /// All particles, and whether they have lists of neighbours.
+    Load(State<'a>, bool),
     /// New state of some particles.
     Update(&'a [u32], State<'a>),
     /// Block of targets.
     Evaluate(Time, Targets<'a>),
+    /// Block of targets, some of which need a regular force and a new list. The lists of the others stay empty.
+    Neighbours(NeighbourTargets<'a>),
 }
 
 /// State of particles as the engines read it.
@@ -34,7 +38,7 @@ pub(super) struct State<'a> {
 
 /// Appends a message with all particles.
 pub fn add_load(words: &mut Vec<u64>, all: &Particles) {
-    words.extend([LOAD, all.len() as u64]);
+    words.extend([LOAD, all.len() as u64, u64::from(!all.neighbours.is_empty())]);
     words.extend_from_slice(bytemuck::cast_slice(&all.mass));
     words.extend(all.time.iter().map(|time| time.0));
     for column in [&all.pos, &all.vel, &all.acc, &all.jerk] {
@@ -56,7 +60,23 @@ pub fn add_update(words: &mut Vec<u64>, all: &Particles, changed: &[u32]) {
 
 /// Appends a message that asks for forces on a block.
 pub fn add_evaluate(words: &mut Vec<u64>, now: Time, targets: Targets<'_>) {
-    words.extend([EVALUATE, targets.len() as u64, now.0, targets.vel.len() as u64]);
+    words.extend([EVALUATE, targets.len() as u64, now.0]);
+    add_targets(words, targets);
+}
+
+/// Appends a message that asks for regular forces and new lists. The present lists are not in it: irregular forces by these
+/// are those of the engine that asks.
+pub fn add_neighbours(words: &mut Vec<u64>, task: &NeighbourTargets<'_>) {
+    let NeighbourTargets { now, targets, regular, radius, most, .. } = *task;
+    words.extend([NEIGHBOURS, targets.len() as u64, now.0, most as u64, regular.len() as u64]);
+    add_targets(words, targets);
+    add_index(words, regular);
+    words.extend_from_slice(bytemuck::cast_slice(radius));
+}
+
+/// Appends targets, after the number of those that move.
+fn add_targets(words: &mut Vec<u64>, targets: Targets<'_>) {
+    words.push(targets.vel.len() as u64);
     add_index(words, targets.index);
     words.extend_from_slice(bytemuck::cast_slice(targets.pos));
     words.extend_from_slice(bytemuck::cast_slice(targets.vel));
@@ -89,18 +109,34 @@ fn take_state<'a>(words: &mut &'a [u64], n: usize, all: bool) -> Option<State<'a
     Some(State { mass, time, columns: [column()?, column()?, column()?, column()?] })
 }
 
+/// Takes `n` targets from the front.
+fn take_targets<'a>(words: &mut &'a [u64], n: usize) -> Option<Targets<'a>> {
+    let &[moving] = take::<u64>(words, 1)? else { return None };
+    let (index, pos) = (take(words, n)?, take_vectors(words, n)?);
+    let vel = take_vectors(words, usize::try_from(moving).ok()?)?;
+    Some(Targets { index, pos, vel })
+}
+
 /// Takes the next message from the front; [`None`] at the end, or if it is not whole.
 pub(super) fn next<'a>(words: &mut &'a [u64]) -> Option<Message<'a>> {
     let &[kind, n] = take::<u64>(words, 2)? else { return None };
     let n = usize::try_from(n).ok()?;
     match kind {
-        LOAD => Some(Message::Load(take_state(words, n, true)?)),
+        LOAD => {
+            let &[has_lists] = take::<u64>(words, 1)? else { return None };
+            Some(Message::Load(take_state(words, n, true)?, has_lists != 0))
+        }
         UPDATE => Some(Message::Update(take(words, n)?, take_state(words, n, false)?)),
         EVALUATE => {
-            let &[now, moving] = take::<u64>(words, 2)? else { return None };
-            let (index, pos) = (take(words, n)?, take_vectors(words, n)?);
-            let vel = take_vectors(words, usize::try_from(moving).ok()?)?;
-            Some(Message::Evaluate(Time(now), Targets { index, pos, vel }))
+            let &[now] = take::<u64>(words, 1)? else { return None };
+            Some(Message::Evaluate(Time(now), take_targets(words, n)?))
+        }
+        NEIGHBOURS => {
+            let &[now, most, count] = take::<u64>(words, 3)? else { return None };
+            let (most, count) = (usize::try_from(most).ok()?, usize::try_from(count).ok()?);
+            let targets = take_targets(words, n)?;
+            let (regular, radius) = (take(words, count)?, take(words, count)?);
+            Some(Message::Neighbours(NeighbourTargets { now: Time(now), targets, lists: &[], regular, radius, most }))
         }
         _ => None,
     }

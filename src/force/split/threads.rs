@@ -1,8 +1,9 @@
 //! Peers in threads of this process, such as the engines of several GPUs.
 
-use super::message::{add_evaluate, add_load, add_update};
-use super::{Follower, Peers};
+use super::message::{add_evaluate, add_load, add_neighbours, add_update};
+use super::{Follower, Found, Peers};
 use crate::error::{Error, Result};
+use crate::force::neighbours::NeighbourTargets;
 use crate::force::{Evaluation, ForceEngine, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
@@ -27,7 +28,7 @@ pub struct Threads<E: Evaluation> {
 /// Thread with its channels.
 struct Peer<E> {
     work: Option<Sender<Arc<Vec<u64>>>>,
-    done: Receiver<Result<E>>,
+    done: Receiver<Result<Found<E>>>,
     thread: Option<JoinHandle<()>>,
     /// Number of answers that were not heard.
     pending: usize,
@@ -110,18 +111,23 @@ impl<E: Evaluation> Peers<E> for Threads<E> {
         self.finish(&vec![0..0; self.count()], &mut |_, _| {})
     }
 
-    fn begin(&mut self, now: Time, targets: Targets<'_>, _: &[Range<usize>]) -> Result<()> {
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
         add_evaluate(&mut self.words, now, targets);
         self.send()
     }
 
-    fn finish(&mut self, parts: &[Range<usize>], put: &mut dyn FnMut(Range<usize>, &E)) -> Result<()> {
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()> {
+        add_neighbours(&mut self.words, task);
+        self.send()
+    }
+
+    fn finish(&mut self, parts: &[Range<usize>], put: &mut dyn FnMut(Range<usize>, &Found<E>)) -> Result<()> {
         let mut outcome = Ok(());
         for (peer, part) in self.threads.iter_mut().zip(parts) {
             while peer.pending > 0 {
                 peer.pending -= 1;
                 match receive(&peer.done).map_err(|_| ended()).and_then(|answer| answer) {
-                    Ok(some) if !part.is_empty() && peer.pending == 0 => put(part.clone(), &some),
+                    Ok(found) if !part.is_empty() && peer.pending == 0 => put(part.clone(), &found),
                     Ok(_) => {}
                     Err(error) => outcome = outcome.and(Err(error)),
                 }

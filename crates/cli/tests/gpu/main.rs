@@ -5,6 +5,7 @@ mod cuda_accelerations;
 mod cuda_determinism;
 mod cuda_external;
 mod cuda_group;
+mod cuda_laws;
 mod cuda_neighbours;
 mod cuda_parity;
 mod cuda_points;

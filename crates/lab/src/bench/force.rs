@@ -2,9 +2,11 @@
 
 use super::{EPSILON, Options, Report, block, particles};
 use serde::Serialize;
+use std::sync::Arc;
 use std::time::Instant;
 use tisane::error::Result;
 use tisane::force::Forces;
+use tisane::law::Law;
 use tisane::time::{Level, Time};
 
 /// Rate of one block among a number of sources.
@@ -23,25 +25,29 @@ pub struct ForceRow {
 }
 
 /// Measures acceleration, jerk and potential for each number of sources `n`, in blocks of each size in `targets` that
-/// is smaller than `n` and of all `n`.
+/// is smaller than `n` and of all `n`; by `law` in place of Newton's where there is one.
 ///
 /// # Errors
 /// As the engine.
-pub fn measure(n: &[usize], targets: &[usize], options: &Options) -> Result<Report<ForceRow>> {
+pub fn measure(n: &[usize], targets: &[usize], law: Option<&Arc<Law>>, options: &Options) -> Result<Report<ForceRow>> {
     let rows = options.on_threads(|| {
         let mut rows = Vec::new();
         for &n in n {
-            rows.extend(blocks(n, targets, options)?);
+            rows.extend(blocks(n, targets, law, options)?);
         }
         Ok((rows, rayon::current_num_threads()))
     })?;
-    Report::new("force", options.precision().name().into(), options, rows)
+    let name = match law {
+        Some(_) => "force by a law",
+        None => "force",
+    };
+    Report::new(name, options.precision().name().into(), options, rows)
 }
 
 /// Measures the blocks of one number of sources.
-fn blocks(n: usize, sizes: &[usize], options: &Options) -> Result<Vec<ForceRow>> {
+fn blocks(n: usize, sizes: &[usize], law: Option<&Arc<Law>>, options: &Options) -> Result<Vec<ForceRow>> {
     let p = particles(n, 1, options)?;
-    let mut engine = options.engine(options.precision(), EPSILON, false)?;
+    let mut engine = options.engine_by(law, options.precision(), EPSILON, false)?;
     engine.load(&p)?;
     let mut rows = Vec::new();
     for size in sizes.iter().copied().filter(|&size| size < n && size > 0).chain([n]) {

@@ -14,6 +14,7 @@ pub mod systems;
 pub mod tune;
 
 use serde::Serialize;
+use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::Result;
 use tisane::force::cpu::{self, Width};
@@ -21,6 +22,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{Block, EngineKind, Field, ForceEngine};
 use tisane::initial::plummer;
 use tisane::initial::scaling::{to_centre_of_mass, to_virial};
+use tisane::law::Law;
 use tisane::particles::Particles;
 use tisane::spin_pool::{self, on_threads};
 use tisane::time::{Clock, Time};
@@ -66,11 +68,25 @@ impl Options {
     }
 
     fn engine(&self, precision: Precision, epsilon: f64, phases: bool) -> Result<Box<dyn ForceEngine>> {
+        self.engine_by(None, precision, epsilon, phases)
+    }
+
+    /// Builds the engine, of a law in place of Newton's where there is one.
+    fn engine_by(
+        &self,
+        law: Option<&Arc<Law>>,
+        precision: Precision,
+        epsilon: f64,
+        phases: bool,
+    ) -> Result<Box<dyn ForceEngine>> {
         if self.engine == EngineKind::Cuda {
             let on = OnGpu { device: self.device, phases, ..OnGpu::default() };
-            return Ok(assemble::cuda(precision, epsilon, CLOCK, on)?.0);
+            return Ok(assemble::cuda(law, (precision, epsilon, CLOCK), on)?.0);
         }
-        Ok(cpu::engine(precision, epsilon, CLOCK, self.width))
+        Ok(match law {
+            Some(law) => cpu::law_engine(law, precision, epsilon, CLOCK, self.width),
+            None => cpu::engine(precision, epsilon, CLOCK, self.width),
+        })
     }
 
     /// Engine with what it computes on.

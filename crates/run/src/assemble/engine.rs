@@ -60,11 +60,11 @@ pub(crate) struct Task<'a> {
 /// Builds an engine of a kind, with the external field; returns it with its name, which for a GPU says the device.
 fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
     let named = |engine| (engine, kind.name().to_owned());
-    let (engine, name) = match kind {
-        _ if task.law.is_some() => E::by_law(kind, task)?,
-        EngineKind::Cpu => named(E::on_cpu(task)?),
-        EngineKind::Cuda => E::on_gpu(task, gpu)?,
-        EngineKind::Reference => named(E::reference(task)),
+    let (engine, name) = match (task.law, kind) {
+        (Some(law), _) => E::by_law(law, (kind, gpu), task)?,
+        (None, EngineKind::Cpu) => named(E::on_cpu(task)?),
+        (None, EngineKind::Cuda) => E::on_gpu(task, gpu)?,
+        (None, EngineKind::Reference) => named(E::reference(task)),
     };
     let engine = match task.team {
         Some(team) => team.share(order(kind, task, team.asked()), engine)?,
@@ -202,7 +202,7 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
     }
     if stepping == Stepping::Device && !steps_on_device {
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
-                         or ahmad_cohen and no external field";
+                         or ahmad_cohen, no external field and no law of one's own";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {
@@ -273,7 +273,8 @@ pub fn scheme_on_device(config: &Config) -> Option<StepScheme> {
         AnyIntegrator::Forces(integrator) => integrator.step_scheme(),
         AnyIntegrator::Accelerations(_) => None,
     };
-    scheme.filter(|_| config.external.is_empty() && config.force.stepping != Stepping::Host)
+    let plain = config.external.is_empty() && config.law_section().is_none();
+    scheme.filter(|_| plain && config.force.stepping != Stepping::Host)
 }
 
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another

@@ -6,10 +6,12 @@ use super::memory_of_this_machine;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
 use crate::config::{Config, DeviceSet};
+use std::sync::Arc;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::SystemStepper;
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, FieldEngine, ForceEngine};
+use tisane::law::Law;
 use tisane::time::Clock;
 
 /// Device and options of an engine on a GPU.
@@ -122,13 +124,19 @@ fn at_start(e: Error) -> Error {
     }
 }
 
-/// Builds the engine on a GPU; returns it with its name, which includes the device.
+/// Builds the engine on a GPU, of a law in place of Newton's where there is one; returns it with its name, which
+/// includes the device.
 ///
 /// # Errors
-/// [`Error::Input`] if there is no such GPU, if it cannot be used, or with the numbers if its memory is too small.
+/// [`Error::Input`] if there is no such GPU, if it cannot be used, with the numbers if its memory is too small, and if
+/// the kernels of the law cannot be compiled.
 #[cfg(feature = "cuda")]
-pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
-    let engine = cuda_engine(precision, epsilon, clock, on)?;
+pub fn cuda(
+    law: Option<&Arc<Law>>,
+    physics: (Precision, f64, Clock),
+    on: OnGpu,
+) -> Result<(Box<dyn FieldEngine>, String)> {
+    let engine = cuda_engine(law, physics, on)?;
     let name = gpu_name(&engine.device_name(), on.device as usize);
     Ok((Box::new(engine), name))
 }
@@ -139,12 +147,11 @@ pub fn cuda(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Resu
 /// As [`cuda`], and if their bits are not the same.
 #[cfg(feature = "cuda")]
 pub(super) fn cuda_group(
-    precision: Precision,
-    epsilon: f64,
-    clock: Clock,
+    law: Option<&Arc<Law>>,
+    physics: (Precision, f64, Clock),
     (on, devices): (OnGpu, &[u32]),
 ) -> Result<(Box<dyn ForceEngine>, String)> {
-    let one = |device: &u32| cuda_engine(precision, epsilon, clock, OnGpu { device: *device, phases: false, ..on });
+    let one = |device: &u32| cuda_engine(law, physics, OnGpu { device: *device, phases: false, ..on });
     let engines: Vec<_> = devices.iter().map(one).collect::<Result<_>>()?;
     let names: Vec<String> = engines.iter().map(|engine| engine.device_name()).collect();
     let mut group = tisane::force::cuda::CudaGroup::new(engines).map_err(at_start)?;
@@ -165,15 +172,27 @@ pub(super) fn cuda_group(
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub(super) fn cuda_group(_: Precision, _: f64, _: Clock, _: (OnGpu, &[u32])) -> Result<(Box<dyn ForceEngine>, String)> {
+pub(super) fn cuda_group(
+    _: Option<&Arc<Law>>,
+    _: (Precision, f64, Clock),
+    _: (OnGpu, &[u32]),
+) -> Result<(Box<dyn ForceEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
 /// Builds the engine on one device.
 #[cfg(feature = "cuda")]
-fn cuda_engine(precision: Precision, epsilon: f64, clock: Clock, on: OnGpu) -> Result<tisane::force::cuda::CudaEngine> {
+fn cuda_engine(
+    law: Option<&Arc<Law>>,
+    (precision, epsilon, clock): (Precision, f64, Clock),
+    on: OnGpu,
+) -> Result<tisane::force::cuda::CudaEngine> {
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
-    let mut engine = CudaEngine::new(precision, epsilon, clock, on.device as usize).map_err(at_start)?;
+    let engine = match law {
+        None => CudaEngine::new(precision, epsilon, clock, on.device as usize),
+        Some(law) => CudaEngine::with_law(law, precision, epsilon, clock, on.device as usize),
+    };
+    let mut engine = engine.map_err(at_start)?;
     if on.room_for > 0 {
         let pinned = MemoryPlan::new(precision, on.room_for).pinned() as u64;
         if let Some(there) = memory_of_this_machine("MemAvailable").filter(|there| pinned > *there) {
@@ -209,22 +228,31 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda(_: Precision, _: f64, _: Clock, _: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
+pub fn cuda(
+    _: Option<&Arc<Law>>,
+    _: (Precision, f64, Clock),
+    _: OnGpu,
+) -> Result<(Box<dyn FieldEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 
-/// Builds the engine of accelerations on a GPU; returns it with its name, which includes the device.
+/// Builds the engine of accelerations on a GPU, of a law in place of Newton's where there is one; returns it with its
+/// name, which includes the device.
 ///
 /// # Errors
 /// As [`cuda`].
 #[cfg(feature = "cuda")]
 pub fn cuda_accelerations(
-    precision: Precision,
-    epsilon: f64,
+    law: Option<&Arc<Law>>,
+    (precision, epsilon): (Precision, f64),
     on: OnGpu,
 ) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
-    let mut engine =
-        tisane::force::cuda::CudaAccelerations::new(precision, epsilon, on.device as usize).map_err(at_start)?;
+    use tisane::force::cuda::CudaAccelerations;
+    let engine = match law {
+        None => CudaAccelerations::new(precision, epsilon, on.device as usize),
+        Some(law) => CudaAccelerations::with_law(law, precision, epsilon, on.device as usize),
+    };
+    let mut engine = engine.map_err(at_start)?;
     if on.room_for > 0 {
         engine.reserve(on.room_for).map_err(at_start)?;
     }
@@ -240,7 +268,11 @@ pub fn cuda_accelerations(
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda_accelerations(_: Precision, _: f64, _: OnGpu) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
+pub fn cuda_accelerations(
+    _: Option<&Arc<Law>>,
+    _: (Precision, f64),
+    _: OnGpu,
+) -> Result<(Box<dyn ForceEngine<Accelerations>>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 

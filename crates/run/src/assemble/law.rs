@@ -60,7 +60,7 @@ pub(super) fn potentials(setup: &Setup, p: &Particles) -> Result<Vec<f64>> {
     let Some(law) = &setup.law else {
         return potentials_for(p, epsilon, &setup.config.force, setup.estimates);
     };
-    let mut engine = EngineKind::Cpu.open_with_law(law, Precision::F64, epsilon, setup.clock)?;
+    let mut engine = EngineKind::Cpu.open_with_law(law, Precision::F64, epsilon, setup.clock, 0)?;
     engine.load(p)?;
     Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot)
 }

@@ -2,13 +2,15 @@
 
 use super::Order;
 use super::protocol::{
-    ANSWER, CLOSE, END, HELLO, Header, MARK, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK, text_of, version,
+    ANSWER, CLOSE, END, HELLO, Header, MARK, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK, WORK_WITH_LISTS, text_of,
+    version,
 };
 use crate::assemble::engine_of_rank;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::error::{Error, Result};
-use tisane::force::split::Follower;
+use tisane::force::neighbours::NeighbourForces;
+use tisane::force::split::{Follower, Found};
 use tisane::force::{Accelerations, Evaluation, Forces};
 use tisane::spin_pool::on_threads;
 use tisane_io::machine;
@@ -22,9 +24,15 @@ trait Obeys: Send {
 
 impl<E: Evaluation> Obeys for Follower<E> {
     fn obey(&mut self, words: &[u64], answer: &mut Vec<u8>) -> Result<()> {
-        for (_, column) in Self::obey(self, words)?.as_columns() {
+        let Found { forces, neighbours } = Self::obey(self, words)?;
+        let NeighbourForces { regular, renewed, within, lists, .. } = neighbours;
+        for (_, column) in [forces, regular, renewed].into_iter().flat_map(|it| it.as_columns()) {
             answer.extend_from_slice(bytemuck::cast_slice(column));
         }
+        answer.extend_from_slice(bytemuck::cast_slice(within));
+        let lists = &lists[..within.len()];
+        lists.iter().for_each(|list| answer.extend_from_slice(&(list.len() as u32).to_ne_bytes()));
+        lists.iter().for_each(|list| answer.extend_from_slice(bytemuck::cast_slice(list)));
         Ok(())
     }
 }
@@ -76,7 +84,7 @@ impl Rank<'_> {
         }
         self.words.resize(usize::try_from(length).unwrap_or_default(), 0);
         self.world.broadcast(bytemuck::cast_slice_mut(&mut self.words), &Wait::forever()).map_err(failed)?;
-        if matches!(kind, HELLO | OPEN_FORCES | OPEN_ACCELERATIONS) {
+        if matches!(kind, HELLO | OPEN_FORCES | OPEN_ACCELERATIONS | WORK_WITH_LISTS) {
             self.world.agree_on_longest(0, &Wait::forever()).map_err(failed)?;
         }
         self.answer.clear();
@@ -94,7 +102,7 @@ impl Rank<'_> {
             }
             OPEN_FORCES => self.open::<Forces>(engine),
             OPEN_ACCELERATIONS => self.open::<Accelerations>(engine),
-            WORK => match self.engines.get_mut(&engine) {
+            WORK | WORK_WITH_LISTS => match self.engines.get_mut(&engine) {
                 Some(found) => found.obey(&self.words, &mut self.answer),
                 None => Err(Error::Integration { problem: "there is no such engine".into(), help: None }),
             },

@@ -2,7 +2,8 @@
 
 use super::Order;
 use super::protocol::{
-    ANSWER, CLOSE, END, HELLO, Header, MARK, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK, version, words_of,
+    ANSWER, CLOSE, END, HELLO, Header, MARK, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK, WORK_WITH_LISTS, version,
+    words_of,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,8 +12,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
-use tisane::force::split::message::{add_evaluate, add_load, add_update};
-use tisane::force::split::{Peers, Split};
+use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
+use tisane::force::split::message::{add_evaluate, add_load, add_neighbours, add_update};
+use tisane::force::split::{Found, MOST_LIST_WORDS, Peers, Split};
 use tisane::force::{Evaluation, ForceEngine, Targets};
 use tisane::particles::Particles;
 use tisane::time::Time;
@@ -167,7 +169,7 @@ impl Team {
             error => error,
         })?;
         let least = if order.kind == "cuda" { LEAST_PAIRS_ON_GPU } else { LEAST_PAIRS };
-        let peers = Ranks { team: self, engine, words: Vec::new(), some: E::default() };
+        let peers = Ranks { team: self, engine, words: Vec::new(), asked_lists: false, some: Found::default() };
         Ok(Box::new(Split::new(own, Box::new(peers), least.div_ceil(order.n.max(1)).max(2))))
     }
 
@@ -264,7 +266,9 @@ struct Ranks<E> {
     engine: u64,
     /// Messages that were not sent yet.
     words: Vec<u64>,
-    some: E,
+    /// Flag that regular forces and new lists were asked for.
+    asked_lists: bool,
+    some: Found<E>,
 }
 
 impl<E: Evaluation> Ranks<E> {
@@ -283,7 +287,13 @@ impl<E: Evaluation> Peers<E> for Ranks<E> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.words.clear();
         add_load(&mut self.words, all);
-        self.send()?;
+        if all.neighbours.is_empty() {
+            self.send()?;
+        } else {
+            let longest = ANSWER + TEXT + 4 * MOST_LIST_WORDS;
+            self.team.begin(WORK_WITH_LISTS, self.engine, &self.words, Some(longest))?;
+            self.words.clear();
+        }
         self.team.finish(&mut |_, _| {})
     }
 
@@ -296,32 +306,72 @@ impl<E: Evaluation> Peers<E> for Ranks<E> {
         self.team.finish(&mut |_, _| {})
     }
 
-    fn begin(&mut self, now: Time, targets: Targets<'_>, _: &[Range<usize>]) -> Result<()> {
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        self.asked_lists = false;
         add_evaluate(&mut self.words, now, targets);
         self.send()
     }
 
-    fn finish(&mut self, parts: &[Range<usize>], put: &mut dyn FnMut(Range<usize>, &E)) -> Result<()> {
-        let Self { team, some, .. } = self;
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()> {
+        self.asked_lists = true;
+        add_neighbours(&mut self.words, task);
+        self.send()
+    }
+
+    fn finish(&mut self, parts: &[Range<usize>], put: &mut dyn FnMut(Range<usize>, &Found<E>)) -> Result<()> {
+        let Self { team, some, asked_lists, .. } = self;
         let mut whole = true;
-        team.finish(&mut |rank, mut bytes| {
+        team.finish(&mut |rank, bytes| {
             let part = parts[rank - 1].clone();
-            for (_, column) in some.columns(part.len()) {
-                let column: &mut [u8] = bytemuck::cast_slice_mut(column);
-                match bytes.split_at_checked(column.len()) {
-                    Some((own, rest)) => {
-                        column.copy_from_slice(own);
-                        bytes = rest;
-                    }
-                    None => whole = false,
-                }
+            if part.is_empty() {
+                return;
             }
-            if !part.is_empty() && whole {
-                put(part, some);
+            let read = if *asked_lists {
+                take_lists(bytes, part.len(), &mut some.neighbours)
+            } else {
+                take_columns(bytes, part.len(), &mut some.forces).map(drop)
+            };
+            match read {
+                Some(()) => put(part, some),
+                None => whole = false,
             }
         })?;
         if whole { Ok(()) } else { Err(lost("a rank sent less than was asked for".into())) }
     }
+}
+
+/// Copies the columns of `n` targets from the front of an answer. Returns what is behind them; [`None`] if it is shorter.
+fn take_columns<'a, E: Evaluation>(mut bytes: &'a [u8], n: usize, to: &mut E) -> Option<&'a [u8]> {
+    for (_, column) in to.columns(n) {
+        bytes = take_numbers(bytes, column)?;
+    }
+    Some(bytes)
+}
+
+/// Copies numbers from the front of an answer, as [`take_columns`].
+fn take_numbers<'a, T: bytemuck::Pod>(bytes: &'a [u8], to: &mut [T]) -> Option<&'a [u8]> {
+    let to: &mut [u8] = bytemuck::cast_slice_mut(to);
+    let (own, rest) = bytes.split_at_checked(to.len())?;
+    to.copy_from_slice(own);
+    Some(rest)
+}
+
+/// Copies the regular forces and new lists of `n` targets from an answer; [`None`] if it is shorter.
+fn take_lists<E: Evaluation>(bytes: &[u8], n: usize, to: &mut NeighbourForces<E>) -> Option<()> {
+    to.resize(n);
+    let bytes = take_columns(bytes, n, &mut to.regular)?;
+    let bytes = take_columns(bytes, n, &mut to.renewed)?;
+    let mut lengths = vec![0_u32; n];
+    let bytes = take_numbers(bytes, &mut to.within)?;
+    let mut bytes = take_numbers(bytes, &mut lengths)?;
+    for (list, length) in to.lists.iter_mut().zip(lengths) {
+        if bytes.len() < 4 * length as usize {
+            return None;
+        }
+        list.resize(length as usize, 0);
+        bytes = take_numbers(bytes, list)?;
+    }
+    Some(())
 }
 
 impl<E> Drop for Ranks<E> {

@@ -16,6 +16,8 @@ pub const OPEN_FORCES: u64 = 2;
 pub const OPEN_ACCELERATIONS: u64 = 3;
 /// Messages for an engine follow (see [`tisane::force::split::message`]); answered by columns.
 pub const WORK: u64 = 4;
+/// As [`WORK`], by particles with lists of neighbours: answers may be longer from here on, and their length is agreed on.
+pub const WORK_WITH_LISTS: u64 = 7;
 /// An engine is not needed any more; not answered.
 pub const CLOSE: u64 = 5;
 /// The ranks end; not answered.

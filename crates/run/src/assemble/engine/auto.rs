@@ -23,7 +23,8 @@ fn wins_from(config: &Config) -> usize {
 /// Decides for `auto` in a new run of `n` particles: true for the GPU, and the reason.
 pub(super) fn decide(config: &Config, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
     if config.law_section().is_some() {
-        return (false, "a GPU knows Newton's law only".into());
+        let why = "the kernels of laws were not measured: a GPU is taken where force.engine asks for it";
+        return (false, why.into());
     }
     prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus)
 }

@@ -1,6 +1,6 @@
 //! Engines of every kind, by what they evaluate.
 
-use super::super::gpu::{OnGpu, cuda, cuda_accelerations, cuda_group, gpus};
+use super::super::gpu::{OnGpu, cuda_accelerations, cuda, cuda_group, gpus};
 use super::super::width;
 use super::{Task, f64_engine};
 use std::sync::Arc;
@@ -24,20 +24,24 @@ pub(crate) trait Build: Evaluation {
     fn law_reference(law: &Arc<Law>, task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
     /// Builds the reference engine.
     fn reference(task: Task<'_>) -> Box<dyn ForceEngine<Self>>;
-    /// Builds the engine on a GPU; returns it with its name, which says the device.
+    /// Builds the engine on a GPU, of the task's law if there is one; returns it with its name, which says the device.
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)>;
 
-    /// Builds an engine of the task's law, where there is one of the kind; returns it with its name.
-    fn by_law(kind: EngineKind, task: Task<'_>) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
+    /// Builds an engine of the task's law; returns it with its name.
+    fn by_law(
+        law: &Arc<Law>,
+        (kind, gpu): (EngineKind, OnGpu),
+        task: Task<'_>,
+    ) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
+        if task.team.is_some() {
+            let problem = "ranks of MPI know Newton's law only";
+            return Err(Error::input("[force.law]", problem).with_help("take one process"));
+        }
         let name = kind.name().to_owned();
-        match (task.law, kind) {
-            (Some(law), EngineKind::Cpu) if task.team.is_none() => Ok((Self::law_on_cpu(law, task)?, name)),
-            (Some(law), EngineKind::Reference) if task.team.is_none() => Ok((Self::law_reference(law, task), name)),
-            _ => {
-                let who = if task.team.is_some() { "ranks of MPI know" } else { "the engine cuda knows" };
-                let help = "take the engine cpu in one process";
-                Err(Error::input("[force.law]", format!("{who} Newton's law only")).with_help(help))
-            }
+        match kind {
+            EngineKind::Cpu => Ok((Self::law_on_cpu(law, task)?, name)),
+            EngineKind::Cuda => Self::on_gpu(task, gpu),
+            EngineKind::Reference => Ok((Self::law_reference(law, task), name)),
         }
     }
 
@@ -74,9 +78,9 @@ impl Build for Forces {
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
         if let Some(devices) = gpu.devices.map(|devices| devices.numbers(gpus().map_or(0, |there| there.len()))) {
-            return cuda_group(task.precision, task.epsilon, task.clock, (gpu, &devices));
+            return cuda_group(task.law, (task.precision, task.epsilon, task.clock), (gpu, &devices));
         }
-        let (engine, name) = cuda(task.precision, task.epsilon, task.clock, gpu)?;
+        let (engine, name) = cuda(task.law, (task.precision, task.epsilon, task.clock), gpu)?;
         Ok((engine, name))
     }
 
@@ -114,6 +118,6 @@ impl Build for Accelerations {
     }
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
-        cuda_accelerations(task.precision, task.epsilon, gpu)
+        cuda_accelerations(task.law, (task.precision, task.epsilon), gpu)
     }
 }
