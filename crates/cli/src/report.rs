@@ -1,5 +1,7 @@
 //! Errors as they are shown on a terminal: the problem, its place in the file, the advice.
 
+use std::ops::Range;
+
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use textwrap::{Options, WordSplitter};
 use tisane::error::{ConfigError, Error, Written, printable};
@@ -36,11 +38,20 @@ fn rendered(problem: &str, written: Option<&Written>, advice: Option<String>) ->
 }
 
 fn snippet(written: &Written) -> Snippet<'_, Annotation<'_>> {
+    let place = AnnotationKind::Primary.span(written.place.clone());
     let against = written.against.clone().map(|place| AnnotationKind::Context.span(place).label("against this"));
-    Snippet::source(&*written.text)
-        .path(&*written.file)
-        .annotation(AnnotationKind::Primary.span(written.place.clone()))
-        .annotations(against)
+    let places = std::iter::once(&written.place).chain(&written.against);
+    let around = places.map(|place| AnnotationKind::Visible.span(with_neighbours(&written.text, place)));
+    Snippet::source(&*written.text).path(&*written.file).annotation(place).annotations(against).annotations(around)
+}
+
+/// Returns the lines of a place and the one on either side, without the last line break.
+fn with_neighbours(text: &str, place: &Range<usize>) -> Range<usize> {
+    let before = text[..place.start].rfind('\n').unwrap_or(0);
+    let start = text[..before].rfind('\n').map_or(0, |at| at + 1);
+    let mut breaks = text[place.end..].match_indices('\n').map(|(at, _)| place.end + at);
+    let end = breaks.next().map(|own| breaks.next().unwrap_or(own));
+    start..end.unwrap_or(text.len())
 }
 
 /// Breaks lines between words; the first line follows on `before`, and the renderer indents the others below it.

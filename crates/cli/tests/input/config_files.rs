@@ -84,10 +84,13 @@ error: x.toml:6: units.mass: units by name are not possible together with a
        system of units, against `units.system` on line 5
  --> x.toml:6:1
   |
+4 | [units]
 5 | system = \"henon\"
   | ---------------- against this
 6 | mass = \"Msun\"
-  | ^^^^^^^^^^^^^";
+  | ^^^^^^^^^^^^^
+7 | [initial.plummer]
+  |";
     assert_eq!(plain_report(&error), expected);
 }
 
@@ -102,8 +105,11 @@ error: x.toml:7: force.law.potential: character 17: unknown name `lamda`: did
        you mean `lambda`?
  --> x.toml:7:30
   |
+6 | [force.law]
 7 | potential = \"-m_i*m_j*exp(-s/lamda)/s\"
-  |                              ^^^^^";
+  |                              ^^^^^
+8 | parameters = { lambda = 0.3 }
+  |";
     assert_eq!(plain_report(&error), expected);
 
     // On the command line there is no file to show.
