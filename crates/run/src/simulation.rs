@@ -407,8 +407,7 @@ impl Simulation {
 
     fn write_snapshot(&mut self, measured: &Measured) -> Result<()> {
         let _span = tracing::trace_span!("snapshot").entered();
-        let number = self.system.state.written.snapshots;
-        let path = directory::snapshot(&self.plan.directory, number);
+        let path = directory::snapshot(&self.plan.directory, self.system.state.written.snapshots);
         let provenance = self.provenance_now();
         let snapshot = Snapshot {
             particles: &self.system.particles,
