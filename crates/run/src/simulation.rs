@@ -327,6 +327,7 @@ impl Simulation {
         if !row && !cluster && !snapshot {
             return Ok(());
         }
+        let _span = tracing::trace_span!("output").entered();
         let measured = self.measure()?;
         if row {
             self.write_row(outputs, &measured, observer)?;
@@ -406,7 +407,6 @@ impl Simulation {
     }
 
     fn write_snapshot(&mut self, measured: &Measured) -> Result<()> {
-        let _span = tracing::trace_span!("snapshot").entered();
         let path = directory::snapshot(&self.plan.directory, self.system.state.written.snapshots);
         let provenance = self.provenance_now();
         let snapshot = Snapshot {

@@ -208,6 +208,13 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
     }
 
+    /// A journal that does not exist yet, with its folder and path.
+    fn followed() -> (tempfile::TempDir, PathBuf, JournalTail) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagnostics.csv");
+        (dir, path.clone(), JournalTail::new(path))
+    }
+
     /// All values of the column `time`.
     fn times(journal: &JournalTail, from: u64, most: usize) -> Vec<f64> {
         journal.read(from, 1, most, |name| name == "time").unwrap().table.columns[0]
@@ -220,9 +227,7 @@ mod tests {
 
     #[test]
     fn rows_appear_when_they_are_whole() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         journal.refresh().unwrap();
         assert_eq!(journal.rows(), 0);
         append(&path, "time,ene");
@@ -245,9 +250,7 @@ mod tests {
 
     #[test]
     fn rows_far_in_are_found_by_their_marks() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         append(&path, "time\n");
         for part in 0..5 {
             append(&path, &(0..200).map(|i| format!("{}\n", 200 * part + i)).collect::<String>());
@@ -270,9 +273,7 @@ mod tests {
 
     #[test]
     fn empty_lines_and_missing_cells_are_no_trouble() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         append(&path, "energy,time\r\n1,2.0\r\n\n1\n1,\"3\n1, 4.0\n\n");
         journal.refresh().unwrap();
         journal.refresh().unwrap();
@@ -283,9 +284,7 @@ mod tests {
 
     #[test]
     fn a_row_that_was_cut_is_not_read() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         append(&path, "time\n0.25\n1.25\n");
         journal.refresh().unwrap();
         fs::write(&path, "time\n0.25\n1.2").unwrap();
@@ -297,9 +296,7 @@ mod tests {
 
     #[test]
     fn rows_taken_back_are_noticed() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         append(&path, "time\n0.0\n1.0\n2.0\n");
         journal.refresh().unwrap();
         // Cut, and already longer than before.
