@@ -57,7 +57,7 @@ pub struct Launcher<'a> {
     /// Kernels of the forces.
     pub kernels: &'a Kernels,
     /// Shape of the launch for a number of targets.
-    pub shape: &'a dyn Fn(usize) -> LaunchShape,
+    pub shape: &'a (dyn Fn(usize) -> LaunchShape + Sync),
 }
 
 impl LaunchedSteps {
@@ -235,7 +235,8 @@ impl LaunchedSteps {
     /// [`complete`](Self::complete), one call after the other.
     #[must_use]
     pub fn calls<'a>(&self, launcher: Launcher<'_>, call: &LaunchedCall<'a>, part: Range<usize>) -> PartCalls<'a> {
-        let shape = (launcher.shape)(part.len());
+        // Of few targets a device may have none; there is no shape for that.
+        let shape = (launcher.shape)(part.len().max(1));
         PartCalls { shape, calls: self.batches(call, shape, part).collect() }
     }
 

@@ -14,25 +14,27 @@ use tisane_run::assemble;
 use tisane_run::config::Config;
 
 #[derive(Debug, Args)]
-#[group(multiple = false)]
 pub struct ModelArgs {
     /// Fit the model: to the result of `tisane study cost` in DIR, or without DIR to a short measurement.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", group = "what")]
     #[allow(clippy::option_option, reason = "clap's way to say that the value may be left out")]
     fit: Option<Option<PathBuf>>,
     /// Show the fits [default].
-    #[arg(long)]
+    #[arg(long, group = "what")]
     show: bool,
     /// Predict the wall time of a run of this configuration, with every engine and mode that is fitted.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", group = "what")]
     predict: Option<PathBuf>,
+    /// Threads of the short measurement [default: one per core]: the model of ranks is that of as many.
+    #[arg(long, value_name = "N", requires = "fit", default_value_t = 0, hide_default_value = true)]
+    threads: u32,
 }
 
 pub fn model(args: ModelArgs, verbosity: Verbosity) -> Result<u8> {
     let path = path()?;
     let known = Model::read(&path)?;
     match args {
-        ModelArgs { fit: Some(from), .. } => {
+        ModelArgs { fit: Some(from), threads, .. } => {
             check_output_path(&path, None)?;
             let newer = match from {
                 Some(dir) => {
@@ -42,7 +44,7 @@ pub fn model(args: ModelArgs, verbosity: Verbosity) -> Result<u8> {
                     };
                     Model::read(&dir.join(MODEL))?.ok_or_else(missing)?
                 }
-                None => measure(&StudyProgress::new(verbosity))?,
+                None => measure(&StudyProgress::new(verbosity), threads)?,
             };
             let mut model = known.unwrap_or_default();
             model.merge(newer);

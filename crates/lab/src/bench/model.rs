@@ -35,18 +35,19 @@ const WITH_GPU: [&str; 2] = ["cost.n=[256,1024,4096,16384]", "cost.engines=[\"cu
 const TOGETHER: [usize; 5] = [64, 128, 256, 512, 1024];
 
 /// Fits the model to a short measurement of every engine of this machine, and of many systems at once on a GPU. A study is
-/// begun for each engine on `progress`.
+/// begun for each engine on `progress`. `threads`: number of threads, 0 for one per core.
 ///
 /// # Errors
 /// As the study of the cost, and if the GPU fails.
-pub fn measure(progress: &dyn Progress) -> Result<Model> {
+pub fn measure(progress: &dyn Progress, threads: u32) -> Result<Model> {
     let mut model = Model::default();
     let mut sweeps = vec![&SHORT[..]];
     if assemble::gpus().is_ok_and(|gpus| !gpus.is_empty()) {
         sweeps.push(&WITH_GPU[..]);
     }
     for sets in sweeps {
-        let sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        let mut sets: Vec<String> = sets.iter().map(|&set| set.to_owned()).collect();
+        sets.push(format!("cost.threads={threads}"));
         let file = CostFile::from_text("the short measurement", CostFile::TEMPLATE, &sets)?;
         let dir = tempfile::tempdir().map_err(|e| Error::input(std::env::temp_dir(), e))?;
         let mut journal = Journal::open(dir.path(), Stamp::now("cost"), false)?;
