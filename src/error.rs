@@ -7,20 +7,18 @@ pub use below_floor::{RunContext, StepBelowFloor};
 pub use nearest::nearest;
 
 use std::fmt;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-use miette::{LabeledSpan, NamedSource};
 
 /// Result with this crate's [`enum@Error`].
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Error by the kind of remedy. [`Error::exit_code`] maps each kind to the exit code of the process.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+#[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Mistake in the configuration, with file, line and key.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     Config(#[from] Box<ConfigError>),
 
     /// File or directory named by the user that cannot be used. Nothing was written.
@@ -31,7 +29,6 @@ pub enum Error {
         /// Description of the problem, with the place (line, dataset, byte) where that helps.
         problem: String,
         /// Advice.
-        #[help]
         help: Option<String>,
     },
 
@@ -41,13 +38,11 @@ pub enum Error {
         /// Description of the problem, with particle, partner, time.
         problem: String,
         /// Advice.
-        #[help]
         help: Option<String>,
     },
 
     /// Particle that needs a shorter step than the run allows.
     #[error(transparent)]
-    #[diagnostic(transparent)]
     StepBelowFloor(Box<StepBelowFloor>),
 
     /// Output that could not be written during a run. Finished files and the last checkpoint are whole.
@@ -58,14 +53,13 @@ pub enum Error {
         /// Message of the system.
         problem: String,
         /// Advice.
-        #[help]
         help: Option<&'static str>,
     },
 }
 
-/// Mistake in the configuration. Its plain text is `file:line: section.key: problem`, or `--set …: problem` where the
-/// setting came from the command line; as a diagnostic it shows the place in the text.
-#[derive(Debug, thiserror::Error, miette::Diagnostic)]
+/// Mistake in the configuration. Its text is `file:line: section.key: problem`, or `--set …: problem` where the
+/// setting came from the command line.
+#[derive(Debug, thiserror::Error)]
 pub struct ConfigError {
     /// File and line, or the override, where the setting was written; empty if it was not written anywhere.
     pub place: String,
@@ -74,17 +68,35 @@ pub struct ConfigError {
     /// Description of the problem and of what was expected.
     pub problem: String,
     /// Advice.
-    #[help]
     pub help: Option<String>,
-    /// Whole text of the file, in which the place is shown.
-    #[source_code]
-    pub text: Option<NamedSource<Arc<str>>>,
-    /// Places in the text.
-    #[label(collection, "here")]
-    pub labels: Vec<LabeledSpan>,
+    /// Formula that the mistake is in, with a line of carets under the place.
+    pub formula: Option<String>,
+    /// Place of the setting in the text of the file; [`None`] if it was not written there.
+    pub written: Option<Written>,
     /// Further mistakes in the same configuration.
-    #[related]
     pub others: Vec<ConfigError>,
+}
+
+/// Place of a setting in the text of a file.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Name of the file.
+    pub file: String,
+    /// Whole text of the file.
+    pub text: Arc<str>,
+    /// Place in the text, in bytes.
+    pub place: Range<usize>,
+    /// Place of the setting that this one contradicts, in bytes.
+    pub against: Option<Range<usize>>,
+}
+
+impl ConfigError {
+    /// Returns the advice, if there is some: for a mistake in a formula, its place there.
+    #[must_use]
+    pub fn advice(&self) -> Option<String> {
+        let formula = || self.formula.as_ref().map(|formula| format!("the place:\n{formula}"));
+        self.help.clone().or_else(formula)
+    }
 }
 
 impl fmt::Display for ConfigError {
@@ -122,7 +134,12 @@ impl Error {
     /// Returns the advice, if there is some.
     #[must_use]
     pub fn advice(&self) -> Option<String> {
-        miette::Diagnostic::help(self).map(|help| help.to_string())
+        match self {
+            Self::Config(error) => error.advice(),
+            Self::Input { help, .. } | Self::Integration { help, .. } => help.clone(),
+            Self::StepBelowFloor(error) => Some(error.advice()),
+            Self::Storage { help, .. } => help.map(str::to_owned),
+        }
     }
 
     /// Creates an [`Error::Input`] without advice.

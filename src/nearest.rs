@@ -1,4 +1,6 @@
-//! Nearest neighbours of every particle, by a k-d tree.
+//! Nearest neighbours of every particle, by a k-d tree of nabo. Among equally distant particles at the end of the list its
+//! order of traversal decides. That of kiddo, the other maintained k-d tree, decides otherwise, so that neighbours would
+//! change; kiddo also takes more packages, and compiles to other code by the cache lines of the machine that builds it.
 
 use crate::particles::Vec3;
 use nabo::{CandidateContainer, KDTree, NotNan, Parameters, Point};
@@ -136,6 +138,25 @@ mod tests {
             let near: Vec<usize> = found.nearest(i).iter().map(|n| n.index as usize).collect();
             assert_eq!(near, all[..6], "particle {i}");
             assert!(found.nearest(i).iter().all(|n| n.distance == distance(n.index as usize)));
+        }
+    }
+
+    #[test]
+    fn of_equally_distant_neighbours_the_smaller_id_is_first() {
+        let pos: Vec<Vec3> = (0..512).map(|i| Vec3::from([i % 8, i / 8 % 8, i / 64].map(f64::from))).collect();
+        let id: Vec<u64> = (0..512).rev().collect();
+        let found = Neighbours::new(&id, &pos, 10);
+        let by_distance_and_id = |a: &(f64, u64), b: &(f64, u64)| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1));
+        for i in 0..pos.len() {
+            let others = (0..pos.len()).filter(|&j| j != i);
+            let mut all: Vec<(f64, u64)> = others.map(|j| ((pos[j] - pos[i]).norm(), id[j])).collect();
+            all.sort_by(by_distance_and_id);
+            let near: Vec<(f64, u64)> = found.nearest(i).iter().map(|n| (n.distance, id[n.index as usize])).collect();
+            assert!(near.is_sorted_by(|a, b| by_distance_and_id(a, b).is_lt()), "particle {i}: {near:?}");
+            // Of the most distant shell only some are found.
+            let whole = near.iter().filter(|(distance, _)| *distance < near[9].0).count();
+            assert_eq!(near[..whole], all[..whole], "particle {i}");
+            assert!(near[whole..].iter().all(|neighbour| neighbour.0 == all[9].0 && all.contains(neighbour)));
         }
     }
 

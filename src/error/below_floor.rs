@@ -120,7 +120,7 @@ impl StepBelowFloor {
     }
 
     /// Returns the advice, a remedy a line.
-    fn advice(&self) -> String {
+    pub(super) fn advice(&self) -> String {
         let section = self.section;
         let pair = self.pair().map(|(_, pair)| pair).filter(|pair| pair.energy < 0.0);
         let softening = match pair {
@@ -173,9 +173,3 @@ impl fmt::Display for StepBelowFloor {
 }
 
 impl std::error::Error for StepBelowFloor {}
-
-impl miette::Diagnostic for StepBelowFloor {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new(self.advice()))
-    }
-}

@@ -39,8 +39,10 @@ impl At {
 /// Most characters of a formula that a message shows on either side of the place.
 const AROUND: usize = 40;
 
-impl fmt::Display for Mistake {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Mistake {
+    /// Returns the formula, or its part around the place, with a line of carets under the place.
+    #[must_use]
+    pub fn shown(&self) -> String {
         let before = self.formula.get(..self.span.start).unwrap_or_default();
         let place = self.formula.get(self.span.clone()).unwrap_or_default();
         let after = self.formula.get(self.span.end..).unwrap_or_default();
@@ -50,9 +52,13 @@ impl fmt::Display for Mistake {
         let plain = |text: &str| text.replace(char::is_control, " ");
         let indent = " ".repeat(before.chars().count());
         let carets = "^".repeat(place.chars().count().max(1));
-        writeln!(f, "{}", self.problem)?;
-        writeln!(f, "  {}{}{}", plain(&before), plain(place), plain(&after))?;
-        write!(f, "  {indent}{carets}")
+        format!("  {}{}{}\n  {indent}{carets}", plain(&before), plain(place), plain(&after))
+    }
+}
+
+impl fmt::Display for Mistake {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}\n{}", self.problem, self.shown())
     }
 }
 

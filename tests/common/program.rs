@@ -61,9 +61,9 @@ impl Said {
     }
 }
 
-/// Text without the frames and line breaks of an error report.
+/// Text without the line breaks of an error report.
 fn unwrapped(text: &str) -> String {
-    text.split_whitespace().filter(|word| !["│", "×"].contains(word)).collect::<Vec<_>>().join(" ")
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// A folder with a configuration `run.toml`; the program runs in it.

@@ -151,7 +151,7 @@ pub fn explain(error: &Error) -> String {
         Error::Config(error) => format!("{}: {}", error.key, error.problem),
         other => other.to_string(),
     };
-    if let Some(help) = miette::Diagnostic::help(error) {
+    if let Some(help) = error.advice() {
         text = format!("{text} ({help})");
     }
     NAMES.iter().fold(text, |text, (key, name)| text.replace(key, name))

@@ -37,7 +37,7 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
     let lock = directory::create(&dir, &resolved, NEEDED, overwrite)?;
     let bars = start_log(&dir, &lock, verbosity)?;
     let members = blueprint.members.count();
-    tracing::info!("starting {} in {}: an ensemble of {members} members", config.run.name, dir.display());
+    tracing::info!(directory = %dir.display(), members, "starting {}: an ensemble", config.run.name);
     if let (None, Some(settings)) = (&config.encounters, blueprint.config.subsystems()) {
         let with = settings.perturbation.get();
         tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}");
@@ -54,11 +54,11 @@ pub fn resume(dir: &Path, engine: Option<Engine>, session: Asked<'_>, verbosity:
     let bars = start_log(dir, &lock, verbosity)?;
     let (status, name) = (ensemble.status(), &ensemble.blueprint().config.run.name);
     tracing::info!(
-        "resuming {name} in {}: {} of {} members have ended, {} are in progress",
-        dir.display(),
-        status.ended,
-        status.members,
-        ensemble.in_progress()
+        directory = %dir.display(),
+        members = status.members,
+        ended = status.ended,
+        in_progress = ensemble.in_progress(),
+        "resuming {name}"
     );
     go(ensemble, dir, (engine, session), &bars, verbosity)
 }
@@ -99,7 +99,7 @@ fn go(
     progress.bar.finish_and_clear();
     let ending = ended?;
     let summary = ensemble.conclude(ending)?;
-    tracing::info!("{}: {} of {} members have ended", summary.exit_reason, summary.ended, summary.members);
+    tracing::info!(members = summary.members, ended = summary.ended, "{}", summary.exit_reason);
     if !verbosity.quiet {
         print(&table(&summary, dir))?;
     }

@@ -18,6 +18,7 @@ mod plot;
 mod progress;
 #[cfg(feature = "mpi")]
 mod ranks;
+mod report;
 mod reproduce;
 mod run;
 mod stop;
@@ -28,6 +29,7 @@ mod view;
 mod why;
 
 pub use check::disk_per_output;
+pub use report::report;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -290,7 +292,7 @@ pub fn main_from(program: Option<PathBuf>, words: Vec<OsString>) -> ExitCode {
             let code = error.exit_code();
             tracing::error!("{error}");
             // Not eprintln, which panics where standard error cannot be written.
-            let _ = writeln!(std::io::stderr(), "{:?}", miette::Report::new(error));
+            let _ = writeln!(anstream::stderr(), "{}\n", report(&error));
             code
         }
     };

@@ -1,4 +1,5 @@
 //! Logging to `run.log` and, as far as asked for, to the screen, where lines do not cross the progress bar.
+//! Spans have the level trace: `-vv` shows them, and `run.log` does without, as its lines would all repeat that of the run.
 
 use super::Verbosity;
 use indicatif::MultiProgress;

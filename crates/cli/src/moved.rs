@@ -49,7 +49,7 @@ mod tests {
         let error = Cli::try_parse_from([&["tisane"], arguments].concat()).unwrap_err();
         let found = explain(&error, arguments.iter().map(OsString::from))?;
         assert_eq!(found.exit_code(), 2);
-        Some(format!("{found}; {}", miette::Diagnostic::help(&found).unwrap()))
+        Some(format!("{found}; {}", found.advice().unwrap()))
     }
 
     #[test]

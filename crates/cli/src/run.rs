@@ -212,7 +212,7 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: V
     let bars = MultiProgress::new();
     log::start(verbosity, log::open(&dir)?, &bars);
     log_lock(&lock);
-    tracing::info!("starting {name} in {}: {source}", dir.display());
+    tracing::info!(directory = %dir.display(), "starting {name}: {source}");
     if !derived.is_empty() {
         tracing::info!("from the system: {}", derived.join("; "));
     }
@@ -279,13 +279,13 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
         tracing::info!("{note}");
     }
     let state = simulation.system.state;
+    let now = twelve_digits(state.clock.time(state.now) * state.scale.time);
     tracing::info!(
-        "resuming {} in {} after {} block steps, at t = {} {}",
-        config.run.name,
-        dir.display(),
-        state.counters.block_steps,
-        twelve_digits(state.clock.time(state.now) * state.scale.time),
-        config.units().time.name
+        directory = %dir.display(),
+        block_steps = state.counters.block_steps,
+        time = format_args!("{now} {}", config.units().time.name),
+        "resuming {}",
+        config.run.name
     );
     let _view = view(&dir, port, &bars)?;
     on_threads(session.threads_in(team, &config), move || {
@@ -327,15 +327,16 @@ fn go(
     bars: &MultiProgress,
     begin: impl FnOnce(&mut Simulation, &mut RunProgress) -> Result<Outputs>,
 ) -> Result<ExitReason> {
+    let _span = tracing::trace_span!("run", name).entered();
     listen();
     simulation.stop_on(&STOP);
     tracing::info!(
-        "engine {}, precision {}, {} threads",
-        simulation.provenance().engine,
-        simulation.provenance().precision,
-        rayon::current_num_threads()
+        engine = %simulation.provenance().engine,
+        precision = %simulation.provenance().precision,
+        threads = rayon::current_num_threads(),
+        "{}",
+        simulation.info.engine_choice
     );
-    tracing::info!("{}", simulation.info.engine_choice);
     for warning in &simulation.info.warnings {
         tracing::warn!("{warning}");
     }
@@ -352,10 +353,10 @@ fn go(
     let reason = ended.as_ref().copied().unwrap_or(ExitReason::Failed);
     let summary = simulation.conclude(name, ended)?;
     tracing::info!(
-        "{}: {} block steps, dE/E {:e}",
-        summary.exit_reason,
-        summary.block_steps,
-        summary.relative_energy_error
+        block_steps = summary.block_steps,
+        relative_energy_error = summary.relative_energy_error,
+        "{}",
+        summary.exit_reason
     );
     if let Some(profile) = &summary.profile {
         tracing::info!("profile of {:.3} s: {}", profile.total.total_seconds(), profile.total.shares());

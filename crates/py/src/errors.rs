@@ -39,7 +39,7 @@ fn message(error: &Error) -> String {
     if let Error::Config(config) = error {
         for other in &config.others {
             let _ = write!(text, "\n{other}");
-            advise(&mut text, other.help.clone());
+            advise(&mut text, other.advice());
         }
     }
     text

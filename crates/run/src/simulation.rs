@@ -27,8 +27,7 @@ use tisane::integrator::encounters::Description;
 use tisane::particles::Particles;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
-use tisane_io::checkpoint::CheckpointRef;
-use tisane_io::checkpoint::{self, RunState};
+use tisane_io::checkpoint::{self, CheckpointRef, RunState};
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
@@ -328,6 +327,7 @@ impl Simulation {
         if !row && !cluster && !snapshot {
             return Ok(());
         }
+        let _span = tracing::trace_span!("output").entered();
         let measured = self.measure()?;
         if row {
             self.write_row(outputs, &measured, observer)?;
@@ -407,8 +407,7 @@ impl Simulation {
     }
 
     fn write_snapshot(&mut self, measured: &Measured) -> Result<()> {
-        let number = self.system.state.written.snapshots;
-        let path = directory::snapshot(&self.plan.directory, number);
+        let path = directory::snapshot(&self.plan.directory, self.system.state.written.snapshots);
         let provenance = self.provenance_now();
         let snapshot = Snapshot {
             particles: &self.system.particles,
@@ -421,7 +420,7 @@ impl Simulation {
         };
         self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
         self.system.state.written.snapshots += 1;
-        tracing::debug!("wrote {}, t = {}", path.display(), self.time());
+        tracing::debug!(path = %path.display(), time = %self.time(), "wrote a snapshot");
         Ok(())
     }
 
@@ -430,6 +429,7 @@ impl Simulation {
     /// # Errors
     /// [`tisane::Error::Storage`]; the last checkpoint stays whole.
     pub fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
+        let _span = tracing::trace_span!("checkpoint").entered();
         self.finish_cluster_survey(outputs, true)?;
         outputs.sync()?;
         outputs.record_hashes(&mut self.system.state.written);
@@ -443,8 +443,8 @@ impl Simulation {
         };
         self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
         self.session.last_checkpoint = Instant::now();
-        let steps = self.system.state.counters.block_steps;
-        tracing::debug!("wrote a checkpoint at t = {}, after {steps} block steps", self.time());
+        let block_steps = self.system.state.counters.block_steps;
+        tracing::debug!(time = %self.time(), block_steps, "wrote a checkpoint");
         Ok(())
     }
 }

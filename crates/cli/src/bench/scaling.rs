@@ -121,7 +121,7 @@ pub fn bench(args: &ScalingArgs, team: Option<&'static Team>) -> Result<u8> {
     if let Some(dir) = &args.output {
         std::fs::create_dir_all(dir).map_err(|e| Error::storage(dir, e))?;
         for path in output(&found).write(dir)? {
-            tracing::info!("{}", path.display());
+            tracing::info!(path = %path.display(), "wrote a table");
         }
     }
     let parts = work.share.name();

@@ -187,7 +187,7 @@ fn a_second_sigint_ends_at_once() {
     let folder = Folder::new(&config(40_000, "1.0", "[force]\nengine = \"reference\"\n"));
     let log = folder.path("o/run.log");
     let mut child = folder.start(&["run", "run.toml", "--output", "o"]);
-    let listening = || fs::read_to_string(&log).is_ok_and(|text| text.contains("engine reference"));
+    let listening = || fs::read_to_string(&log).is_ok_and(|text| text.contains("engine=reference"));
     assert!(wait_while_running(&mut child, listening));
     // Two signals that come before the process is given a core are one.
     let mut code = None;

@@ -54,10 +54,10 @@ fn expected_code(commands: &str) -> i32 {
     last.split_once("# exit code ").map_or(0, |(_, code)| code.trim().parse().unwrap())
 }
 
-/// Returns true if `output` has the parts of `shown` between its ellipses, in order. White space and the frames of
-/// messages do not count: lines break elsewhere where a number in them is longer.
+/// Returns true if `output` has the parts of `shown` between its ellipses, in order. White space does not count: lines
+/// break elsewhere where a number in them is longer.
 fn shows(output: &str, shown: &str) -> bool {
-    let plain = |text: &str| text.chars().filter(|c| !c.is_whitespace() && !"│×".contains(*c)).collect::<String>();
+    let plain = |text: &str| text.split_whitespace().collect::<String>();
     let output = plain(output);
     let mut rest = output.as_str();
     plain(shown).split('…').all(|part| match rest.split_once(part) {
@@ -193,7 +193,7 @@ fn the_problems_end_as_they_are_listed() {
 
 #[test]
 fn ellipses_stand_for_any_text_and_lines_break_anywhere() {
-    let output = "  × one step took 3.2 s, semi-\n  │ major axis 0.5\n";
+    let output = "error: one step took 3.2 s,\n       semi-major axis 0.5\n";
     assert!(shows(output, "one step took … s, semi-major axis 0.5"));
     assert!(shows(output, "one step … axis 0.5"));
     assert!(!shows(output, "axis 0.5 … one step"), "the order counts");

@@ -3,11 +3,16 @@
 //! `*`, `/`, `**` and brackets, and nothing else.
 
 use tisane::units::{Unit, Units};
+use winnow::ascii::{float, multispace0};
+use winnow::combinator::{alt, cut_err, delimited, eof, opt, preceded, terminated};
+use winnow::error::{ContextError, ErrMode};
+use winnow::prelude::*;
+use winnow::token::take_till;
 
 /// Maximum length of a unit string, in bytes.
 const LONGEST: usize = 1024;
 /// Maximum depth of nested brackets.
-const DEEPEST: u32 = 32;
+const DEEPEST: i32 = 32;
 
 /// Names of base units in AMUSE. Others (electric current, temperature, …) do not occur in gravity.
 const BASES: [&str; 3] = ["mass", "length", "time"];
@@ -41,21 +46,27 @@ pub(super) const VELOCITY: [i32; 3] = [0, 1, -1];
 impl AmuseUnit {
     const ONE: Self = Self { factor: 1.0, powers: [0; 3], system: None };
 
-    fn times(self, other: Self, sign: i32) -> Result<Self, String> {
+    /// Returns the product; [`None`] if it has base units of two systems, or powers beyond i32.
+    fn times(self, other: Self, sign: i32) -> Option<Self> {
         let system = match (self.system, other.system) {
-            (Some(a), Some(b)) if a != b => return Err("units of two systems in one unit".into()),
+            (Some(a), Some(b)) if a != b => return None,
             (a, b) => a.or(b),
         };
         let mut powers = self.powers;
         for (power, add) in powers.iter_mut().zip(other.powers) {
-            *power += sign * add;
+            *power = power.checked_add(add.checked_mul(sign)?)?;
         }
         let factor = if sign > 0 { self.factor * other.factor } else { self.factor / other.factor };
-        Ok(Self { factor, powers, system })
+        Some(Self { factor, powers, system })
     }
 
-    fn to_the(self, power: i32) -> Self {
-        Self { factor: self.factor.powi(power), powers: self.powers.map(|p| p * power), ..self }
+    /// Returns the unit to a power; [`None`] if that gives powers beyond i32.
+    fn to_the(self, power: i32) -> Option<Self> {
+        let mut powers = self.powers;
+        for each in &mut powers {
+            *each = each.checked_mul(power)?;
+        }
+        Some(Self { factor: self.factor.powi(power), powers, ..self })
     }
 
     /// Returns the size in cgs of an SI unit.
@@ -72,10 +83,23 @@ pub(super) fn parse(text: &str) -> Result<AmuseUnit, String> {
     if text.len() > LONGEST {
         return Err(format!("expected a unit of at most {LONGEST} bytes, found {}", text.len()));
     }
-    let mut parser = Parser { rest: text, text, depth: 0 };
-    let unit = parser.product()?;
-    parser.skip();
-    if parser.rest.is_empty() { Ok(unit) } else { Err(parser.expected("an operator or the end")) }
+    if depth(text) > DEEPEST {
+        return Err(format!("expected at most {DEEPEST} nested brackets in the unit {text:?}"));
+    }
+    let end = preceded(multispace0, eof).context("an operator or the end");
+    terminated(product, end).parse(text).map_err(|wrong| {
+        let expected = wrong.inner().context().next().copied().unwrap_or("a unit");
+        format!("expected {expected} at character {} of the unit {text:?}", wrong.offset())
+    })
+}
+
+/// Returns the depth of nested brackets: the parser calls itself for each.
+fn depth(text: &str) -> i32 {
+    let open = text.bytes().scan(0, |open, byte| {
+        *open += i32::from(byte == b'(') - i32::from(byte == b')');
+        Some(*open)
+    });
+    open.max().unwrap_or(0)
 }
 
 /// Sizes of AMUSE's units in kg, m and s, by our names (AMUSE 2024.6, `amuse/units/units.py`). Its solar mass and its
@@ -135,119 +159,59 @@ pub(super) fn write(units: &Units, powers: [i32; 3], unit: &Unit) -> String {
     if parts.len() == 1 { parts.remove(0) } else { format!("({})", parts.join(" * ")) }
 }
 
-/// Recursive-descent parser of unit strings.
-struct Parser<'a> {
-    rest: &'a str,
-    text: &'a str,
-    depth: u32,
+/// Mistake in a unit string, with what was expected.
+type Wrong = ErrMode<ContextError<&'static str>>;
+
+/// Returns a parser that accepts blanks before `inner`.
+fn token<'a, T>(inner: impl Parser<&'a str, T, Wrong>) -> impl Parser<&'a str, T, Wrong> {
+    preceded(multispace0, inner)
 }
 
-impl Parser<'_> {
-    fn skip(&mut self) {
-        self.rest = self.rest.trim_start();
+fn product(input: &mut &str) -> Result<AmuseUnit, Wrong> {
+    let mut unit = power(input)?;
+    while let Some(sign) = opt(token(alt(('*'.value(1), '/'.value(-1))))).parse_next(input)? {
+        let both = power.verify_map(|other| unit.times(other, sign));
+        unit = both.context("base units of one system, not of two systems, in small powers").parse_next(input)?;
     }
+    Ok(unit)
+}
 
-    fn take(&mut self, token: &str) -> bool {
-        self.skip();
-        match self.rest.strip_prefix(token) {
-            Some(rest) => {
-                self.rest = rest;
-                true
-            }
-            None => false,
-        }
-    }
+fn power(input: &mut &str) -> Result<AmuseUnit, Wrong> {
+    let whole = float.verify(|power: &f64| power.fract() == 0.0 && power.abs() <= 9.0);
+    let exponent = preceded(token("**"), cut_err(token(whole).context("a whole power from -9 to 9")));
+    let raised = |(unit, power): (AmuseUnit, Option<f64>)| power.map_or(Some(unit), |power| unit.to_the(power as i32));
+    (atom, opt(exponent)).verify_map(raised).context("smaller powers").parse_next(input)
+}
 
-    fn expected(&self, what: &str) -> String {
-        let at = self.text.len() - self.rest.len();
-        format!("expected {what} at character {at} of the unit {:?}", self.text)
-    }
+fn atom(input: &mut &str) -> Result<AmuseUnit, Wrong> {
+    let bracket = delimited('(', cut_err(product), cut_err(token(')').context("a closing bracket")));
+    let number = float.verify(|factor: &f64| factor.is_finite()).map(|factor| AmuseUnit { factor, ..AmuseUnit::ONE });
+    let any = alt((bracket, preceded("system.get(", cut_err(base)), number));
+    token(any).context("a number or system.get(...)").parse_next(input)
+}
 
-    fn product(&mut self) -> Result<AmuseUnit, String> {
-        let mut unit = self.power()?;
-        loop {
-            if self.take("*") {
-                unit = unit.times(self.power()?, 1)?;
-            } else if self.take("/") {
-                unit = unit.times(self.power()?, -1)?;
-            } else {
-                return Ok(unit);
-            }
-        }
-    }
+/// Parses a base unit, after `system.get(`.
+fn base(input: &mut &str) -> Result<AmuseUnit, Wrong> {
+    let system = |name| match name {
+        "S.I." => Some(System::Si),
+        // AMUSE calls N-body units generic.
+        "generic" | "nbody" => Some(System::Nbody),
+        _ => None,
+    };
+    let power_of = |name| BASES.iter().position(|base| *base == name).map(|at| [MASS, LENGTH, TIME][at]);
+    let parts = (
+        quoted.verify_map(system).context("the system 'S.I.' or 'generic'"),
+        token(").base(").context(").base("),
+        quoted.verify_map(power_of).context("mass, length or time"),
+        token(")").context(")"),
+    );
+    let mut unit = parts.map(|(system, _, powers, _)| AmuseUnit { factor: 1.0, powers, system: Some(system) });
+    unit.parse_next(input)
+}
 
-    fn power(&mut self) -> Result<AmuseUnit, String> {
-        let unit = self.atom()?;
-        if !self.take("**") {
-            return Ok(unit);
-        }
-        let power = self.number()?;
-        if power.fract() != 0.0 || power.abs() > 9.0 {
-            return Err(self.expected("a whole power from -9 to 9"));
-        }
-        Ok(unit.to_the(power as i32))
-    }
-
-    fn atom(&mut self) -> Result<AmuseUnit, String> {
-        if self.take("(") {
-            self.depth += 1;
-            if self.depth > DEEPEST {
-                return Err(self.expected(&format!("at most {DEEPEST} brackets")));
-            }
-            let unit = self.product()?;
-            self.depth -= 1;
-            return if self.take(")") { Ok(unit) } else { Err(self.expected("a closing bracket")) };
-        }
-        if self.take("system.get(") {
-            return self.base();
-        }
-        Ok(AmuseUnit { factor: self.number()?, ..AmuseUnit::ONE })
-    }
-
-    /// Parses a base unit, after `system.get(`.
-    fn base(&mut self) -> Result<AmuseUnit, String> {
-        let system = match self.quoted()? {
-            "S.I." => System::Si,
-            // AMUSE calls N-body units generic.
-            "generic" | "nbody" => System::Nbody,
-            _ => return Err(self.expected("the system 'S.I.' or 'generic'")),
-        };
-        if !self.take(").base(") {
-            return Err(self.expected(").base("));
-        }
-        let name = self.quoted()?;
-        let base = BASES.iter().position(|base| *base == name);
-        let base = base.ok_or_else(|| self.expected("mass, length or time"))?;
-        if !self.take(")") {
-            return Err(self.expected(")"));
-        }
-        let mut powers = [0; 3];
-        powers[base] = 1;
-        Ok(AmuseUnit { factor: 1.0, powers, system: Some(system) })
-    }
-
-    fn quoted(&mut self) -> Result<&str, String> {
-        self.skip();
-        let found = self.rest.strip_prefix('\'').and_then(|rest| rest.split_once('\''));
-        let (word, rest) = found.ok_or_else(|| self.expected("a name in quotes"))?;
-        self.rest = rest;
-        Ok(word)
-    }
-
-    fn number(&mut self) -> Result<f64, String> {
-        self.skip();
-        let part_of = |(i, c): (usize, char)| {
-            c.is_ascii_digit()
-                || c == '.'
-                || matches!(c, 'e' | 'E')
-                || (matches!(c, '+' | '-') && (i == 0 || self.rest[..i].ends_with(['e', 'E'])))
-        };
-        let end = self.rest.char_indices().find(|at| !part_of(*at)).map_or(self.rest.len(), |(i, _)| i);
-        let number = self.rest[..end].parse().ok().filter(|x: &f64| x.is_finite());
-        let number = number.ok_or_else(|| self.expected("a number or system.get(...)"))?;
-        self.rest = &self.rest[end..];
-        Ok(number)
-    }
+fn quoted<'a>(input: &mut &'a str) -> Result<&'a str, Wrong> {
+    let name = delimited('\'', take_till(0.., '\''), '\'');
+    token(name).context("a name in quotes").parse_next(input)
 }
 
 #[cfg(test)]
@@ -281,12 +245,16 @@ mod tests {
             ("2**1e9", "whole power"),
             ("(1", "closing bracket"),
             ("1e999", "a number"),
+            ("2**", "whole power"),
             ("system.get('S.I", "in quotes"),
         ] {
             let message = parse(bad).unwrap_err();
             assert!(message.contains(expected), "{bad}: {message}");
         }
-        assert!(parse(&"(".repeat(1000)).unwrap_err().contains("at most 32 brackets"));
+        assert!(parse(&"(".repeat(1000)).unwrap_err().contains("at most 32 nested brackets"));
+        let mass = "system.get('S.I.').base('mass')".to_owned();
+        let huge = (0..11).fold(mass, |unit, _| format!("({unit}**9)"));
+        assert!(parse(&huge).unwrap_err().contains("smaller powers"));
         assert!(parse(&" ".repeat(2000)).unwrap_err().contains("1024 bytes"));
     }
 

@@ -1,6 +1,7 @@
 //! Structured binary files of NEMO: a stream of items, each with a magic number, a type, a name, dimensions and values;
 //! sets contain items. Layout as written by NEMO's `filestruct` (Teuben 1995). The reader records the offsets of values
-//! and reads only those that are asked for.
+//! and reads only those that are asked for. Items describe themselves, so that no fixed layout is left to declare with
+//! binrw.
 
 use std::io::{BufRead, BufReader, Read, Result, Seek, SeekFrom};
 

@@ -1,6 +1,6 @@
 //! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark
 //! and star records of 4-byte floats. All become point masses here. Either byte order; the header is 28 bytes, or 32
-//! where a C compiler padded it to 8.
+//! where a C compiler padded it to 8. The header and a record are read in fewer lines than binrw takes to declare them.
 
 use super::columns::{Columns, lost_ids, row};
 use super::sniff::{FileProbe, Guess};

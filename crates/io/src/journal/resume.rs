@@ -61,8 +61,7 @@ impl<R: JournalRow> ResumableJournal<R> {
                 .map_err(|why| missing(&path, &why))?;
             return Ok(Self::from_text(dir, text, (units, columns), rows));
         }
-        let found = first_line(&path)?;
-        let columns = columns::<R>(known, Some(&found.trim_end().split(',').collect::<Vec<_>>()));
+        let columns = columns::<R>(known, Some(&names(&path)?.iter().collect::<Vec<_>>()));
         let (length, hash) = first_rows(&path, rows, &header(&columns)).map_err(|e| e.with_help(advice(&path)))?;
         if sha256.is_some_and(|written| written != Digest::from_hasher(hash.clone())) {
             let path = path.display();
@@ -156,12 +155,11 @@ fn text_of_hdf5<R: JournalRow>(
     Err(format!("{name} does not have the {rows} rows that the run wrote: it has {}, or different ones", table.rows()))
 }
 
-/// Returns the first line of a journal, as far as it is text.
-fn first_line(path: &Path) -> Result<String> {
-    let failed = |e| Error::input(path, e);
-    let mut line = Vec::new();
-    BufReader::new(regular_file::open(path).map_err(failed)?).read_until(b'\n', &mut line).map_err(failed)?;
-    Ok(String::from_utf8_lossy(&line).into_owned())
+/// Returns the names of the columns, as far as they are text.
+fn names(path: &Path) -> Result<csv::StringRecord> {
+    let mut csv = csv::Reader::from_reader(regular_file::open(path).map_err(|e| Error::input(path, e))?);
+    let names = csv.byte_headers().map_err(|e| Error::input(path, e))?;
+    Ok(csv::StringRecord::from_byte_record_lossy(names.clone()))
 }
 
 /// Returns the length in bytes of the header and the first `rows` whole lines of a journal, and their hash.

@@ -2,6 +2,7 @@
 
 use super::table::{Column, Table, Values};
 use crate::regular_file;
+use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;
 use tisane::error::{Error, Result};
@@ -105,12 +106,16 @@ impl JournalTail {
     fn push_line(&mut self, line: &[u8]) {
         if self.header.is_empty() {
             line.clone_into(&mut self.header);
-            self.names = cells(line).map(str::to_owned).collect();
+            let names = rows_of(line).into_byte_records().next().and_then(csv::Result::ok).unwrap_or_default();
+            self.names = names.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         } else {
-            if self.rows.is_multiple_of(ROWS_PER_MARK) {
-                self.marks.push(self.length);
+            // As the reader of rows, which skips empty lines.
+            if line != b"\n" {
+                if self.rows.is_multiple_of(ROWS_PER_MARK) {
+                    self.marks.push(self.length);
+                }
+                self.rows += 1;
             }
-            self.rows += 1;
             line.clone_into(&mut self.last);
         }
         self.length += line.len() as u64;
@@ -148,16 +153,12 @@ impl JournalTail {
             return Ok(rows(next, values));
         };
         let failed = |e| Error::input(&self.path, e);
-        let mut file = BufReader::with_capacity(1 << 16, regular_file::open(&self.path).map_err(failed)?);
+        let mut file = regular_file::open(&self.path).map_err(failed)?;
         file.seek(SeekFrom::Start(mark)).map_err(failed)?;
-        let (mut line, mut taken) = (Vec::new(), 0);
+        let mut csv = rows_of(file.take(self.length - mark));
+        let (mut record, mut taken) = (ByteRecord::new(), 0);
         for row in from - from % ROWS_PER_MARK..self.rows {
-            if taken == most {
-                break;
-            }
-            line.clear();
-            file.read_until(b'\n', &mut line).map_err(failed)?;
-            if !line.ends_with(b"\n") {
+            if taken == most || !csv.read_byte_record(&mut record).map_err(|e| failed(e.into()))? {
                 break;
             }
             if row < from {
@@ -166,19 +167,25 @@ impl JournalTail {
             next = row + 1;
             if row.is_multiple_of(every) {
                 taken += 1;
-                let cells: Vec<&str> = cells(&line).collect();
                 for (&i, values) in chosen.iter().zip(&mut values) {
-                    values.push(cells.get(i).and_then(|cell| cell.parse().ok()).unwrap_or(f64::NAN));
+                    let cell = record.get(i).and_then(|cell| std::str::from_utf8(cell).ok());
+                    values.push(cell.and_then(|cell| cell.parse().ok()).unwrap_or(f64::NAN));
                 }
             }
+        }
+        // A file that was cut meanwhile may have ended inside of a row; the next refresh finds its new end.
+        if csv.get_ref().get_ref().metadata().map_err(failed)?.len() < self.length {
+            return Ok(rows(from, vec![Vec::new(); chosen.len()]));
         }
         Ok(rows(next, values))
     }
 }
 
-/// Returns the cells of a line. Numbers and names in a journal are never quoted.
-fn cells(line: &[u8]) -> impl Iterator<Item = &str> {
-    line.trim_ascii_end().split(|&byte| byte == b',').map(|cell| std::str::from_utf8(cell).unwrap_or_default())
+/// Returns a reader of lines as rows. Numbers and names in a journal are never quoted.
+fn rows_of<R: Read>(lines: R) -> csv::Reader<R> {
+    let mut csv = csv::ReaderBuilder::new();
+    csv.has_headers(false).flexible(true).quoting(false).terminator(csv::Terminator::Any(b'\n')).trim(csv::Trim::All);
+    csv.from_reader(lines)
 }
 
 /// Returns true if a file has these bytes at an offset.
@@ -201,6 +208,13 @@ mod tests {
         file.write_all(text.as_bytes()).unwrap();
     }
 
+    /// A journal that does not exist yet, with its folder and path.
+    fn followed() -> (tempfile::TempDir, PathBuf, JournalTail) {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("diagnostics.csv");
+        (dir, path.clone(), JournalTail::new(path))
+    }
+
     /// All values of the column `time`.
     fn times(journal: &JournalTail, from: u64, most: usize) -> Vec<f64> {
         journal.read(from, 1, most, |name| name == "time").unwrap().table.columns[0]
@@ -213,9 +227,7 @@ mod tests {
 
     #[test]
     fn rows_appear_when_they_are_whole() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         journal.refresh().unwrap();
         assert_eq!(journal.rows(), 0);
         append(&path, "time,ene");
@@ -238,9 +250,7 @@ mod tests {
 
     #[test]
     fn rows_far_in_are_found_by_their_marks() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         append(&path, "time\n");
         for part in 0..5 {
             append(&path, &(0..200).map(|i| format!("{}\n", 200 * part + i)).collect::<String>());
@@ -262,10 +272,31 @@ mod tests {
     }
 
     #[test]
+    fn empty_lines_and_missing_cells_are_no_trouble() {
+        let (_dir, path, mut journal) = followed();
+        append(&path, "energy,time\r\n1,2.0\r\n\n1\n1,\"3\n1, 4.0\n\n");
+        journal.refresh().unwrap();
+        journal.refresh().unwrap();
+        assert_eq!((journal.rows(), journal.generation()), (4, 0));
+        let found = times(&journal, 0, 9);
+        assert!(found[0] == 2.0 && found[1].is_nan() && found[2].is_nan() && found[3] == 4.0, "{found:?}");
+    }
+
+    #[test]
+    fn a_row_that_was_cut_is_not_read() {
+        let (_dir, path, mut journal) = followed();
+        append(&path, "time\n0.25\n1.25\n");
+        journal.refresh().unwrap();
+        fs::write(&path, "time\n0.25\n1.2").unwrap();
+        assert_eq!(journal.read(1, 1, 9, |_| true).unwrap().next, 1);
+        assert!(times(&journal, 0, 9).is_empty());
+        journal.refresh().unwrap();
+        assert_eq!((journal.generation(), times(&journal, 0, 9)), (1, vec![0.25]));
+    }
+
+    #[test]
     fn rows_taken_back_are_noticed() {
-        let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("diagnostics.csv");
-        let mut journal = JournalTail::new(path.clone());
+        let (_dir, path, mut journal) = followed();
         append(&path, "time\n0.0\n1.0\n2.0\n");
         journal.refresh().unwrap();
         // Cut, and already longer than before.

@@ -4,13 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use miette::{LabeledSpan, NamedSource};
 use toml::de::{DeTable, DeValue};
 use toml::{Table, Value};
 
 use super::error::Problem;
-use tisane::error::ConfigError;
-use tisane::error::printable;
+use tisane::error::{ConfigError, Written, printable};
+use tisane::law::Mistake;
 
 /// Largest number of keys in the path of an override: more than any setting has, few enough for recursion.
 const MAX_DEPTH: usize = 8;
@@ -180,8 +179,12 @@ impl Document {
     fn at(&self, span: &Range<usize>, problem: Problem) -> ConfigError {
         ConfigError {
             place: format!("{}:{}", self.name, self.line(span.start)),
-            text: Some(NamedSource::new(&self.name, Arc::from(printable(&self.text))).with_language("TOML")),
-            labels: vec![LabeledSpan::new_primary_with_span(None, span.clone())],
+            written: Some(Written {
+                file: self.name.clone(),
+                text: Arc::from(printable(&self.text)),
+                place: span.clone(),
+                against: None,
+            }),
             ..problem.into()
         }
     }
@@ -208,11 +211,11 @@ impl Document {
 
     fn locate_one(&self, mut problem: Problem) -> ConfigError {
         let against = problem.against.take().and_then(|key| Some((self.place(&key)?, key)));
-        let mut labels = Vec::new();
+        let mut contradicted = None;
         if let Some((place, key)) = against {
             let other = match place {
                 Place::Text(span) => {
-                    labels.push(LabeledSpan::new_with_span(Some("and here".to_owned()), span.clone()));
+                    contradicted = Some(span.clone());
                     format!("`{key}` on line {}", self.line(span.start))
                 }
                 Place::Set(number) => format!("`{}`", shown(&self.sets[*number])),
@@ -220,23 +223,23 @@ impl Document {
             problem.problem.push_str(&format!(", against {other}"));
         }
         let mut found = match self.place(&problem.key) {
-            Some(Place::Text(span)) => self.at(&self.narrowed(span, problem.within.as_deref()), problem),
+            Some(Place::Text(span)) => self.at(&self.narrowed(span, problem.formula.as_deref()), problem),
             Some(Place::Set(number)) => ConfigError { place: shown(&self.sets[*number]), ..problem.into() },
             None => ConfigError { place: self.name.clone(), ..problem.into() },
         };
-        if found.text.is_some() {
-            found.labels.extend(labels);
+        if let Some(written) = &mut found.written {
+            written.against = contradicted;
         }
         found
     }
 
-    /// Returns the place in the text of a setting where it has one, and where the text stands as it is in the file.
-    fn narrowed(&self, span: &Range<usize>, within: Option<&(String, Range<usize>)>) -> Range<usize> {
-        let start = within.and_then(|(text, _)| Some(span.start + self.text.get(span.clone())?.find(text)?));
-        match (start, within) {
-            (Some(start), Some((_, place))) => start + place.start..start + place.end,
-            _ => span.clone(),
-        }
+    /// Returns the place of a mistake in the formula of a setting, where the formula stands in the file as it is.
+    fn narrowed(&self, span: &Range<usize>, mistake: Option<&Mistake>) -> Range<usize> {
+        let inner = mistake.and_then(|mistake| {
+            let start = span.start + self.text.get(span.clone())?.find(&mistake.formula)?;
+            Some(start + mistake.span.start..start + mistake.span.end)
+        });
+        inner.unwrap_or_else(|| span.clone())
     }
 
     /// Returns problems (at least one) as one error with their locations: that of the first in the text, then the

@@ -1,7 +1,7 @@
 //! Mistakes in a configuration.
 
-use std::ops::Range;
 use tisane::error::ConfigError;
+use tisane::law::Mistake;
 
 /// Mistake in a setting, without its location in the text.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,14 +14,14 @@ pub struct Problem {
     pub help: Option<String>,
     /// Key path of a setting that contradicts this one.
     pub(super) against: Option<String>,
-    /// Text of the setting, and the place in it.
-    pub(super) within: Option<Box<(String, Range<usize>)>>,
+    /// Mistake in the formula that is the value of the setting.
+    pub(super) formula: Option<Box<Mistake>>,
 }
 
 impl Problem {
     /// Returns a problem with the setting at a key path.
     pub fn new(key: impl Into<String>, problem: impl Into<String>) -> Self {
-        Self { key: key.into(), problem: problem.into(), help: None, against: None, within: None }
+        Self { key: key.into(), problem: problem.into(), help: None, against: None, formula: None }
     }
 
     /// Adds advice.
@@ -31,11 +31,11 @@ impl Problem {
         self
     }
 
-    /// Adds the place of the mistake in the text of the setting.
-    #[must_use]
-    pub(super) fn within(mut self, text: String, place: Range<usize>) -> Self {
-        self.within = Some(Box::new((text, place)));
-        self
+    /// Returns the problem of a mistake in the formula that is the value of a setting.
+    pub(super) fn in_formula(key: impl Into<String>, mistake: Mistake) -> Self {
+        let at = 1 + mistake.formula[..mistake.span.start].chars().count();
+        let problem = Self::new(key, format!("character {at}: {}", mistake.problem));
+        Self { formula: Some(Box::new(mistake)), ..problem }
     }
 
     /// Adds the key path of a setting that contradicts this one.
@@ -49,8 +49,9 @@ impl Problem {
 impl From<Problem> for ConfigError {
     /// Converts a problem without a location, for settings that are not from a file or an override.
     fn from(from: Problem) -> Self {
-        let Problem { key, problem, help, .. } = from;
-        Self { place: String::new(), key, problem, help, text: None, labels: Vec::new(), others: Vec::new() }
+        let Problem { key, problem, help, formula, .. } = from;
+        let formula = formula.map(|mistake| mistake.shown());
+        Self { place: String::new(), key, problem, help, formula, written: None, others: Vec::new() }
     }
 }
 

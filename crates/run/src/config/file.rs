@@ -1,5 +1,6 @@
 //! Reading and writing of TOML files of any type with a schema: mistakes are reported with their locations, and files
-//! are written with a comment on each value.
+//! are written with a comment on each value. The comments are spliced into the text that the toml crate writes: toml_edit
+//! would need the same walk through values and schema.
 
 use std::path::Path;
 

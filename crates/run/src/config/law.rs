@@ -137,13 +137,7 @@ impl LawSection {
         };
         match Law::new(source) {
             Ok(law) => Ok(Some(Arc::new(law))),
-            Err(mistake) => {
-                let help = format!("{mistake}").split_once('\n').map(|(_, shown)| format!("the place:\n{shown}"));
-                let at = 1 + mistake.formula[..mistake.span.start].chars().count();
-                let problem = format!("character {at}: {}", mistake.problem);
-                let problem = Problem::new(format!("{SECTION}.{key}"), problem).with_help(help.unwrap_or_default());
-                Err(problem.within(mistake.formula, mistake.span))
-            }
+            Err(mistake) => Err(Problem::in_formula(format!("{SECTION}.{key}"), mistake)),
         }
     }
 

@@ -26,7 +26,7 @@ fn a_variable_does_not_start_threads_without_end() {
     {
         run(output, variable).exits(0);
         let log = fs::read_to_string(folder.path(&format!("{output}/run.log"))).unwrap();
-        assert!(log.contains(&format!("precision f64, {threads} threads")), "{log}");
+        assert!(log.contains(&format!("precision=f64 threads={threads}")), "{log}");
     }
     let mut resumed = folder.command(&["resume", "cores", "-q", "--threads", "2", "--t-end", "1.0"]);
     resumed.env("RAYON_NUM_THREADS", "99999999999").env("RAYON_RS_NUM_CPUS", "99999999999");
