@@ -3,8 +3,24 @@
 use crate::law::Program;
 use crate::law::program::{Input, Op, Register};
 
-/// Block of the squares s², from which a plan starts.
+/// Block of the squares s².
 pub const SQUARES: usize = 0;
+/// Block of the distances s.
+pub const ROOTS: usize = 1;
+/// Block of 1 / s.
+pub const INVERSES: usize = 2;
+/// Number of blocks for distances, from which a plan starts. There are as many again after them: those of the next pairs
+/// are computed meanwhile.
+pub const TAKEN: usize = 3;
+
+/// Which distances a program reads, beside the squares.
+#[derive(Clone, Copy, Debug)]
+pub struct Reads {
+    /// s
+    pub root: bool,
+    /// 1 / s
+    pub inverse: bool,
+}
 
 /// Operation with the block of its result; operands are blocks too.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +34,8 @@ pub struct Step {
 pub struct Plan {
     /// Constants, and inputs that belong to the target: computed once for many sources.
     pub fixed: Vec<Step>,
+    /// Distances that the program reads.
+    pub reads: Reads,
     /// The other operations, in order.
     pub steps: Vec<Step>,
     /// Number of blocks.
@@ -34,10 +52,12 @@ impl Plan {
     /// Plans a program.
     pub fn new(program: &Program) -> Self {
         let last = last_uses(program);
+        let reads = |input| program.ops.contains(&Op::Input(input));
         let mut plan = Self {
             fixed: Vec::new(),
+            reads: Reads { root: reads(Input::S), inverse: reads(Input::InverseS) },
             steps: Vec::new(),
-            blocks: SQUARES + 1,
+            blocks: 2 * TAKEN,
             factor: 0,
             slope: None,
             minus_potential: None,
@@ -45,8 +65,8 @@ impl Plan {
         let mut at: Vec<Register> = Vec::with_capacity(program.ops.len());
         let mut free = Vec::new();
         for (k, &op) in program.ops.iter().enumerate() {
-            if op == Op::Input(Input::SquareS) {
-                at.push(SQUARES as Register);
+            if let Some(taken) = distance(op) {
+                at.push(taken as Register);
                 continue;
             }
             let is_fixed = matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
@@ -64,12 +84,22 @@ impl Plan {
             ended.sort_unstable();
             ended.dedup();
             let blocks = ended.into_iter().map(|it| usize::from(at[it]));
-            free.extend(blocks.filter(|&block| block != SQUARES && plan.fixed.iter().all(|fixed| fixed.to != block)));
+            free.extend(blocks.filter(|&block| block >= TAKEN && plan.fixed.iter().all(|fixed| fixed.to != block)));
         }
         let block = |register: Register| usize::from(at[usize::from(register)]);
         (plan.factor, plan.slope) = (block(program.factor), program.slope.map(block));
         plan.minus_potential = program.minus_potential.map(block);
         plan
+    }
+}
+
+/// Returns the block of an operation that is a distance.
+fn distance(op: Op) -> Option<usize> {
+    match op {
+        Op::Input(Input::SquareS) => Some(SQUARES),
+        Op::Input(Input::S) => Some(ROOTS),
+        Op::Input(Input::InverseS) => Some(INVERSES),
+        _ => None,
     }
 }
 
