@@ -1,38 +1,173 @@
 //! Pairs of a [law](crate::law) in lanes: its program, operation by operation, on a block of pairs at a time.
 //!
 //! Each operation is a loop over full vectors of the widest unit, between blocks of memory in the innermost cache. A
-//! just-in-time compiler such as cranelift has vectors of 128 bits, a quarter of those of AVX-512. The roots of a block,
-//! for which the unit of divisions is busy longest, are begun one by one between the operations of the block before.
+//! just-in-time compiler such as cranelift has vectors of 128 bits, a quarter of those of AVX-512. The roots, for which
+//! the unit of divisions is busy longest, are begun for the next block, one by one between other operations of this one.
 
 use super::interaction::{Ahead, Interaction};
 use super::inverse_sqrt::{Ieee, InverseSqrt};
 use super::law::LawSources;
 use super::near::Near;
 use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
-use super::plan::{INVERSES, ROOTS, Reads, SQUARES, Step, TAKEN};
+use super::plan::{DISTANCES, INVERSES, ROOTS, Reads, SQUARES, Step};
 use super::sources::columns;
 use crate::force::mode::{MAX_LANES, Mode};
 use crate::force::real::Real;
 use crate::law::functions;
 use crate::law::program::{Input, Op};
 use pulp::Simd;
+use std::cell::Cell;
+use std::hint::black_box;
 
 /// Number of pairs of each lane in a block.
 const BLOCK: usize = 16;
-/// Number of pairs whose results are in registers at a time.
+/// Number of pairs of each lane whose results are in registers at a time.
 const IN_REGISTERS: usize = 8;
 
-/// Vectors of one result of a program.
-type Block<M, S> = [V<M, S>; BLOCK];
+/// Vectors of one result of a program, aligned to cache lines, which the types of vectors are not. The blocks of operands
+/// and of the result are borrowed at the same time.
+#[repr(C, align(64))]
+struct Block<M: Mode, S: Simd>([Cell<V<M, S>>; BLOCK]);
+
+impl<M: Mode, S: Simd> Block<M, S> {
+    #[inline(always)]
+    fn new(value: V<M, S>) -> Self {
+        Self([value; BLOCK].map(Cell::new))
+    }
+
+    #[inline(always)]
+    fn get(&self, k: usize) -> V<M, S> {
+        self.0[k].get()
+    }
+
+    #[inline(always)]
+    fn set(&self, k: usize, value: V<M, S>) {
+        self.0[k].set(value);
+    }
+
+    #[inline(always)]
+    fn fill(&self, value: V<M, S>) {
+        for k in 0..BLOCK {
+            self.set(k, value);
+        }
+    }
+
+    #[inline(always)]
+    fn values(&self) -> [V<M, S>; BLOCK] {
+        let mut values = [self.get(0); BLOCK];
+        for (k, value) in values.iter_mut().enumerate() {
+            *value = self.get(k);
+        }
+        values
+    }
+}
+
+/// Sources of a block of pairs.
+#[derive(Clone, Copy)]
+struct Sources<'a, R> {
+    slots: &'a [R],
+    /// Length of a slot.
+    stride: usize,
+    /// Lane of the first source in a slot.
+    first: usize,
+    /// Place of the first source in its bag.
+    place: usize,
+}
+
+impl<'a, R: Real> Sources<'a, R> {
+    /// Creates the sources of the first slots.
+    #[inline(always)]
+    fn new(slots: &'a [R], stride: usize, first: usize, place: usize) -> Self {
+        Self { slots: &slots[..slots.len().min(BLOCK * stride)], stride, first, place }
+    }
+
+    /// Returns the number of sources: at most [`BLOCK`].
+    #[inline(always)]
+    fn len(&self) -> usize {
+        (self.slots.len() / self.stride).min(BLOCK)
+    }
+
+    /// Returns a source.
+    #[inline(always)]
+    fn get<const OVER_BAGS: bool>(&self, k: usize) -> Source<'a, R, OVER_BAGS> {
+        Source::new(&self.slots[k * self.stride..][..self.stride], self.first, self.place + k)
+    }
+}
+
+/// Distances of a block of pairs.
+struct Distances<'a, M: Mode, S: Simd> {
+    /// s², s, 1 / s
+    scalars: &'a [Block<M, S>; DISTANCES],
+    /// Relative position.
+    position: &'a [Block<M, S>; 3],
+    reads: Reads,
+}
+
+impl<M: Mode, S: Simd> Distances<'_, M, S> {
+    /// Computes the distances of a pair, but 1 / s only in a form that needs no check.
+    #[inline(always)]
+    fn begin<D: InverseSqrt, const OVER_BAGS: bool>(
+        &self,
+        (simd, form): (S, D),
+        target: &Lanes<M, S>,
+        sources: Sources<'_, M::Real>,
+        k: usize,
+    ) {
+        let r = relative_position::<M, S, OVER_BAGS>(simd, target, sources.get(k));
+        let square = target.softened_square(simd, r);
+        if self.reads.root {
+            let root = M::Real::sqrt_lanes(simd, square);
+            self.scalars[ROOTS].set(k, root);
+            if !D::PARTIAL && self.reads.inverse {
+                self.scalars[INVERSES].set(k, form.inverse_of_root::<M::Real, S>(simd, square, root));
+            }
+        }
+        self.scalars[SQUARES].set(k, square);
+        for (position, &r) in self.position.iter().zip(&r) {
+            position.set(k, r);
+        }
+    }
+
+    /// Computes 1 / s in a form that has no value at 0 and ∞, and there in the other.
+    #[inline(always)]
+    fn finish<D: InverseSqrt>(&self, simd: S, form: D) {
+        if !D::PARTIAL || !self.reads.inverse {
+            return;
+        }
+        let mut sums = [M::Real::splat(simd, M::Real::from_f64(0.0)); 4];
+        for part in (0..BLOCK).step_by(sums.len()) {
+            for (k, sum) in sums.iter_mut().enumerate() {
+                *sum = M::Real::add(simd, *sum, self.invert(simd, form, part + k));
+            }
+        }
+        // The sum of numbers of one sign is NaN if and only if one of them is.
+        let [a, b, c, d] = sums;
+        let sum = M::Real::add(simd, M::Real::add(simd, a, b), M::Real::add(simd, c, d));
+        if form.any_nan::<M::Real, S>(sum) {
+            for k in 0..BLOCK {
+                self.invert(simd, Ieee, k);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn invert<D: InverseSqrt>(&self, simd: S, form: D, k: usize) -> V<M, S> {
+        let [squares, roots, inverses] = self.scalars;
+        let inverse = form.inverse_of_root::<M::Real, S>(simd, squares.get(k), roots.get(k));
+        inverses.set(k, inverse);
+        inverse
+    }
+}
 
 /// Pairs of a law, with the memory for their program.
 pub struct LawPairs<'a, M: Mode, S: Simd, D> {
     law: &'a LawSources<M>,
     form: D,
+    /// Blocks of the plan.
     blocks: Vec<Block<M, S>>,
-    /// Relative positions of the pairs of a block and of the next one, in turn.
-    positions: [[[V<M, S>; 3]; BLOCK]; 2],
-    /// Which of the two the present block is.
+    /// Relative positions, in two turns as the distances.
+    positions: [[Block<M, S>; 3]; 2],
+    /// Turn of the present block.
     turn: usize,
     /// Number of pairs of the next block whose distances are there.
     begun: usize,
@@ -43,220 +178,173 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
     #[inline(always)]
     pub fn new(simd: S, law: &'a LawSources<M>, form: D) -> Self {
         let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
-        let mut blocks = vec![[zero; BLOCK]; law.plan().blocks];
+        let blocks: Vec<_> = (0..law.plan().blocks).map(|_| Block::new(zero)).collect();
         for step in &law.plan().fixed {
             if let Op::Constant(value) = step.op {
-                blocks[step.to] = [M::Real::splat(simd, M::Real::from_f64(value)); BLOCK];
+                blocks[step.to].fill(M::Real::splat(simd, M::Real::from_f64(value)));
             }
         }
-        Self { law, form, blocks, positions: [[[zero; 3]; BLOCK]; 2], turn: 0, begun: 0 }
+        let positions = [zero; 2].map(|zero| [zero; 3].map(Block::new));
+        Self { law, form, blocks, positions, turn: 0, begun: 0 }
     }
 
-    /// Computes the distance of the next pair of the block that follows, if there is one.
+    /// Returns a block of the plan.
     #[inline(always)]
-    fn begin<const OVER_BAGS: bool>(
-        &mut self,
-        simd: S,
-        target: &Lanes<M, S>,
-        Ahead { slots, first }: Ahead<'_, M::Real>,
-        stride: usize,
-    ) {
-        let k = self.begun;
-        if k >= BLOCK || k * stride >= slots.len() {
-            return;
-        }
-        let source = Source::<_, OVER_BAGS>::new(&slots[k * stride..][..stride], first, k);
-        let r = relative_position::<M, S, OVER_BAGS>(simd, target, source);
-        let square = target.softened_square(simd, r);
-        let (next, Reads { root, inverse }) = (1 - self.turn, self.law.plan().reads);
-        let taken = &mut self.blocks[next * TAKEN..][..TAKEN];
-        if inverse {
-            taken[INVERSES][k] = self.form.inverse_sqrt::<M::Real, S>(simd, square);
-        }
-        if root {
-            taken[ROOTS][k] = M::Real::sqrt_lanes(simd, square);
-        }
-        taken[SQUARES][k] = square;
-        self.positions[next][k] = r;
-        self.begun += 1;
+    fn block(&self, block: usize) -> &Block<M, S> {
+        &self.blocks[if block < DISTANCES { block + self.turn * DISTANCES } else { block }]
     }
 
-    /// Goes on to the next block, of which all distances are there. A form of 1/√x may have no value at 0 and ∞.
+    /// Returns the distances of a turn.
     #[inline(always)]
-    fn turn(&mut self, simd: S) {
-        (self.turn, self.begun) = (1 - self.turn, 0);
-        if !D::PARTIAL || !self.law.plan().reads.inverse {
-            return;
-        }
-        let taken = &mut self.blocks[self.turn * TAKEN..][..TAKEN];
-        // Of numbers that are not negative the sum is NaN if and only if one of them is.
-        let mut sum = taken[INVERSES][0];
-        for inverse in &taken[INVERSES][1..] {
-            sum = M::Real::add(simd, sum, *inverse);
-        }
-        if self.form.any_nan::<M::Real, S>(sum) {
-            for k in 0..BLOCK {
-                taken[INVERSES][k] = Ieee.inverse_sqrt::<M::Real, S>(simd, taken[SQUARES][k]);
-            }
-        }
-    }
-
-    /// Returns the place of a block of the plan: distances lie in two places, in turn.
-    #[inline(always)]
-    fn place(&self, block: usize) -> usize {
-        if block < TAKEN { block + self.turn * TAKEN } else { block }
+    fn distances(&self, turn: usize) -> Distances<'_, M, S> {
+        let scalars = &self.blocks.as_chunks().0[turn];
+        Distances { scalars, position: &self.positions[turn], reads: self.law.plan().reads }
     }
 
     /// Computes a step for all pairs of the block. Places beyond the last source hold what is left of earlier ones.
     #[inline(always)]
-    fn step<const OVER_BAGS: bool>(&mut self, simd: S, Step { to, op }: Step, bag: &Bag<'_, M, S>, slots: Slots<'_, M>) {
+    fn step<const OVER_BAGS: bool>(
+        &self,
+        simd: S,
+        Step { to, op }: Step,
+        (sources, group): (Sources<'_, M::Real>, usize),
+    ) {
+        let to = &self.blocks[to];
         macro_rules! each {
             ($k:ident, [$($x:ident = $block:expr),+] => $value:expr) => {{
-                $(let $x = self.place(usize::from($block));)+
+                $(let $x = self.block(usize::from($block));)+
                 for part in (0..BLOCK).step_by(IN_REGISTERS) {
+                    // Written when all are read: for all that the compiler knows, an operand may lie there.
                     let mut results = [M::Real::splat(simd, M::Real::from_f64(0.0)); IN_REGISTERS];
-                    {
-                        $(let $x = &self.blocks[$x][part..][..IN_REGISTERS];)+
-                        for $k in 0..IN_REGISTERS {
-                            results[$k] = $value;
-                        }
+                    for k in 0..IN_REGISTERS {
+                        let $k = part + k;
+                        results[k] = $value;
                     }
-                    // An operand may lie here: written when all are read.
-                    self.blocks[to][part..][..IN_REGISTERS].copy_from_slice(&results);
+                    for k in 0..IN_REGISTERS {
+                        to.set(part + k, results[k]);
+                    }
                 }
             }};
         }
         // A plain loop over numbers, which the compiler turns into vector code.
         macro_rules! each_number {
-            ($function:ident, $a:expr) => {{
-                let mut numbers = self.blocks[self.place(usize::from($a))];
-                for number in bytemuck::cast_slice_mut::<_, M::Real>(&mut numbers) {
-                    *number = functions::$function(*number);
+            ($function:ident, [$x:expr $(, $y:ident = $block:expr)?]) => {{
+                let mut numbers = self.block(usize::from($x)).values();
+                $(let $y = self.block(usize::from($block)).values();)?
+                for (k, x) in bytemuck::cast_slice_mut::<_, M::Real>(&mut numbers).iter_mut().enumerate() {
+                    let _ = k;
+                    *x = functions::$function(*x $(, bytemuck::cast_slice::<_, M::Real>(&$y)[k])?);
                 }
-                self.blocks[to] = numbers;
+                for k in 0..BLOCK {
+                    to.set(k, numbers[k]);
+                }
             }};
         }
         match op {
             Op::Input(Input::SourceMass) => {
-                for (source, mass) in slots.sources::<OVER_BAGS>().zip(&mut self.blocks[to]) {
-                    *mass = source.mass(simd);
+                for k in 0..sources.len() {
+                    to.set(k, sources.get::<OVER_BAGS>(k).mass(simd));
                 }
             }
             Op::Input(Input::Source(column)) => {
                 let column = self.law.of_sources(column);
-                for (source, value) in slots.sources::<OVER_BAGS>().zip(&mut self.blocks[to]) {
-                    *value = source.beside(simd, column, bag.group);
+                for k in 0..sources.len() {
+                    to.set(k, sources.get::<OVER_BAGS>(k).beside(simd, column, group));
                 }
             }
             // These are there before.
-            Op::Input(
-                Input::S | Input::InverseS | Input::SquareS | Input::TargetMass | Input::Target(_),
-            )
+            Op::Input(Input::S | Input::SquareS | Input::InverseS | Input::TargetMass | Input::Target(_))
             | Op::Constant(_) => {}
-            Op::Add(a, b) => each!(k, [x = a, y = b] => M::Real::add(simd, x[k], y[k])),
-            Op::Sub(a, b) => each!(k, [x = a, y = b] => M::Real::sub(simd, x[k], y[k])),
-            Op::Mul(a, b) => each!(k, [x = a, y = b] => M::Real::mul(simd, x[k], y[k])),
-            Op::Div(a, b) => each!(k, [x = a, y = b] => M::Real::div(simd, x[k], y[k])),
+            Op::Add(a, b) => each!(k, [x = a, y = b] => M::Real::add(simd, x.get(k), y.get(k))),
+            Op::Sub(a, b) => each!(k, [x = a, y = b] => M::Real::sub(simd, x.get(k), y.get(k))),
+            Op::Mul(a, b) => each!(k, [x = a, y = b] => M::Real::mul(simd, x.get(k), y.get(k))),
+            Op::Div(a, b) => each!(k, [x = a, y = b] => M::Real::div(simd, x.get(k), y.get(k))),
             Op::Neg(a) => {
                 let minus_zero = M::Real::splat(simd, M::Real::from_f64(-0.0));
-                each!(k, [x = a] => M::Real::sub(simd, minus_zero, x[k]));
+                each!(k, [x = a] => M::Real::sub(simd, minus_zero, x.get(k)));
             }
-            Op::Sqrt(a) => each!(k, [x = a] => M::Real::sqrt_lanes(simd, x[k])),
-            Op::Exp(a) => each_number!(exp, a),
-            Op::Log(a) => each_number!(log, a),
-            Op::Sin(a) => each_number!(sin, a),
-            Op::Cos(a) => each_number!(cos, a),
-            Op::Pow(a, b) => {
-                let [mut numbers, exponents] = [a, b].map(|it| self.blocks[self.place(usize::from(it))]);
-                let exponents: &[M::Real] = bytemuck::cast_slice(&exponents);
-                for (number, exponent) in bytemuck::cast_slice_mut(&mut numbers).iter_mut().zip(exponents) {
-                    *number = functions::pow::<M::Real>(*number, *exponent);
-                }
-                self.blocks[to] = numbers;
-            }
-            Op::Min(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [x[k], y[k]], [x[k], y[k]])),
-            Op::Max(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [y[k], x[k]], [x[k], y[k]])),
+            Op::Sqrt(a) => each!(k, [x = a] => M::Real::sqrt_lanes(simd, x.get(k))),
+            Op::Exp(a) => each_number!(exp, [a]),
+            Op::Log(a) => each_number!(log, [a]),
+            Op::Sin(a) => each_number!(sin, [a]),
+            Op::Cos(a) => each_number!(cos, [a]),
+            Op::Pow(a, b) => each_number!(pow, [a, exponents = b]),
+            Op::Min(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [x.get(k), y.get(k)], [x.get(k), y.get(k)])),
+            Op::Max(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [y.get(k), x.get(k)], [x.get(k), y.get(k)])),
             Op::Less(a, b, c, d) => each!(
-                k, [x = a, y = b, yes = c, no = d] => select_less::<M, S>(simd, [x[k], y[k]], [yes[k], no[k]])
+                k, [x = a, y = b, yes = c, no = d] => select_less::<M, S>(simd, [x.get(k), y.get(k)], [yes.get(k), no.get(k)])
             ),
         }
     }
 
-    /// Adds the pairs of the block to the sums, and begins those of the next.
+    /// Adds the pairs of the block to the sums, and begins those of the next. Returns how many of these are begun.
     #[inline(always)]
     fn add_pairs<const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
-        &mut self,
+        &self,
         simd: S,
         (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-        (slots, next): (Slots<'_, M>, Ahead<'_, M::Real>),
+        [sources, next]: [Sources<'_, M::Real>; 2],
         sums: &mut Sums<M, S, K>,
-    ) {
-        let (plan, zero) = (self.law.plan(), M::Real::splat(simd, M::Real::from_f64(0.0)));
+    ) -> usize {
+        let plan = self.law.plan();
         // Where there is no result it is not read.
-        let [factors, slopes, minus_potentials] =
-            [Some(plan.factor), plan.slope, plan.minus_potential].map(|block| self.place(block.unwrap_or(SQUARES)));
+        let result = |block: Option<usize>| self.block(block.unwrap_or(SQUARES));
+        let results = [result(Some(plan.factor)), result(plan.slope), result(plan.minus_potential)];
         let has_potential = plan.minus_potential.is_some();
-        let mut now = *sums;
-        for (k, source) in slots.sources::<OVER_BAGS>().enumerate().take(BLOCK) {
-            self.begin::<OVER_BAGS>(simd, target, next, slots.stride);
-            let blocks = &self.blocks;
-            let (before, mut of) = (now, [blocks[factors][k], blocks[slopes][k], blocks[minus_potentials][k]]);
-            if MASKED {
-                let (absent, beyond) = (source.absent(simd, bag), source.beyond(simd, bag));
-                for result in &mut of {
-                    *result = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *result));
-                }
+        let (position, later) = (&self.positions[self.turn], self.distances(1 - self.turn));
+        let (mut now, mut begun, begin) = (*sums, self.begun, next.len());
+        for k in 0..sources.len() {
+            if begun < begin {
+                later.begin::<D, OVER_BAGS>((simd, self.form), target, next, begun);
+                begun += 1;
             }
-            let ([factor, slope, minus_potential], r) = (of, self.positions[self.turn][k]);
-            for (sum, &r) in now.iter_mut().zip(&r) {
-                M::add_product(simd, sum, factor, r);
-            }
-            if is_whole(K) {
-                let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
-                let ([x, y, z], [vx, vy, vz]) = (r, v);
-                let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
-                let beta = M::Real::mul(simd, slope, rv);
-                for k in 0..3 {
-                    M::add_product(simd, &mut now[3 + k], factor, v[k]);
-                    M::add_product(simd, &mut now[3 + k], beta, r[k]);
-                }
-                if has_potential {
-                    M::subtract(simd, &mut now[6], minus_potential);
-                }
-            }
-            if M::ZERO_COUNTS && MASKED {
-                restore::<M, S, K>(simd, &mut now, &before, source.absent(simd, bag));
-                restore::<M, S, K>(simd, &mut now, &before, source.beyond(simd, bag));
-            }
+            let of = [results[0].get(k), results[1].get(k), results[2].get(k)];
+            let r = [position[0].get(k), position[1].get(k), position[2].get(k)];
+            let source = sources.get::<OVER_BAGS>(k);
+            add_pair::<M, S, K, OVER_BAGS, MASKED>(simd, &mut now, (target, bag), (source, r, of), has_potential);
         }
         *sums = now;
+        begun
     }
 }
 
-/// Slots of the sources in a block.
-struct Slots<'a, M: Mode> {
-    slots: &'a [M::Real],
-    stride: usize,
-    /// Lane of the first source in a slot.
-    first: usize,
-    /// Place in the bag of the first source.
-    place: usize,
-}
-
-impl<M: Mode> Clone for Slots<'_, M> {
-    fn clone(&self) -> Self {
-        *self
+/// Adds a pair with its results A, B and −U / m_i to the sums.
+#[inline(always)]
+fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
+    simd: S,
+    sums: &mut Sums<M, S, K>,
+    (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
+    (source, r, mut results): (Source<'_, M::Real, OVER_BAGS>, [V<M, S>; 3], [V<M, S>; 3]),
+    has_potential: bool,
+) {
+    let before = *sums;
+    if MASKED {
+        let (absent, beyond) = (source.absent(simd, bag), source.beyond(simd, bag));
+        let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
+        for result in &mut results {
+            *result = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *result));
+        }
     }
-}
-
-impl<M: Mode> Copy for Slots<'_, M> {}
-
-impl<'a, M: Mode> Slots<'a, M> {
-    /// Returns the sources.
-    #[inline(always)]
-    fn sources<const OVER_BAGS: bool>(self) -> impl Iterator<Item = Source<'a, M::Real, OVER_BAGS>> {
-        let slots = self.slots.chunks_exact(self.stride).enumerate();
-        slots.map(move |(k, slot)| Source::new(slot, self.first, self.place + k))
+    let [factor, slope, minus_potential] = results;
+    for (sum, &r) in sums.iter_mut().zip(&r) {
+        M::add_product(simd, sum, factor, r);
+    }
+    if is_whole(K) {
+        let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
+        let ([x, y, z], [vx, vy, vz]) = (r, v);
+        let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
+        let beta = M::Real::mul(simd, slope, rv);
+        for k in 0..3 {
+            M::add_product(simd, &mut sums[3 + k], factor, v[k]);
+            M::add_product(simd, &mut sums[3 + k], beta, r[k]);
+        }
+        if has_potential {
+            M::subtract(simd, &mut sums[6], minus_potential);
+        }
+    }
+    if M::ZERO_COUNTS && MASKED {
+        restore::<M, S, K>(simd, sums, &before, source.absent(simd, bag));
+        restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
     }
 }
 
@@ -275,7 +363,7 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
                 Op::Input(Input::Target(column)) => 1 + usize::from(column),
                 _ => continue,
             };
-            self.blocks[step.to] = [load::<M, S>(&self.law.of_targets(column, particles)); BLOCK];
+            self.blocks[step.to].fill(load::<M, S>(&self.law.of_targets(column, particles)));
         }
     }
 
@@ -289,25 +377,32 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
         next: Ahead<'_, M::Real>,
         sums: &mut Sums<M, S, K>,
     ) -> Near<M, S> {
-        let stride = columns::<M, K>() * <M::Real as Real>::WIDTH;
-        for from in (0..bag.slots.len()).step_by(BLOCK * stride) {
-            let (slots, later) = bag.slots[from..].split_at((BLOCK * stride).min(bag.slots.len() - from));
-            while self.begun * stride < slots.len() {
-                self.begin::<OVER_BAGS>(simd, target, Ahead { slots, first: bag.first }, stride);
+        let (law, form, stride) = (self.law, self.form, columns::<M, K>() * <M::Real as Real>::WIDTH);
+        for place in (0..bag.slots.len() / stride).step_by(BLOCK) {
+            let sources = Sources::new(&bag.slots[place * stride..], stride, bag.first, place);
+            let later = &bag.slots[place * stride + sources.slots.len()..];
+            let (slots, first) = if later.is_empty() { (next.slots, next.first) } else { (later, bag.first) };
+            let next = Sources::new(slots, stride, first, 0);
+            for k in self.begun..sources.len() {
+                self.distances(1 - self.turn).begin::<D, OVER_BAGS>((simd, form), target, sources, k);
             }
-            self.turn(simd);
-            let next = if later.is_empty() { next } else { Ahead { slots: later, first: bag.first } };
-            let slots = Slots { slots, stride, first: bag.first, place: from / stride };
-            for k in 0..self.law.plan().steps.len() {
-                self.begin::<OVER_BAGS>(simd, target, next, stride);
-                self.step::<OVER_BAGS>(simd, self.law.plan().steps[k], bag, slots);
+            self.turn = 1 - self.turn;
+            self.distances(self.turn).finish(simd, form);
+            self.begun = 0;
+            for &step in &law.plan().steps {
+                if self.begun < next.len() {
+                    self.distances(1 - self.turn).begin::<D, OVER_BAGS>((simd, form), target, next, self.begun);
+                    self.begun += 1;
+                }
+                self.step::<OVER_BAGS>(simd, step, (sources, bag.group));
             }
-            let pairs = (target, bag);
-            if bag.masked {
-                self.add_pairs::<K, OVER_BAGS, true>(simd, pairs, (slots, next), sums);
+            // In memory until here: the steps use the registers.
+            let (of, sources, sums) = ((target, bag), [sources, next], black_box(&mut *sums));
+            self.begun = if bag.masked {
+                self.add_pairs::<K, OVER_BAGS, true>(simd, of, sources, sums)
             } else {
-                self.add_pairs::<K, OVER_BAGS, false>(simd, pairs, (slots, next), sums);
-            }
+                self.add_pairs::<K, OVER_BAGS, false>(simd, of, sources, sums)
+            };
         }
         Near::none(simd)
     }

@@ -11,12 +11,12 @@ pub const ROOTS: usize = 1;
 pub const INVERSES: usize = 2;
 /// Number of blocks for distances, from which a plan starts. There are as many again after them: those of the next pairs
 /// are computed meanwhile.
-pub const TAKEN: usize = 3;
+pub const DISTANCES: usize = 3;
 
 /// Which distances a program reads, beside the squares.
 #[derive(Clone, Copy, Debug)]
 pub struct Reads {
-    /// s
+    /// s, or 1 / s made of it
     pub root: bool,
     /// 1 / s
     pub inverse: bool,
@@ -55,9 +55,9 @@ impl Plan {
         let reads = |input| program.ops.contains(&Op::Input(input));
         let mut plan = Self {
             fixed: Vec::new(),
-            reads: Reads { root: reads(Input::S), inverse: reads(Input::InverseS) },
+            reads: Reads { root: reads(Input::S) || reads(Input::InverseS), inverse: reads(Input::InverseS) },
             steps: Vec::new(),
-            blocks: 2 * TAKEN,
+            blocks: 2 * DISTANCES,
             factor: 0,
             slope: None,
             minus_potential: None,
@@ -84,7 +84,7 @@ impl Plan {
             ended.sort_unstable();
             ended.dedup();
             let blocks = ended.into_iter().map(|it| usize::from(at[it]));
-            free.extend(blocks.filter(|&block| block >= TAKEN && plan.fixed.iter().all(|fixed| fixed.to != block)));
+            free.extend(blocks.filter(|&block| block >= DISTANCES && plan.fixed.iter().all(|fixed| fixed.to != block)));
         }
         let block = |register: Register| usize::from(at[usize::from(register)]);
         (plan.factor, plan.slope) = (block(program.factor), program.slope.map(block));
