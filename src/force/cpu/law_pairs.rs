@@ -24,6 +24,12 @@ const BLOCK: usize = 16;
 /// Number of pairs of each lane whose results are in registers at a time.
 const IN_REGISTERS: usize = 8;
 
+/// Number of pairs of the next block whose distances are begun between the steps of this one; the others are begun while
+/// this one's pairs are added to the sums.
+const AMONG_STEPS: usize = BLOCK / 2;
+/// Number of those that are begun before 1 / s is made of the roots of this one: that takes as long.
+const BEFORE_STEPS: usize = 2;
+
 /// Vectors of one result of a program, aligned to cache lines, which the types of vectors are not. The blocks of operands
 /// and of the result are borrowed at the same time.
 #[repr(C, align(64))]
@@ -85,6 +91,18 @@ impl<'a, R: Real> Sources<'a, R> {
     #[inline(always)]
     fn len(&self) -> usize {
         (self.slots.len() / self.stride).min(BLOCK)
+    }
+
+    /// Returns true if there are [`BLOCK`] sources.
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.slots.len() == BLOCK * self.stride
+    }
+
+    /// Returns the same sources with a length that the compiler knows.
+    #[inline(always)]
+    fn full(self) -> Self {
+        Self { slots: &self.slots[..BLOCK * self.stride], ..self }
     }
 
     /// Returns a source.
@@ -277,55 +295,107 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         }
     }
 
-    /// Adds the pairs of the block to the sums, and begins those of the next. Returns how many of these are begun.
+    /// Adds the pairs of a full block to the sums, none of them left out, and begins the rest of the next, full one.
     #[inline(always)]
-    fn add_pairs<const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
+    fn add_all<const K: usize, const OVER_BAGS: bool>(
         &self,
         simd: S,
         (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
         [sources, next]: [Sources<'_, M::Real>; 2],
         sums: &mut Sums<M, S, K>,
-    ) -> usize {
-        let plan = self.law.plan();
-        // Where there is no result it is not read.
-        let result = |block: Option<usize>| self.block(block.unwrap_or(SQUARES));
-        let results = [result(Some(plan.factor)), result(plan.slope), result(plan.minus_potential)];
-        let has_potential = plan.minus_potential.is_some();
-        let (position, later) = (&self.positions[self.turn], self.distances(1 - self.turn));
-        let (mut now, mut begun, begin) = (*sums, self.begun, next.len());
-        for k in 0..sources.len() {
-            if begun < begin {
-                later.begin::<D, OVER_BAGS>((simd, self.form), target, next, begun);
-                begun += 1;
+    ) {
+        let (sources, next) = (sources.full(), next.full());
+        let (results, later) = (self.results(), self.distances(1 - self.turn));
+        let mut now = *sums;
+        for k in 0..BLOCK {
+            if k % 2 == 0 {
+                later.begin::<D, OVER_BAGS>((simd, self.form), target, next, AMONG_STEPS + k / 2);
             }
-            let of = [results[0].get(k), results[1].get(k), results[2].get(k)];
-            let r = [position[0].get(k), position[1].get(k), position[2].get(k)];
-            let source = sources.get::<OVER_BAGS>(k);
-            add_pair::<M, S, K, OVER_BAGS, MASKED>(simd, &mut now, (target, bag), (source, r, of), has_potential);
+            let pair = (sources.get::<OVER_BAGS>(k), results.get(k));
+            add_pair::<M, S, K, OVER_BAGS, false>(simd, &mut now, (target, bag), pair);
         }
         *sums = now;
-        begun
+    }
+
+    /// Adds the pairs of a block to the sums, except those that a lane leaves out.
+    #[inline(always)]
+    fn add_some<const K: usize, const OVER_BAGS: bool>(
+        &self,
+        simd: S,
+        (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
+        sources: Sources<'_, M::Real>,
+        sums: &mut Sums<M, S, K>,
+    ) {
+        let results = self.results();
+        let mut now = *sums;
+        for k in 0..sources.len() {
+            let pair = (sources.get::<OVER_BAGS>(k), results.get(k));
+            add_pair::<M, S, K, OVER_BAGS, true>(simd, &mut now, (target, bag), pair);
+        }
+        *sums = now;
+    }
+
+    /// Returns the results of the present block.
+    #[inline(always)]
+    fn results(&self) -> Results<'_, M, S> {
+        let plan = self.law.plan();
+        let block = |block: Option<usize>| self.block(block.unwrap_or(SQUARES));
+        Results {
+            position: &self.positions[self.turn],
+            // Where there is none it is not read.
+            factors: [block(Some(plan.factor)), block(plan.slope), block(plan.minus_potential)],
+            has_potential: plan.minus_potential.is_some(),
+        }
     }
 }
 
-/// Adds a pair with its results A, B and −U / m_i to the sums.
+/// Results of a block of pairs.
+struct Results<'a, M: Mode, S: Simd> {
+    position: &'a [Block<M, S>; 3],
+    /// A, B and −U / m_i
+    factors: [&'a Block<M, S>; 3],
+    has_potential: bool,
+}
+
+/// Results of a pair.
+struct PairResults<M: Mode, S: Simd> {
+    /// Relative position.
+    r: [V<M, S>; 3],
+    /// A, B and −U / m_i
+    factors: [V<M, S>; 3],
+    has_potential: bool,
+}
+
+impl<M: Mode, S: Simd> Results<'_, M, S> {
+    #[inline(always)]
+    fn get(&self, k: usize) -> PairResults<M, S> {
+        let ([x, y, z], [a, b, c]) = (self.position, self.factors);
+        PairResults {
+            r: [x.get(k), y.get(k), z.get(k)],
+            factors: [a.get(k), b.get(k), c.get(k)],
+            has_potential: self.has_potential,
+        }
+    }
+}
+
+/// Adds a pair to the sums.
 #[inline(always)]
 fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
     simd: S,
     sums: &mut Sums<M, S, K>,
     (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-    (source, r, mut results): (Source<'_, M::Real, OVER_BAGS>, [V<M, S>; 3], [V<M, S>; 3]),
-    has_potential: bool,
+    (source, results): (Source<'_, M::Real, OVER_BAGS>, PairResults<M, S>),
 ) {
+    let PairResults { r, mut factors, has_potential } = results;
     let before = *sums;
     if MASKED {
         let (absent, beyond) = (source.absent(simd, bag), source.beyond(simd, bag));
         let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
-        for result in &mut results {
-            *result = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *result));
+        for factor in &mut factors {
+            *factor = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *factor));
         }
     }
-    let [factor, slope, minus_potential] = results;
+    let [factor, slope, minus_potential] = factors;
     for (sum, &r) in sums.iter_mut().zip(&r) {
         M::add_product(simd, sum, factor, r);
     }
@@ -383,26 +453,38 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
             let later = &bag.slots[place * stride + sources.slots.len()..];
             let (slots, first) = if later.is_empty() { (next.slots, next.first) } else { (later, bag.first) };
             let next = Sources::new(slots, stride, first, 0);
-            for k in self.begun..sources.len() {
-                self.distances(1 - self.turn).begin::<D, OVER_BAGS>((simd, form), target, sources, k);
-            }
             self.turn = 1 - self.turn;
-            self.distances(self.turn).finish(simd, form);
-            self.begun = 0;
+            let (now, later) = (self.distances(self.turn), self.distances(1 - self.turn));
+            for k in self.begun..sources.len() {
+                now.begin::<D, OVER_BAGS>((simd, form), target, sources, k);
+            }
+            let all = !bag.masked && sources.is_full() && next.is_full();
+            let mut begun = 0;
+            while D::PARTIAL && all && begun < BEFORE_STEPS {
+                later.begin::<D, OVER_BAGS>((simd, form), target, next.full(), begun);
+                begun += 1;
+            }
+            now.finish(simd, form);
             for &step in &law.plan().steps {
-                if self.begun < next.len() {
-                    self.distances(1 - self.turn).begin::<D, OVER_BAGS>((simd, form), target, next, self.begun);
-                    self.begun += 1;
+                if all && begun < AMONG_STEPS {
+                    later.begin::<D, OVER_BAGS>((simd, form), target, next.full(), begun);
+                    begun += 1;
                 }
                 self.step::<OVER_BAGS>(simd, step, (sources, bag.group));
             }
+            while all && begun < AMONG_STEPS {
+                later.begin::<D, OVER_BAGS>((simd, form), target, next.full(), begun);
+                begun += 1;
+            }
             // In memory until here: the steps use the registers.
-            let (of, sources, sums) = ((target, bag), [sources, next], black_box(&mut *sums));
-            self.begun = if bag.masked {
-                self.add_pairs::<K, OVER_BAGS, true>(simd, of, sources, sums)
+            let (of, sums) = ((target, bag), black_box(&mut *sums));
+            if all {
+                self.add_all::<K, OVER_BAGS>(simd, of, [sources, next], sums);
+                begun = BLOCK;
             } else {
-                self.add_pairs::<K, OVER_BAGS, false>(simd, of, sources, sums)
-            };
+                self.add_some::<K, OVER_BAGS>(simd, of, sources, sums);
+            }
+            self.begun = begun;
         }
         Near::none(simd)
     }
