@@ -5,22 +5,20 @@
 //! the unit of divisions is busy longest, are begun for the next block, one by one between other operations of this one.
 
 use super::interaction::{Ahead, Interaction};
-use super::inverse_sqrt::{Ieee, InverseSqrt};
+use super::inverse_sqrt::InverseSqrt;
 use super::law::LawSources;
+use super::law_blocks::{BLOCK, Block, Distances, Sources};
 use super::near::Near;
-use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
-use super::plan::{DISTANCES, INVERSES, ROOTS, Reads, SQUARES, Step};
+use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_velocity, restore};
+use super::plan::{DISTANCES, SQUARES, Step};
 use super::sources::columns;
 use crate::force::mode::{MAX_LANES, Mode};
 use crate::force::real::Real;
 use crate::law::functions;
 use crate::law::program::{Input, Op};
 use pulp::Simd;
-use std::cell::Cell;
 use std::hint::black_box;
 
-/// Number of pairs of each lane in a block.
-const BLOCK: usize = 16;
 /// Number of pairs of each lane whose results are in registers at a time.
 const IN_REGISTERS: usize = 8;
 
@@ -29,153 +27,6 @@ const IN_REGISTERS: usize = 8;
 const AMONG_STEPS: usize = BLOCK / 2;
 /// Number of those that are begun before 1 / s is made of the roots of this one: that takes as long.
 const BEFORE_STEPS: usize = 2;
-
-/// Vectors of one result of a program, aligned to cache lines, which the types of vectors are not. The blocks of operands
-/// and of the result are borrowed at the same time.
-#[repr(C, align(64))]
-struct Block<M: Mode, S: Simd>([Cell<V<M, S>>; BLOCK]);
-
-impl<M: Mode, S: Simd> Block<M, S> {
-    #[inline(always)]
-    fn new(value: V<M, S>) -> Self {
-        Self([value; BLOCK].map(Cell::new))
-    }
-
-    #[inline(always)]
-    fn get(&self, k: usize) -> V<M, S> {
-        self.0[k].get()
-    }
-
-    #[inline(always)]
-    fn set(&self, k: usize, value: V<M, S>) {
-        self.0[k].set(value);
-    }
-
-    #[inline(always)]
-    fn fill(&self, value: V<M, S>) {
-        for k in 0..BLOCK {
-            self.set(k, value);
-        }
-    }
-
-    #[inline(always)]
-    fn values(&self) -> [V<M, S>; BLOCK] {
-        let mut values = [self.get(0); BLOCK];
-        for (k, value) in values.iter_mut().enumerate() {
-            *value = self.get(k);
-        }
-        values
-    }
-}
-
-/// Sources of a block of pairs.
-#[derive(Clone, Copy)]
-struct Sources<'a, R> {
-    slots: &'a [R],
-    /// Length of a slot.
-    stride: usize,
-    /// Lane of the first source in a slot.
-    first: usize,
-    /// Place of the first source in its bag.
-    place: usize,
-}
-
-impl<'a, R: Real> Sources<'a, R> {
-    /// Creates the sources of the first slots.
-    #[inline(always)]
-    fn new(slots: &'a [R], stride: usize, first: usize, place: usize) -> Self {
-        Self { slots: &slots[..slots.len().min(BLOCK * stride)], stride, first, place }
-    }
-
-    /// Returns the number of sources: at most [`BLOCK`].
-    #[inline(always)]
-    fn len(&self) -> usize {
-        (self.slots.len() / self.stride).min(BLOCK)
-    }
-
-    /// Returns true if there are [`BLOCK`] sources.
-    #[inline(always)]
-    fn is_full(&self) -> bool {
-        self.slots.len() == BLOCK * self.stride
-    }
-
-    /// Returns the same sources with a length that the compiler knows.
-    #[inline(always)]
-    fn full(self) -> Self {
-        Self { slots: &self.slots[..BLOCK * self.stride], ..self }
-    }
-
-    /// Returns a source.
-    #[inline(always)]
-    fn get<const OVER_BAGS: bool>(&self, k: usize) -> Source<'a, R, OVER_BAGS> {
-        Source::new(&self.slots[k * self.stride..][..self.stride], self.first, self.place + k)
-    }
-}
-
-/// Distances of a block of pairs.
-struct Distances<'a, M: Mode, S: Simd> {
-    /// s², s, 1 / s
-    scalars: &'a [Block<M, S>; DISTANCES],
-    /// Relative position.
-    position: &'a [Block<M, S>; 3],
-    reads: Reads,
-}
-
-impl<M: Mode, S: Simd> Distances<'_, M, S> {
-    /// Computes the distances of a pair, but 1 / s only in a form that needs no check.
-    #[inline(always)]
-    fn begin<D: InverseSqrt, const OVER_BAGS: bool>(
-        &self,
-        (simd, form): (S, D),
-        target: &Lanes<M, S>,
-        sources: Sources<'_, M::Real>,
-        k: usize,
-    ) {
-        let r = relative_position::<M, S, OVER_BAGS>(simd, target, sources.get(k));
-        let square = target.softened_square(simd, r);
-        if self.reads.root {
-            let root = M::Real::sqrt_lanes(simd, square);
-            self.scalars[ROOTS].set(k, root);
-            if !D::PARTIAL && self.reads.inverse {
-                self.scalars[INVERSES].set(k, form.inverse_of_root::<M::Real, S>(simd, square, root));
-            }
-        }
-        self.scalars[SQUARES].set(k, square);
-        for (position, &r) in self.position.iter().zip(&r) {
-            position.set(k, r);
-        }
-    }
-
-    /// Computes 1 / s in a form that has no value at 0 and ∞, and there in the other.
-    #[inline(always)]
-    fn finish<D: InverseSqrt>(&self, simd: S, form: D) {
-        if !D::PARTIAL || !self.reads.inverse {
-            return;
-        }
-        let mut sums = [M::Real::splat(simd, M::Real::from_f64(0.0)); 4];
-        for part in (0..BLOCK).step_by(sums.len()) {
-            for (k, sum) in sums.iter_mut().enumerate() {
-                *sum = M::Real::add(simd, *sum, self.invert(simd, form, part + k));
-            }
-        }
-        // The sum of numbers of one sign is NaN if and only if one of them is.
-        let [a, b, c, d] = sums;
-        let sum = M::Real::add(simd, M::Real::add(simd, a, b), M::Real::add(simd, c, d));
-        if form.any_nan::<M::Real, S>(sum) {
-            for k in 0..BLOCK {
-                self.invert(simd, Ieee, k);
-            }
-        }
-    }
-
-    #[inline(always)]
-    fn invert<D: InverseSqrt>(&self, simd: S, form: D, k: usize) -> V<M, S> {
-        let [squares, roots, inverses] = self.scalars;
-        let inverse = form.inverse_of_root::<M::Real, S>(simd, squares.get(k), roots.get(k));
-        inverses.set(k, inverse);
-        inverse
-    }
-}
 
 /// Pairs of a law, with the memory for their program.
 pub struct LawPairs<'a, M: Mode, S: Simd, D> {
@@ -287,8 +138,12 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
             Op::Sin(a) => each_number!(sin, [a]),
             Op::Cos(a) => each_number!(cos, [a]),
             Op::Pow(a, b) => each_number!(pow, [a, exponents = b]),
-            Op::Min(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [x.get(k), y.get(k)], [x.get(k), y.get(k)])),
-            Op::Max(a, b) => each!(k, [x = a, y = b] => select_less::<M, S>(simd, [y.get(k), x.get(k)], [x.get(k), y.get(k)])),
+            Op::Min(a, b) => {
+                each!(k, [x = a, y = b] => select_less::<M, S>(simd, [x.get(k), y.get(k)], [x.get(k), y.get(k)]))
+            }
+            Op::Max(a, b) => {
+                each!(k, [x = a, y = b] => select_less::<M, S>(simd, [y.get(k), x.get(k)], [x.get(k), y.get(k)]))
+            }
             Op::Less(a, b, c, d) => each!(
                 k, [x = a, y = b, yes = c, no = d] => select_less::<M, S>(simd, [x.get(k), y.get(k)], [yes.get(k), no.get(k)])
             ),

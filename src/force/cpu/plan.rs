@@ -7,19 +7,41 @@ use crate::law::program::{Input, Op, Register};
 pub const SQUARES: usize = 0;
 /// Block of the distances s.
 pub const ROOTS: usize = 1;
-/// Block of 1 / s.
-pub const INVERSES: usize = 2;
 /// Number of blocks for distances, from which a plan starts. There are as many again after them: those of the next pairs
 /// are computed meanwhile.
 pub const DISTANCES: usize = 3;
 
-/// Which distances a program reads, beside the squares.
+/// Which distances a program reads.
 #[derive(Clone, Copy, Debug)]
 pub struct Reads {
-    /// s, or 1 / s made of it
+    /// s²
+    pub square: bool,
+    /// s
     pub root: bool,
     /// 1 / s
     pub inverse: bool,
+}
+
+impl Reads {
+    fn new(program: &Program) -> Self {
+        let reads = |input| program.ops.contains(&Op::Input(input));
+        Self { square: reads(Input::SquareS), root: reads(Input::S), inverse: reads(Input::InverseS) }
+    }
+
+    /// Returns the block of 1 / s: that of s where nothing else reads s, so that less memory is used.
+    pub fn inverses(self) -> usize {
+        if self.root { ROOTS + 1 } else { ROOTS }
+    }
+
+    /// Returns the block of an operation that is a distance.
+    fn block(self, op: Op) -> Option<usize> {
+        match op {
+            Op::Input(Input::SquareS) => Some(SQUARES),
+            Op::Input(Input::S) => Some(ROOTS),
+            Op::Input(Input::InverseS) => Some(self.inverses()),
+            _ => None,
+        }
+    }
 }
 
 /// Operation with the block of its result; operands are blocks too.
@@ -52,10 +74,10 @@ impl Plan {
     /// Plans a program.
     pub fn new(program: &Program) -> Self {
         let last = last_uses(program);
-        let reads = |input| program.ops.contains(&Op::Input(input));
+        let reads = Reads::new(program);
         let mut plan = Self {
             fixed: Vec::new(),
-            reads: Reads { root: reads(Input::S) || reads(Input::InverseS), inverse: reads(Input::InverseS) },
+            reads,
             steps: Vec::new(),
             blocks: 2 * DISTANCES,
             factor: 0,
@@ -65,8 +87,8 @@ impl Plan {
         let mut at: Vec<Register> = Vec::with_capacity(program.ops.len());
         let mut free = Vec::new();
         for (k, &op) in program.ops.iter().enumerate() {
-            if let Some(taken) = distance(op) {
-                at.push(taken as Register);
+            if let Some(block) = reads.block(op) {
+                at.push(block as Register);
                 continue;
             }
             let is_fixed = matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
@@ -90,16 +112,6 @@ impl Plan {
         (plan.factor, plan.slope) = (block(program.factor), program.slope.map(block));
         plan.minus_potential = program.minus_potential.map(block);
         plan
-    }
-}
-
-/// Returns the block of an operation that is a distance.
-fn distance(op: Op) -> Option<usize> {
-    match op {
-        Op::Input(Input::SquareS) => Some(SQUARES),
-        Op::Input(Input::S) => Some(ROOTS),
-        Op::Input(Input::InverseS) => Some(INVERSES),
-        _ => None,
     }
 }
 
@@ -129,7 +141,12 @@ mod tests {
         for program in [law.program(), law.accelerations()] {
             let plan = Plan::new(program);
             let mut holds = vec![None; plan.blocks];
-            holds[SQUARES] = program.ops.iter().position(|op| *op == Op::Input(Input::SquareS));
+            let is_distance = |op: &Op| plan.reads.block(*op).is_some();
+            for (k, op) in program.ops.iter().enumerate().filter(|(_, op)| is_distance(op)) {
+                let block = plan.reads.block(*op).unwrap();
+                assert!(block < DISTANCES && holds[block].is_none(), "{op:?}");
+                holds[block] = Some(k);
+            }
             let is_fixed = |op: &Op| matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
             let mut fixed = plan.fixed.iter();
             for (k, _) in program.ops.iter().enumerate().filter(|(_, op)| is_fixed(op)) {
@@ -137,7 +154,7 @@ mod tests {
             }
             let mut steps = plan.steps.iter();
             for (k, op) in program.ops.iter().enumerate() {
-                if is_fixed(op) || *op == Op::Input(Input::SquareS) {
+                if is_fixed(op) || is_distance(op) {
                     continue;
                 }
                 let step = steps.next().unwrap();
@@ -145,6 +162,7 @@ mod tests {
                     assert_eq!(holds[usize::from(block)], Some(usize::from(wanted)), "{step:?}");
                     assert_ne!(usize::from(block), step.to, "{step:?}");
                 }
+                assert!(step.to >= 2 * DISTANCES, "{step:?}");
                 holds[step.to] = Some(k);
             }
             assert_eq!(holds[plan.factor], Some(usize::from(program.factor)));
