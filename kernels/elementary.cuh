@@ -1,5 +1,5 @@
 // Elementary functions of the laws: mirrors src/law/functions/ name for name, operation by operation, so that they have
-// the CPU's bits. In f32 they are those in f64, rounded.
+// the CPU's bits. In f32 all but exp are those in f64, rounded.
 #pragma once
 #include "precision.cuh"
 
@@ -162,7 +162,29 @@ __device__ __forceinline__ double sin(double x) { return quarter(x, 0); }
 /// Returns cos x.
 __device__ __forceinline__ double cos(double x) { return quarter(x, 1); }
 
-__device__ __forceinline__ float exp(float x) { return (float)exp((double)x); }
+/// Returns 2^k for k + 1.5 * 2^23 and a whole k from -126 to 127.
+__device__ __forceinline__ float power_of_two(float rounded) {
+    return __uint_as_float((__float_as_uint(rounded) + 127u) << 23);
+}
+
+/// Returns e^x in f32.
+__device__ __forceinline__ float exp(float x) {
+    const float EXPONENTIAL[] = {1.0f / 2.0f, 1.0f / 6.0f, 1.0f / 24.0f, 1.0f / 120.0f,
+                                 1.0f / 720.0f, 1.0f / 5040.0f, 1.0f / 40320.0f};
+    const float LN_2[] = {0.69314575f, 1.4286068e-6f}, LOG2_E = 1.44269504f, ROUND = 12582912.0f;
+    x = x < -105.0f ? -105.0f : x;
+    x = x > 90.0f ? 90.0f : x;
+    float k = __fmaf_rn(x, LOG2_E, ROUND) - ROUND;
+    float r = __fmaf_rn(-k, LN_2[1], __fmaf_rn(-k, LN_2[0], x));
+    float series = EXPONENTIAL[6];
+#pragma unroll
+    for (int j = 5; j >= 0; --j) series = __fmaf_rn(series, r, EXPONENTIAL[j]);
+    float value = 1.0f + __fmaf_rn(r * r, series, r);
+    float half = __fmaf_rn(k, 0.5f, ROUND);
+    float rest = (k - (half - ROUND)) + ROUND;
+    return value * power_of_two(half) * power_of_two(rest);
+}
+
 __device__ __forceinline__ float log(float x) { return (float)log((double)x); }
 __device__ __forceinline__ float sin(float x) { return (float)sin((double)x); }
 __device__ __forceinline__ float cos(float x) { return (float)cos((double)x); }

@@ -108,6 +108,69 @@ def bits():
         check(f"{mode}: begun on 3, resumed on 2, 4 and no ranks, one state", good, f"{codes} {code}\n{output}{expected}")
 
 
+ENSEMBLE = """
+[run]
+name = "many"
+t_end = 2
+[initial.plummer]
+n = 48
+[softening]
+epsilon = "1/64"
+[integrator.hermite4]
+dt_max = "1/16"
+[output]
+interval = 0.5
+[checkpoint]
+interval = "1s"
+[ensemble]
+series = true
+snapshots = "end"
+realisations = 60
+[ensemble.vary]
+"softening.epsilon" = [0.01, 0.02, 1e9]
+"""
+
+
+def tables(folder):
+    """Returns the tables of an ensemble without its wall times, and the hashes of its snapshots' states."""
+    found = {}
+    for name in ("members", "series"):
+        with (FOLDER / folder / f"{name}.csv").open() as file:
+            rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+        found[name] = [{key: value for key, value in row.items() if not key.startswith("wall")} for row in rows]
+    snapshots = FOLDER / folder / "snapshots"
+    found["snapshots"] = sorted(path.name for path in snapshots.iterdir())
+    return found
+
+
+def ensembles():
+    """Members dealt over ranks, also of an ensemble that was stopped on some ranks and goes on on others."""
+    config = write("many", ENSEMBLE)
+    run(0, "run", config, "--overwrite", "--output", "one")
+    expected = tables("one")
+    check("an ensemble has its members and outputs", len(expected["members"]) == 180 and len(expected["series"]) > 180)
+    for ranks in (2, 3, 4):
+        code, output = run(ranks, "run", config, "--overwrite", "--threads", "1", "--output", "many")
+        check(f"an ensemble on {ranks} ranks: the rows of one process", code == 0 and tables("many") == expected, output)
+    longer = ["--set", "run.t_end=100", "--set", "ensemble.realisations=10"]
+    run(0, "run", config, "--overwrite", "--output", "one", *longer)
+    expected = tables("one")
+    for sender, number in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGKILL, 1)):
+        process = on(3, "run", config, "--overwrite", "--threads", "1", "--output", "many", *longer)
+        begun = time.monotonic()
+        while not (FOLDER / "many" / "in_progress.hdf5").exists() and time.monotonic() < begun + 60:
+            time.sleep(0.1)
+        rank = rank_of(process, number)
+        if rank is not None:
+            os.kill(rank, sender)
+        output, _ = process.communicate(timeout=300)
+        states = (FOLDER / "many" / "in_progress.hdf5").exists()
+        codes = [process.returncode]
+        code, text = run(2, "resume", "many", "--threads", "1")
+        good = rank is not None and states and codes[0] != 0 and code == 0 and tables("many") == expected
+        check(f"an ensemble on 3 ranks, {sender.name} to rank {number}, resumed on 2", good, f"{codes} {code}\n{output}{text}")
+
+
 def rank_of(process, number):
     """Returns the process number of a rank that a launcher started."""
     variables = [f"{name}={number}".encode() for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "PMIX_RANK")]
@@ -191,6 +254,7 @@ def scaling():
 
 
 bits()
+ensembles()
 scaling()
 losses()
 disk()

@@ -11,6 +11,8 @@ pub(super) struct Compiler<'a> {
     registers: HashMap<Id, Register>,
     /// Products of registers to whole powers that the program has already.
     monomials: Vec<(Monomial, Register)>,
+    /// Flag to compute s as s² · (1 / s), which is NaN at 0, in place of a second root.
+    by_inverse: bool,
 }
 
 /// Product of registers to powers from 1 on, in ascending order of the registers.
@@ -24,9 +26,10 @@ const MOST_MULTIPLIED: f64 = 64.0;
 pub(super) struct TooLong;
 
 impl<'a> Compiler<'a> {
-    /// Creates an empty program of terms.
-    pub fn new(terms: &'a Terms) -> Self {
-        Self { terms, ops: Vec::new(), registers: HashMap::new(), monomials: Vec::new() }
+    /// Creates an empty program of terms. With `by_inverse` s is s² · (1 / s), which is NaN at 0, in place of a second
+    /// root.
+    pub fn new(terms: &'a Terms, by_inverse: bool) -> Self {
+        Self { terms, ops: Vec::new(), registers: HashMap::new(), monomials: Vec::new(), by_inverse }
     }
 
     /// Returns the operations.
@@ -53,6 +56,7 @@ impl<'a> Compiler<'a> {
         let terms = self.terms;
         let register = match terms.get(id) {
             Term::Number(value) => self.put(Op::Constant(value.get()))?,
+            Term::Input(Input::S) => self.distance()?,
             Term::Input(input) => self.put(Op::Input(*input))?,
             Term::Product(coefficient, powers) => {
                 let mut monomial = Monomial::new();
@@ -96,6 +100,14 @@ impl<'a> Compiler<'a> {
         Ok(register)
     }
 
+    fn distance(&mut self) -> Result<Register, TooLong> {
+        if !self.by_inverse {
+            return self.put(Op::Input(Input::S));
+        }
+        let op = Op::Mul(self.put(Op::Input(Input::SquareS))?, self.put(Op::Input(Input::InverseS))?);
+        self.put(op)
+    }
+
     /// Adds the factors of a power to a monomial: powers of the distance by s, s² and 1 / s, halves by a root, negative
     /// powers by an inverse.
     fn factors(&mut self, base: Id, exponent: f64, monomial: &mut Monomial) -> Result<(), TooLong> {
@@ -117,7 +129,7 @@ impl<'a> Compiler<'a> {
                 multiply(monomial, self.put(Op::Input(Input::SquareS))?, times / 2);
             }
             if times % 2 == 1 {
-                multiply(monomial, self.put(Op::Input(Input::S))?, 1);
+                multiply(monomial, self.distance()?, 1);
             }
             return Ok(());
         }

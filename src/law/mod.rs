@@ -39,7 +39,7 @@ use compile::{Compiler, TooLong};
 use derive::{Derivatives, quotient};
 use dimension::PairDimension;
 use mistake::{At, Checked};
-use program::Input;
+use program::{Input, Op};
 use terms::Terms;
 
 /// Law of the force between two particles, compiled.
@@ -142,12 +142,19 @@ fn program(source: &LawSource) -> Checked<Program> {
         let problem = format!("the formula is too long: it needs more than {} operations", program::MOST_OPS);
         At::new(&(0..formula.len()), problem)
     };
-    let mut compiler = Compiler::new(&terms);
-    let minus_potential = minus_potential.map(|it| compiler.emit(it)).transpose().map_err(too_long)?;
-    let factor = compiler.emit(factor).map_err(too_long)?;
-    let slope = Some(compiler.emit(slope).map_err(too_long)?);
-    let columns = source.columns.iter().map(|column| column.name.clone()).collect();
-    Ok(Program { ops: compiler.finish(), factor, slope, minus_potential, columns })
+    let columns: Vec<String> = source.columns.iter().map(|column| column.name.clone()).collect();
+    let compile = |by_inverse| {
+        let mut compiler = Compiler::new(&terms, by_inverse);
+        let minus_potential = minus_potential.map(|it| compiler.emit(it)).transpose()?;
+        let factor = compiler.emit(factor)?;
+        let slope = Some(compiler.emit(slope)?);
+        Ok(Program { ops: compiler.finish(), factor, slope, minus_potential, columns: columns.clone() })
+    };
+    let program = compile(false).map_err(too_long)?;
+    if program.ops.contains(&Op::Input(Input::S)) && program.is_infinite_at_zero() {
+        return compile(true).map_err(too_long);
+    }
+    Ok(program)
 }
 
 #[cfg(test)]

@@ -137,6 +137,13 @@ impl Program {
         Self { ops, factor, slope: None, minus_potential: None, columns: self.columns.clone() }
     }
 
+    /// Returns true if the program has no finite results at s = 0: it reads 1 / s, and has no choice that could leave it
+    /// out there.
+    pub(super) fn is_infinite_at_zero(&self) -> bool {
+        let chooses = |op: &Op| matches!(op, Op::Min(..) | Op::Max(..) | Op::Less(..));
+        self.ops.contains(&Op::Input(Input::InverseS)) && !self.ops.iter().any(chooses)
+    }
+
     /// Returns true if the program reads the mass or a column of the target.
     #[must_use]
     pub fn reads_target(&self) -> bool {

@@ -37,6 +37,8 @@ inline long long __double_as_longlong(double x) { return bits<long long>(x); }
 inline double __longlong_as_double(long long x) { return bits<double>(x); }
 inline int __float_as_int(float x) { return bits<int>(x); }
 inline float __int_as_float(int x) { return bits<float>(x); }
+inline unsigned __float_as_uint(float x) { return bits<unsigned>(x); }
+inline float __uint_as_float(unsigned x) { return bits<float>(x); }
 inline int __double2hiint(double x) { return (int)(bits<unsigned long long>(x) >> 32); }
 inline int __double2loint(double x) { return (int)bits<unsigned long long>(x); }
 inline double __hiloint2double(int hi, int lo) {
@@ -126,7 +128,7 @@ int elementary_functions() {
     double x[2];
     while (std::fread(x, sizeof x, 1, stdin) == 1) {
         double values[] = {elementary::exp(x[0]), elementary::log(x[0]), elementary::sin(x[0]), elementary::cos(x[0]),
-                           elementary::pow(x[0], x[1])};
+                           elementary::pow(x[0], x[1]), elementary::exp((float)x[0])};
         std::fwrite(values, sizeof values, 1, stdout);
     }
     return 0;

@@ -12,9 +12,11 @@ use tisane::error::{Error, Result};
 use tisane::units::wall_time;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
+use tisane_run::assemble::Session;
 use tisane_run::config::{Engine, Loaded};
 use tisane_run::ensemble::{Blueprint, Ensemble, Options, Status, Summary};
 use tisane_run::simulation::ExitReason;
+use tisane_run::team::Team;
 
 /// Interval between lines where there is no bar.
 const LINE_INTERVAL: Duration = Duration::from_secs(60);
@@ -23,9 +25,12 @@ const STEPS: f64 = 1000.0;
 /// Disk space of the files of an ensemble before its rows.
 const NEEDED: u64 = 1 << 20;
 
+/// Options of the session, and the ranks that integrate members beside this process.
+type Asked<'a> = (&'a SessionArgs, Option<&'static Team>);
+
 /// Runs an ensemble; relative paths of its configuration start at `base`.
-pub fn run(loaded: &Loaded, base: &Path, session: &SessionArgs, overwrite: bool, verbosity: Verbosity) -> Result<u8> {
-    check(session)?;
+pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, verbosity: Verbosity) -> Result<u8> {
+    check(session.0)?;
     let config = &loaded.config;
     let blueprint = on_threads(1, || Blueprint::new(loaded, base))?;
     let (dir, resolved) = (config.output_directory(), blueprint.config.resolved_toml()?);
@@ -41,8 +46,8 @@ pub fn run(loaded: &Loaded, base: &Path, session: &SessionArgs, overwrite: bool,
 }
 
 /// Goes on with the ensemble in a directory.
-pub fn resume(dir: &Path, engine: Option<Engine>, session: &SessionArgs, verbosity: Verbosity) -> Result<u8> {
-    check(session)?;
+pub fn resume(dir: &Path, engine: Option<Engine>, session: Asked<'_>, verbosity: Verbosity) -> Result<u8> {
+    check(session.0)?;
     let lock = Lock::take(dir)?;
     let ensemble = on_threads(1, || Ensemble::resume(dir))?;
     directory::remove_summary(dir)?;
@@ -77,15 +82,15 @@ fn start_log(dir: &Path, lock: &Lock, verbosity: Verbosity) -> Result<MultiProgr
 fn go(
     mut ensemble: Ensemble,
     dir: &Path,
-    (engine, session): (Option<Engine>, &SessionArgs),
+    (engine, (session, team)): (Option<Engine>, Asked<'_>),
     bars: &MultiProgress,
     verbosity: Verbosity,
 ) -> Result<u8> {
     listen();
     let config = &ensemble.blueprint().config;
     let options = Options {
-        session: session.engine(engine),
-        threads: session.threads(config),
+        session: Session { team, ..session.engine(engine) },
+        threads: session.threads_in(team, config),
         wall_time: session.wall_time(config),
         stop: &STOP,
     };

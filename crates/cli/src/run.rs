@@ -94,7 +94,7 @@ impl SessionArgs {
     }
 
     /// Returns the number of threads of this rank.
-    fn threads_in(&self, team: Option<&'static Team>, config: &Config) -> usize {
+    pub(super) fn threads_in(&self, team: Option<&'static Team>, config: &Config) -> usize {
         let threads = self.threads(config);
         team.map_or(threads, |team| team.take_threads(threads))
     }
@@ -176,9 +176,8 @@ pub fn run(args: RunArgs, team: Option<&'static Team>, verbosity: Verbosity) -> 
         keep_input(&loaded.config)?;
     }
     if loaded.config.ensemble.is_some() {
-        refuse_team(team)?;
         let base = args.config.file.parent().unwrap_or(Path::new(""));
-        return ensemble::run(&loaded, base, &args.session, args.overwrite, verbosity);
+        return ensemble::run(&loaded, base, (&args.session, team), args.overwrite, verbosity);
     }
     let session = Session { team, ..args.session.engine(None) };
     assemble::check_gpu(&loaded.config, session)?;
@@ -200,18 +199,6 @@ pub(super) struct NewRun {
     bars: MultiProgress,
     /// Held until the run ends.
     _lock: Lock,
-}
-
-/// Refuses several ranks where each would do the same.
-fn refuse_team(team: Option<&'static Team>) -> Result<()> {
-    match team {
-        None => Ok(()),
-        Some(_) => {
-            let problem = "the members of an ensemble are not dealt over ranks";
-            Err(Error::input("MPI", problem)
-                .with_help("start it without mpirun: it takes all cores, or the GPU, of its host"))
-        }
-    }
 }
 
 /// Makes the directory of a new run.
@@ -265,12 +252,11 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
     }
     utf8(&dir)?;
     if is_ensemble(&dir) {
-        refuse_team(team)?;
         if !sets.is_empty() || t_end.is_some() {
             let problem = "this is an ensemble, whose members are all of one configuration";
             return Err(Error::input(&dir, problem).with_help("resume it without --set and --t-end"));
         }
-        return ensemble::resume(&dir, engine, &session, verbosity);
+        return ensemble::resume(&dir, engine, (&session, team), verbosity);
     }
     let port = session.port()?;
     let lock = Lock::take(&dir)?;

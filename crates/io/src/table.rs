@@ -12,7 +12,7 @@ pub(super) use hdf5_file::{new_dataset, read_tree, write_rows};
 
 use super::formats;
 use super::hdf::read::SIGNATURE;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tisane::error::{Error, Result};
 
@@ -64,7 +64,7 @@ pub enum ColumnKind {
 }
 
 /// Value of a column.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Value {
     /// Measured quantity.
     Float(f64),

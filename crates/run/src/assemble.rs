@@ -19,8 +19,9 @@ pub(crate) mod steps;
 
 pub(crate) use changes::differing_section;
 pub use cluster_plan::cluster_settings;
+pub(crate) use engine::several_devices;
 #[cfg(feature = "mpi")]
-pub(crate) use engine::{Build, engine_of_rank};
+pub(crate) use engine::{Build, device_of_rank, engine_of_rank};
 pub use engine::{
     Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, forecast_several,
     scheme_on_device,

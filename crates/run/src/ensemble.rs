@@ -12,6 +12,8 @@ mod member;
 mod members;
 mod on_cores;
 mod on_device;
+#[cfg(feature = "mpi")]
+pub(crate) mod ranks;
 mod rows;
 mod summary;
 mod work;
@@ -24,10 +26,12 @@ pub use summary::Summary;
 
 use crate::assemble::{self, OpenAhead, Session};
 use crate::simulation::ExitReason;
-use on_device::Open;
+use crate::team::Team;
+use on_device::{Device, Open};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread::Scope;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
@@ -78,8 +82,8 @@ pub struct Ensemble {
     status: Status,
     /// Engine of this session, and the reason for it.
     engine_choice: String,
-    /// GPU of this session: its members come and go, and it is opened once.
-    gpu: Option<OpenAhead>,
+    /// GPUs of this session: members come and go, and each is opened once.
+    gpus: Vec<OpenAhead>,
     began: Instant,
 }
 
@@ -109,7 +113,7 @@ impl Ensemble {
         let mut status = Status { members: blueprint.members.count(), ..Status::default() };
         directory.count(&mut status);
         let engine_choice = String::new();
-        Self { blueprint, tables, directory, states, status, engine_choice, gpu: None, began: Instant::now() }
+        Self { blueprint, tables, directory, states, status, engine_choice, gpus: Vec::new(), began: Instant::now() }
     }
 
     /// Returns the configuration and the members.
@@ -136,26 +140,35 @@ impl Ensemble {
     /// [`Error::Storage`] if an output cannot be written, and if the engine is not there. Errors of members do not end
     /// the others: they are in their rows.
     pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<ExitReason> {
-        let device = options.session.device.unwrap_or(self.blueprint.config.force.device);
-        let open = |precision, largest| assemble::system_stepper(precision, device, largest);
-        let (engine, why) = self.blueprint.engine(options.session.engine, device);
-        tracing::info!("{why}; precision {}", self.blueprint.config.force.precision().name());
+        let (config, session) = (&self.blueprint.config, options.session);
+        let one = session.device.unwrap_or(config.force.device);
+        let several = assemble::several_devices(config, session)?.filter(|_| session.team.is_none());
+        let devices = several.map_or_else(|| vec![one], |(_, devices)| devices);
+        let (engine, why) = self.blueprint.engine(session.engine, one);
+        tracing::info!("{why}; precision {}", config.force.precision().name());
         self.engine_choice = why;
         let kind = engine.kind().unwrap_or(EngineKind::Cpu);
-        let options = Options { session: Session { engine: Some(engine), ..options.session }, ..*options };
-        let on_device = kind == EngineKind::Cuda;
-        self.gpu = on_device.then(|| assemble::open_ahead(device));
-        self.run_on(&options, on_device.then_some((kind, &open as &Open<'_>)), observe)
+        let options = Options { session: Session { engine: Some(engine), ..session }, ..*options };
+        if kind != EngineKind::Cuda {
+            return self.run_on(&options, &[], observe);
+        }
+        self.gpus = devices.iter().map(|device| assemble::open_ahead(*device)).collect();
+        let open = |device| move |precision, largest| assemble::system_stepper(precision, device, largest);
+        let opens: Vec<_> = devices.iter().map(|device| open(*device)).collect();
+        let devices = devices.iter().zip(&opens);
+        let devices: Vec<_> = devices.map(|(&number, open)| Device { number, kind, open: open as &Open<'_> }).collect();
+        self.run_on(&options, &devices, observe)
     }
 
-    /// Integrates members as [`Self::run`]: on what `stepper` opens, with the bits of its kind of engine, or on the cores.
+    /// Integrates members as [`Self::run`]: on GPUs, or on the cores where there are none.
     fn run_on(
         &mut self,
         options: &Options,
-        stepper: Option<(EngineKind, &Open<'_>)>,
+        devices: &[Device<'_>],
         observe: &mut dyn FnMut(&Status),
     ) -> Result<ExitReason> {
-        let session = options.session;
+        // Each member is of one process.
+        let (session, team) = (Session { team: None, ..options.session }, options.session.team);
         let todo = self.directory.missing(self.blueprint.members.count());
         let (began, limit) = (Instant::now(), options.wall_time);
         let aborted = AtomicBool::new(false);
@@ -171,21 +184,11 @@ impl Ensemble {
         let stops = || aborted.load(Ordering::Relaxed) || ending().is_some();
         let snapshots = self.directory.snapshots();
         let common = (&self.blueprint, &self.tables);
-        let states = (todo, self.states.clone());
-        let work = Work::new(common, &snapshots, (session, options.stop), states, &stops);
+        let parts = team.map_or(devices.len(), Team::size);
+        let work = Work::new(common, &snapshots, (session, options.stop), (todo, self.states.clone(), parts), &stops);
         let (sender, receiver) = mpsc::channel();
         let outcome = std::thread::scope(|scope| {
-            let workers = match stepper {
-                None => on_cores::spawn(scope, &work, options.threads, sender),
-                Some(stepper) => pool_of(options.threads).map(|pool| {
-                    let work = &work;
-                    scope.spawn(move || {
-                        if let Err(error) = pool.install(|| on_device::run(work, stepper, &sender)) {
-                            let _ = sender.send(Message::Failed(error));
-                        }
-                    });
-                }),
-            };
+            let workers = start(scope, &work, (options.threads, devices, team), sender);
             let outcome = workers.and_then(|()| {
                 collect(&work, &receiver, (&mut self.directory, &mut self.states, &mut self.status), observe)
             });
@@ -238,6 +241,38 @@ impl Ensemble {
     }
 }
 
+/// Starts the workers: one for each GPU, or on the cores, and one that deals members to other ranks if there are any.
+///
+/// # Errors
+/// [`Error::Input`] if the threads cannot be started.
+fn start<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    work: &'env Work<'env>,
+    (threads, devices, team): (usize, &'env [Device<'env>], Option<&'static Team>),
+    sender: Sender<Message>,
+) -> Result<()> {
+    #[cfg(not(feature = "mpi"))]
+    let _: Option<&'static Team> = team;
+    #[cfg(feature = "mpi")]
+    if let Some(team) = team {
+        let sender = sender.clone();
+        scope.spawn(move || ranks::deal(work, team, &sender));
+    }
+    if devices.is_empty() {
+        return on_cores::spawn(scope, work, threads, sender);
+    }
+    let threads = pool_of(threads)?.current_num_threads().div_ceil(devices.len());
+    for device in devices {
+        let (pool, sender) = (pool_of(threads)?, sender.clone());
+        scope.spawn(move || {
+            if let Err(error) = pool.install(|| on_device::run(work, *device, &sender)) {
+                let _ = sender.send(Message::Failed(error));
+            }
+        });
+    }
+    Ok(())
+}
+
 /// Takes what the workers send until they have ended.
 fn collect(
     work: &Work<'_>,
@@ -252,16 +287,16 @@ fn collect(
         let ended = matches!(message, Err(RecvTimeoutError::Disconnected));
         match message {
             Ok(Message::Outputs(rows)) => rows.into_iter().for_each(|row| directory.push_output(row)),
-            Ok(Message::Ended(row)) => {
-                states.remove(&row.member);
+            Ok(Message::Ended(ended)) => {
+                states.remove(&ended.member);
                 status.ended += 1;
-                status.failed += u64::from(!row.problem.is_empty());
-                if row.problem.is_empty() {
-                    status.energy_error = status.energy_error.max(row.max_energy_error);
+                status.failed += u64::from(!ended.problem.is_empty());
+                if ended.problem.is_empty() {
+                    status.energy_error = status.energy_error.max(ended.energy_error);
                 } else {
-                    tracing::warn!("member {}: {}", row.member, row.problem);
+                    tracing::warn!("member {}: {}", ended.member, ended.problem);
                 }
-                directory.push_member(work.row(&row));
+                directory.push_member(ended.row);
             }
             Ok(Message::State(state)) => {
                 states.insert(state.member, *state);

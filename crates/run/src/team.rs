@@ -16,6 +16,8 @@ mod protocol;
 pub use follow::follow;
 #[cfg(feature = "mpi")]
 pub use lead::Team;
+#[cfg(feature = "mpi")]
+pub(crate) use protocol::ANSWER_OF_MEMBERS;
 
 /// No team, in a build without MPI.
 #[cfg(not(feature = "mpi"))]

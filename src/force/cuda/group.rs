@@ -4,14 +4,10 @@
 //! the number of GPUs changes no bit. Of whole block steps on the devices each takes all, but the forces: these are sent to
 //! the others, and nothing else is.
 
-use super::device::{Device, Signal};
 use super::device_steps::{DeviceSteps, StepKernels};
+use super::group_steps::{Exchange, Member, take_up_to};
 use super::launch_shape::choose;
-use super::launched_call::LaunchedCall;
-use super::launched_span::LaunchedSpan;
-use super::launched_steps::{LaunchedSteps, Launcher, PartCalls, at};
-use super::memory::Memory;
-use super::staging::FORCE;
+use super::launched_steps::Launcher;
 use super::{Buffers, CudaEngine, held};
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
@@ -20,7 +16,6 @@ use crate::force::{ForceEngine, Forces, Targets};
 use crate::particles::Particles;
 use crate::time::Time;
 use std::ops::Range;
-use std::time::Duration;
 
 /// Number of targets that are dealt together: a warp.
 const TOGETHER: usize = 32;
@@ -32,17 +27,6 @@ pub struct CudaGroup {
     direct: bool,
     engines: Vec<CudaEngine>,
     some: Forces,
-}
-
-/// Memory and signals for whole block steps, one entry a device.
-struct Exchange {
-    /// Forces on the targets, in turn: while they are read, those of the next evaluation may come.
-    forces: Vec<[Memory; 2]>,
-    /// Given when the forces of a device are complete, and where the others read them.
-    sent: Vec<Signal>,
-    slots: usize,
-    /// Flag that kernels of every device can read the memory of the others.
-    direct: bool,
 }
 
 impl CudaGroup {
@@ -102,7 +86,7 @@ impl CudaGroup {
 }
 
 /// Deals `n` targets by weight, whole groups of [`TOGETHER`] as far as there are enough.
-fn deal(n: usize, weights: &[usize]) -> Vec<Range<usize>> {
+pub fn deal(n: usize, weights: &[usize]) -> Vec<Range<usize>> {
     let (all, groups): (usize, _) = (weights.iter().sum(), n.div_ceil(TOGETHER));
     let mut before = 0;
     let mut bound = |weight: usize| {
@@ -117,113 +101,6 @@ fn deal(n: usize, weights: &[usize]) -> Vec<Range<usize>> {
             std::mem::replace(&mut first, last)..last
         })
         .collect()
-}
-
-impl Exchange {
-    fn new(engines: &[CudaEngine], slots: usize, direct: bool) -> Result<Self> {
-        let forces = |engine: &CudaEngine| {
-            let memory = || engine.device.memory(8 * FORCE * slots);
-            Ok([memory()?, memory()?])
-        };
-        Ok(Self {
-            forces: engines.iter().map(forces).collect::<Result<_>>()?,
-            sent: engines.iter().map(|engine| engine.device.signal()).collect::<Result<_>>()?,
-            slots,
-            direct,
-        })
-    }
-
-    /// Returns the memory from which device `k` reads the forces of device `other`.
-    fn forces_of(&self, other: usize, k: usize, turn: usize) -> &Memory {
-        &self.forces[if self.direct { other } else { k }][turn]
-    }
-
-    /// Sends the forces of device `k` on the targets `part` to the others, if they cannot read them where they are, and lets it
-    /// say that they are there.
-    fn send(&self, (k, device): (usize, &Device), turn: usize, part: &Range<usize>) -> Result<()> {
-        let bytes = 8 * FORCE * part.start..8 * FORCE * part.end;
-        for other in (0..self.forces.len()).filter(|&other| other != k && !self.direct && !part.is_empty()) {
-            device.copy_to_peer(&self.forces[k][turn], bytes.clone(), &self.forces[other][turn])?;
-        }
-        device.give(&self.sent[k])
-    }
-}
-
-/// A device while it takes steps.
-struct Member<'a> {
-    launcher: Launcher<'a>,
-    steps: &'a mut LaunchedSteps,
-    call: LaunchedCall<'a>,
-}
-
-/// Takes steps by all members, as [`LaunchedSteps`] does by one.
-fn take_up_to(
-    members: &mut [Member<'_>],
-    exchange: &Exchange,
-    weights: &[usize],
-    rules: &StepRules,
-    (span, pause): (Span, Option<&Pause>),
-) -> Result<Taken> {
-    let devices: Vec<&Device> = members.iter().map(|member| member.launcher.device).collect();
-    let mut steps = LaunchedSpan::new(rules, span, (pause, Duration::ZERO));
-    let mut turn = 0;
-    loop {
-        for member in members.iter() {
-            member.launcher.device.bind()?;
-            member.steps.advance(member.launcher, &member.call)?;
-        }
-        // All devices come to the same report.
-        let Some(report) = members[0].steps.next(members[0].launcher, &mut steps, &devices[1..])? else { break };
-        let targets = report.targets as usize;
-        let parts = deal(targets, weights);
-        for left in (0..rules.scheme.iterations()).rev() {
-            let call = |k: usize, out: &Memory| {
-                let call = at(members[k].call, rules, &report);
-                LaunchedCall { force: call.force.with_out(out), last: u32::from(left == 0), ..call }
-            };
-            let calls: Vec<_> = members
-                .iter()
-                .enumerate()
-                .map(|(k, it)| it.steps.calls(it.launcher, &call(k, &exchange.forces[k][turn]), parts[k].clone()))
-                .collect();
-            // All devices are at work before anything waits for them.
-            for number in 0..calls.iter().map(PartCalls::len).max().unwrap_or_default() {
-                for (member, calls) in members.iter().zip(&calls) {
-                    member.launcher.device.bind()?;
-                    member.steps.sum(member.launcher, calls, number)?;
-                }
-                for (member, calls) in members.iter().zip(&calls) {
-                    member.launcher.device.bind()?;
-                    member.steps.complete(member.launcher, calls, number)?;
-                }
-            }
-            for (k, part) in parts.iter().enumerate() {
-                devices[k].bind()?;
-                exchange.send((k, devices[k]), turn, part)?;
-            }
-            for (k, member) in members.iter().enumerate() {
-                member.launcher.device.bind()?;
-                // Its own forces are there before those of the others.
-                for other in (k..parts.len()).chain(0..k) {
-                    if other != k {
-                        devices[k].wait_for_signal(&exchange.sent[other])?;
-                    }
-                    let call = call(k, exchange.forces_of(other, k, turn));
-                    member.steps.correct_part(member.launcher, &call, &parts[other])?;
-                }
-                if left > 0 {
-                    member.steps.put(member.launcher, &call(k, &exchange.forces[k][turn]), targets)?;
-                }
-            }
-            turn = 1 - turn;
-        }
-    }
-    for device in &devices[1..] {
-        device.bind()?;
-        device.wait()?;
-    }
-    devices[0].bind()?;
-    Ok(steps.taken())
 }
 
 impl ForceEngine for CudaGroup {
@@ -282,7 +159,7 @@ impl ForceEngine for CudaGroup {
             }
         }
         let slots = held(&mut self.engines[0].held)?.slots;
-        if self.exchange.as_ref().is_none_or(|exchange| exchange.slots != slots) {
+        if self.exchange.as_ref().is_none_or(|exchange| exchange.slots() != slots) {
             self.exchange = None;
             self.exchange = Some(Exchange::new(&self.engines, slots, self.direct)?);
         }

@@ -57,7 +57,7 @@ pub struct Launcher<'a> {
     /// Kernels of the forces.
     pub kernels: &'a Kernels,
     /// Shape of the launch for a number of targets.
-    pub shape: &'a dyn Fn(usize) -> LaunchShape,
+    pub shape: &'a (dyn Fn(usize) -> LaunchShape + Sync),
 }
 
 impl LaunchedSteps {

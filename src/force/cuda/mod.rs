@@ -19,6 +19,7 @@ mod device_list;
 mod device_steps;
 mod field;
 mod group;
+mod group_steps;
 mod launch;
 mod launch_shape;
 mod launched_call;

@@ -114,6 +114,8 @@ impl<C> Copy for Kernel<C> {}
 
 // SAFETY: a handle into the module, valid in every thread that is bound to its context.
 unsafe impl<C> Send for Kernel<C> {}
+// SAFETY: likewise; to launch it changes nothing of it.
+unsafe impl<C> Sync for Kernel<C> {}
 
 impl Module {
     /// Loads the program's kernels of forces and accelerations, or those in the file that the environment variable

@@ -44,6 +44,34 @@ pub(super) fn exp(x: f64) -> f64 {
     exp_sum(x, 0.0)
 }
 
+/// 1.5 · 2²³: added to a number, it leaves the nearest whole number in the last bits.
+const ROUND_F32: f32 = 12_582_912.0;
+/// ln 2 in two parts; the first has 16 bits, so that a multiple by an exponent is exact.
+const LN_2_F32: [f32; 2] = [0.693_145_75, 1.428_606_8e-6];
+/// As [`EXPONENTIAL`].
+const EXPONENTIAL_F32: [f32; 7] =
+    [1.0 / 2.0, 1.0 / 6.0, 1.0 / 24.0, 1.0 / 120.0, 1.0 / 720.0, 1.0 / 5040.0, 1.0 / 40_320.0];
+/// Exponents beyond which eˣ is 0 or ∞ in f32.
+const RANGE_F32: [f32; 2] = [-105.0, 90.0];
+
+/// Returns eˣ in f32: as [`exp_sum`], without the parts that its digits do not need.
+#[inline(always)]
+pub(super) fn exp_f32(x: f32) -> f32 {
+    let x = if x < RANGE_F32[0] { RANGE_F32[0] } else { x };
+    let x = if x > RANGE_F32[1] { RANGE_F32[1] } else { x };
+    let rounded = x.mul_add(std::f32::consts::LOG2_E, ROUND_F32);
+    let k = rounded - ROUND_F32;
+    let r = (-k).mul_add(LN_2_F32[1], (-k).mul_add(LN_2_F32[0], x));
+    let series =
+        EXPONENTIAL_F32.iter().rev().copied().reduce(|sum, coefficient| sum.mul_add(r, coefficient)).unwrap_or(0.0);
+    let value = 1.0 + (r * r).mul_add(series, r);
+    // 2ᵏ in two factors, for results that are denormal or nearly too large.
+    let half = k.mul_add(0.5, ROUND_F32);
+    let rest = (k - (half - ROUND_F32)) + ROUND_F32;
+    let power_of_two = |rounded: f32| f32::from_bits(rounded.to_bits().wrapping_add(127) << 23);
+    value * power_of_two(half) * power_of_two(rest)
+}
+
 /// Returns the natural logarithm of x.
 #[inline(always)]
 pub(super) fn log(x: f64) -> f64 {

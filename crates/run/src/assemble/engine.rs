@@ -83,6 +83,15 @@ fn order(kind: EngineKind, task: Task<'_>, threads: usize) -> Order {
     Order { kind, precision, epsilon, start: clock.start, dt_max: clock.dt_max, n, threads }
 }
 
+/// Returns the device of a rank that follows, number `host_rank` of its host.
+///
+/// # Errors
+/// As [`gpus`].
+#[cfg(feature = "mpi")]
+pub(crate) fn device_of_rank(host_rank: usize) -> Result<u32> {
+    Ok((host_rank % gpus()?.len().max(1)) as u32)
+}
+
 /// Opens the engine of a rank that follows, number `host_rank` of its host: each takes another GPU, as far as there are
 /// enough.
 ///
@@ -96,7 +105,7 @@ pub(crate) fn engine_of_rank<E: Build>(order: &Order, host_rank: usize) -> Resul
     let clock = Clock { start: order.start, dt_max: order.dt_max };
     let (epsilon, n) = (order.epsilon, order.n);
     let device = match kind {
-        EngineKind::Cuda => (host_rank % gpus()?.len().max(1)) as u32,
+        EngineKind::Cuda => device_of_rank(host_rank)?,
         EngineKind::Cpu | EngineKind::Reference => 0,
     };
     let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n, field: None, law: None, team: None };
@@ -133,21 +142,30 @@ fn alone(config: &Config) -> Option<&'static str> {
     scheme.needs_lists().then_some("the neighbour scheme takes one")
 }
 
-/// Returns the device of a session, the devices where it has several, and otherwise the reason if it was asked for several.
+/// Returns the set of devices that a session is asked to take, with their numbers; [`None`] if it takes one.
 ///
 /// # Errors
-/// [`Error::Input`] if one of the devices is not there.
-fn devices(config: &Config, session: Session, task: Task<'_>) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
-    let one = session.device.unwrap_or(config.force.device);
+/// [`Error::Input`] if one of them is not there.
+pub(crate) fn several_devices(config: &Config, session: Session) -> Result<Option<(DeviceSet, Vec<u32>)>> {
     let of_config = config.force.devices.filter(|_| session.device.is_none());
-    let Some(set) = session.devices.or(of_config) else { return Ok((one, None, None)) };
+    let Some(set) = session.devices.or(of_config) else { return Ok(None) };
     // Without a GPU the engine says so, if it is one.
-    let Ok(there) = gpus() else { return Ok((one, None, None)) };
+    let Ok(there) = gpus() else { return Ok(None) };
     let numbers = set.numbers(there.len());
     if let Some(missing) = numbers.iter().find(|&&number| number as usize >= there.len()) {
         let problem = format!("no device {missing} of devices {set}: this machine has {} GPUs", there.len());
         return Err(Error::input("CUDA", problem).with_help("`tisane verify` lists them"));
     }
+    Ok(Some((set, numbers)))
+}
+
+/// Returns the device of a session, the devices where it has several, and otherwise the reason if it was asked for several.
+///
+/// # Errors
+/// As [`several_devices`].
+fn devices(config: &Config, session: Session, task: Task<'_>) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
+    let one = session.device.unwrap_or(config.force.device);
+    let Some((set, numbers)) = several_devices(config, session)? else { return Ok((one, None, None)) };
     let least = Gpus::h200(task.precision).least(numbers.len());
     let why = if session.team.is_some() {
         "each rank takes one".into()

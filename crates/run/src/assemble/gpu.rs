@@ -228,11 +228,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda(
-    _: Option<&Arc<Law>>,
-    _: (Precision, f64, Clock),
-    _: OnGpu,
-) -> Result<(Box<dyn FieldEngine>, String)> {
+pub fn cuda(_: Option<&Arc<Law>>, _: (Precision, f64, Clock), _: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 

@@ -46,15 +46,19 @@ impl Running {
     }
 }
 
-/// Reads and builds a member, whose bits are those of a kind of engine.
-pub(super) fn build(work: &Work<'_>, kind: EngineKind, number: u64, state: Option<MemberState>) -> Result<Built> {
+/// Reads and builds a member, whose bits are those of a kind of engine, for a device.
+pub(super) fn build(
+    work: &Work<'_>,
+    (kind, device): (EngineKind, u32),
+    number: u64,
+    state: Option<MemberState>,
+) -> Result<Built> {
     let setup = assemble::prepare(work.blueprint.member(number)?)?;
     let precision = setup.config.force.precision();
-    let device = work.session.device.unwrap_or(setup.config.force.device);
     let Some((engines, given)) = together::engines(&setup, kind, device)? else {
         return Ok(Built::Left(number, state));
     };
-    let info = SessionInfo { gpu: work.gpu().to_owned(), ..SessionInfo::default() };
+    let info = SessionInfo { gpu: work.gpu(device).to_owned(), ..SessionInfo::default() };
     let member = Box::new(Member::with_engines(work.blueprint, number, setup, (engines, &info))?);
     Ok(Built::Running(Box::new(Running { member, given, precision, share: 0.0, rules: None }), state))
 }

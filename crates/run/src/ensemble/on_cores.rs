@@ -29,7 +29,9 @@ pub(super) fn spawn<'scope, 'env>(
     for _ in 0..workers {
         let (pool, sender) = (pool_of(1)?, sender.clone());
         let deal = move || {
-            while let Some((number, state)) = work.take() {
+            while work.wait() {
+                // Another worker may have been quicker.
+                let Some((number, state)) = work.take() else { continue };
                 if work.is_stopping() || !pool.install(|| integrate(work, number, state, &sender)) {
                     return;
                 }
@@ -45,7 +47,7 @@ pub(super) fn spawn<'scope, 'env>(
 pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
     let mut member = match Member::new(work.blueprint, number, work.session) {
         Ok(member) => member,
-        Err(error) => return sender.send(Message::Ended(Box::new(failed(number, &error)))).is_ok(),
+        Err(error) => return sender.send(work.ended(&failed(number, &error))).is_ok(),
     };
     let mut task = Task { work, sender, share: 0.0 };
     let error = match task.finish(&mut member, state) {
@@ -60,7 +62,7 @@ pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>
         Err(error) => Some(error),
     };
     work.count(0, -task.share);
-    sender.send(Message::Ended(Box::new(member.row(error)))).is_ok()
+    sender.send(work.ended(&member.row(error))).is_ok()
 }
 
 /// Returns the row of a member that could not be built.

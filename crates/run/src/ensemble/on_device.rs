@@ -37,17 +37,34 @@ pub(super) type Open<'a> = dyn Fn(Precision, usize) -> Result<Option<Box<dyn Sys
 /// What takes the steps, by mode, with the number of particles that it was built for.
 type Steppers = BTreeMap<&'static str, (usize, Option<Box<dyn SystemStepper>>)>;
 
-/// Integrates all members of the work with what `open` builds, which has the bits of a kind of engine. Returns the error that ends the ensemble, if there is one.
-pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender: &Sender<Message>) -> Result<()> {
+/// A GPU, and what steps members there.
+#[derive(Clone, Copy)]
+pub(super) struct Device<'a> {
+    pub number: u32,
+    /// Engine whose bits it has.
+    pub kind: EngineKind,
+    pub open: &'a Open<'a>,
+}
+
+/// Integrates members of the work on a GPU until there are no more. Returns the error that ends the ensemble, if there is
+/// one.
+pub(super) fn run(work: &Work<'_>, device: Device<'_>, sender: &Sender<Message>) -> Result<()> {
     let (steppers, running, left) = (BTreeMap::new(), Vec::new(), Vec::new());
     let spent = Spent::default();
-    let mut device = OnDevice { spent, kind, work, open, sender, steppers, running, left };
+    let mut device = OnDevice { spent, device, work, sender, steppers, running, left };
     let mut saved = Instant::now();
     loop {
         if !work.is_stopping() {
             device.fill()?;
         }
-        if device.running.is_empty() || work.is_stopping() {
+        if work.is_stopping() {
+            break;
+        }
+        if device.running.is_empty() {
+            device.finish_left();
+            if work.wait() {
+                continue;
+            }
             break;
         }
         device.advance()?;
@@ -57,12 +74,7 @@ pub(super) fn run(work: &Work<'_>, (kind, open): (EngineKind, &Open<'_>), sender
         }
     }
     device.send_states();
-    tracing::info!("{}", device.spent.describe());
-    for (number, state) in std::mem::take(&mut device.left) {
-        if work.is_stopping() || !on_cores::integrate(work, number, state, sender) {
-            break;
-        }
-    }
+    tracing::info!("device {}: {}", device.device.number, device.spent.describe());
     Ok(())
 }
 
@@ -93,9 +105,8 @@ impl Spent {
 
 struct OnDevice<'a> {
     spent: Spent,
-    kind: EngineKind,
+    device: Device<'a>,
     work: &'a Work<'a>,
-    open: &'a Open<'a>,
     sender: &'a Sender<Message>,
     steppers: Steppers,
     running: Vec<Running>,
@@ -116,16 +127,16 @@ impl OnDevice<'_> {
     /// Starts members until there are enough.
     fn fill(&mut self) -> Result<()> {
         let mut particles: usize = self.running.iter().map(|it| it.member.system.particles.len()).sum();
-        while self.running.len() < MOST_MEMBERS && particles < MOST_PARTICLES && !self.work.is_stopping() {
+        let most = MOST_MEMBERS.min(self.work.share);
+        while self.running.len() < most && particles < MOST_PARTICLES && !self.work.is_stopping() {
             // The number of particles of a member is known once it is built.
-            let batch = (self.running.len() / 2).max(LEAST_BATCH).min(MOST_MEMBERS - self.running.len());
+            let batch = (self.running.len() / 2).max(LEAST_BATCH).min(most - self.running.len());
             let taken: Vec<_> = std::iter::from_fn(|| self.work.take()).take(batch).collect();
             if taken.is_empty() {
                 return Ok(());
             }
-            let work = self.work;
-            let build =
-                |(number, state)| build(work, self.kind, number, state).unwrap_or_else(|e| Built::Failed(number, e));
+            let (work, on) = (self.work, (self.device.kind, self.device.number));
+            let build = |(number, state)| build(work, on, number, state).unwrap_or_else(|e| Built::Failed(number, e));
             let began = Instant::now();
             let built: Vec<Built> = taken.into_par_iter().map(build).collect();
             self.spent.building += began.elapsed();
@@ -134,7 +145,7 @@ impl OnDevice<'_> {
                 match built {
                     Built::Running(running, state) => fresh.push((*running, state)),
                     Built::Left(number, state) => self.left.push((number, state)),
-                    Built::Failed(number, error) => self.end(failed(number, &error)),
+                    Built::Failed(number, error) => self.end(&failed(number, &error)),
                 }
             }
             let fresh = self.that_fit(fresh)?;
@@ -163,7 +174,7 @@ impl OnDevice<'_> {
         let (largest, stepper) = self.steppers.entry(precision.name()).or_default();
         if n > *largest {
             let began = Instant::now();
-            let made = (self.open)(precision, n.next_power_of_two())?;
+            let made = (self.device.open)(precision, n.next_power_of_two())?;
             self.spent.opening += began.elapsed();
             match made {
                 Some(made) => (*largest, *stepper) = (n.next_power_of_two(), Some(made)),
@@ -183,7 +194,7 @@ impl OnDevice<'_> {
             let Some(state) = state else { continue };
             match running.member.resume(state) {
                 Ok(()) => self.running.push(running),
-                Err(error) => self.end(running.member.row(Some(error))),
+                Err(error) => self.end(&running.member.row(Some(error))),
             }
         }
         Ok(())
@@ -237,15 +248,24 @@ impl OnDevice<'_> {
                 }
                 End::Row(row) => {
                     self.work.count(0, -running.share);
-                    let _ = self.sender.send(Message::Ended(row));
+                    self.end(&row);
                 }
             }
         }
         aborted.map_or(Ok(()), Err)
     }
 
-    fn end(&self, row: MemberRow) {
-        let _ = self.sender.send(Message::Ended(Box::new(row)));
+    fn end(&self, row: &MemberRow) {
+        let _ = self.sender.send(self.work.ended(row));
+    }
+
+    /// Integrates the members that the device cannot step.
+    fn finish_left(&mut self) {
+        for (number, state) in std::mem::take(&mut self.left) {
+            if self.work.is_stopping() || !on_cores::integrate(self.work, number, state, self.sender) {
+                break;
+            }
+        }
     }
 
     /// Takes steps of all members for a while, and makes the outputs that are due.
@@ -253,7 +273,7 @@ impl OnDevice<'_> {
         let mut running = std::mem::take(&mut self.running);
         running.sort_by_key(|it| it.precision.name());
         let stop = self.work.stop;
-        let after = if self.work.has_more() { PAUSE } else { LAST_PAUSE };
+        let after = if self.work.waiting() > 0 { PAUSE } else { LAST_PAUSE };
         let pause = Pause::new(move || stop.load(Ordering::Relaxed), after);
         let steps: Vec<u64> = running.iter().map(|it| it.member.system.state.counters.block_steps).collect();
         let mut reached = Vec::with_capacity(running.len());
@@ -273,7 +293,7 @@ impl OnDevice<'_> {
                 Ok(false) => self.running.push(it),
                 Err(error) => {
                     self.work.count(0, -it.share);
-                    self.end(it.member.row(Some(error)));
+                    self.end(&it.member.row(Some(error)));
                 }
             }
         }
@@ -296,7 +316,7 @@ impl OnDevice<'_> {
                 Ok(false) => self.running.push(it),
                 Err(error) => {
                     self.work.count(0, -it.share);
-                    self.end(it.member.row(Some(error)));
+                    self.end(&it.member.row(Some(error)));
                 }
             }
         }
@@ -386,8 +406,8 @@ mod tests {
         }
     }
 
-    /// Runs the ensemble; returns its tables without the wall time.
-    fn run(at_once: Option<u64>) -> String {
+    /// Runs the ensemble, on a number of devices or the cores; returns its tables without the wall time.
+    fn run(at_once: Option<u64>, devices: u32) -> String {
         let dir = tempfile::tempdir().unwrap();
         let loaded = Config::from_str("e", CONFIG, Path::new(""), &[]).unwrap();
         let settings = loaded.config.integrator.clone();
@@ -398,9 +418,10 @@ mod tests {
             let made = || Box::new(Stepper { settings: settings.clone(), at_once: at_once.unwrap(), asked: 0 });
             Ok((largest <= 32).then(|| made() as Box<dyn SystemStepper>))
         };
-        let stepper = at_once.map(|_| (EngineKind::Cpu, &open as &Open<'_>));
+        let device = |number| Device { number, kind: EngineKind::Cpu, open: &open as &Open<'_> };
+        let devices: Vec<Device<'_>> = at_once.map_or(Vec::new(), |_| (0..devices).map(device).collect());
         let mut shown = 0;
-        assert_eq!(ensemble.run_on(&options, stepper, &mut |_| shown += 1).unwrap(), ExitReason::Finished);
+        assert_eq!(ensemble.run_on(&options, &devices, &mut |_| shown += 1).unwrap(), ExitReason::Finished);
         assert!(shown > 0 && (ensemble.status().done - 15.0).abs() < 1e-6, "{:?}", ensemble.status());
         let summary = ensemble.conclude(ExitReason::Finished).unwrap();
         let some = |how: &str| summary.outcomes.get(how).is_some_and(|count| *count >= 2);
@@ -414,9 +435,9 @@ mod tests {
 
     #[test]
     fn members_whose_steps_a_device_takes_are_those_of_the_cores() {
-        let want = run(None);
-        for at_once in [1, 9, u64::MAX] {
-            assert!(run(Some(at_once)) == want, "{at_once} steps at a time");
+        let want = run(None, 0);
+        for (at_once, devices) in [(1, 1), (9, 1), (u64::MAX, 1), (9, 2), (u64::MAX, 3)] {
+            assert!(run(Some(at_once), devices) == want, "{at_once} steps at a time on {devices} devices");
         }
     }
 }

@@ -4,10 +4,10 @@ use super::blueprint::Blueprint;
 use super::rows::{MemberRow, Tables};
 use crate::assemble::{self, Session};
 use crate::config::Kept;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 use tisane::error::Error;
 use tisane_io::checkpoint::MemberState;
@@ -18,11 +18,34 @@ pub(super) enum Message {
     /// Rows of the series, in the order of time for each member.
     Outputs(Vec<Vec<Value>>),
     /// A member has ended.
-    Ended(Box<MemberRow>),
+    Ended(Box<Ended>),
     /// State of a member in progress.
     State(Box<MemberState>),
     /// Error that ends the ensemble.
     Failed(Error),
+}
+
+/// Member that has ended.
+#[cfg_attr(feature = "mpi", derive(serde::Serialize, serde::Deserialize))]
+#[derive(Debug)]
+pub(super) struct Ended {
+    pub member: u64,
+    /// Error that ended it; empty if there was none.
+    pub problem: String,
+    /// Largest |energy error| of any output.
+    pub energy_error: f64,
+    /// Row of the table of the members.
+    pub row: Vec<Value>,
+}
+
+/// Member to integrate, with the state to go on from if it has one.
+pub(super) type Task = (u64, Option<MemberState>);
+
+/// Members that no worker has taken.
+struct Queue {
+    tasks: VecDeque<Task>,
+    /// Flag that none are added any more.
+    closed: bool,
 }
 
 /// Work on an ensemble.
@@ -36,11 +59,13 @@ pub(super) struct Work<'a> {
     pub checkpoint_interval: Duration,
     /// Flag that requests a stop.
     pub stop: &'static AtomicBool,
-    todo: Vec<u64>,
-    next: AtomicUsize,
-    states: Mutex<BTreeMap<u64, MemberState>>,
+    /// Most members that one of several GPUs or ranks has in progress.
+    pub share: usize,
+    queue: Mutex<Queue>,
+    /// Notified when members are added and when the queue is closed.
+    changed: Condvar,
     stops: &'a (dyn Fn() -> bool + Sync),
-    gpu: OnceLock<String>,
+    gpus: OnceLock<Vec<String>>,
     block_steps: AtomicU64,
     /// Shares of the members in progress, in 2⁻³².
     shares: AtomicU64,
@@ -50,16 +75,18 @@ pub(super) struct Work<'a> {
 const SHARE: f64 = 4_294_967_296.0;
 
 impl<'a> Work<'a> {
-    /// Creates the work on the members `todo`, some of which have states to go on from.
+    /// Creates the work on the members `todo`, some of which have states to go on from, for `parts` GPUs or ranks.
     pub fn new(
         (blueprint, tables): (&'a Blueprint, &'a Tables),
         snapshots: &'a Path,
         (session, stop): (Session, &'static AtomicBool),
-        (mut todo, states): (Vec<u64>, BTreeMap<u64, MemberState>),
+        (mut todo, mut states, parts): (Vec<u64>, BTreeMap<u64, MemberState>, usize),
         stops: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
         // Members in progress first, so that few are in progress at any time.
         todo.sort_by_key(|member| (!states.contains_key(member), *member));
+        let share = todo.len().div_ceil(parts.max(1));
+        let tasks = todo.into_iter().map(|member| (member, states.remove(&member))).collect();
         Self {
             blueprint,
             tables,
@@ -67,38 +94,69 @@ impl<'a> Work<'a> {
             session,
             stop,
             checkpoint_interval: blueprint.config.checkpoint.interval.get(),
-            todo,
-            next: AtomicUsize::new(0),
-            states: Mutex::new(states),
+            share,
+            queue: Mutex::new(Queue { tasks, closed: true }),
+            changed: Condvar::new(),
             stops,
-            gpu: OnceLock::new(),
+            gpus: OnceLock::new(),
             block_steps: AtomicU64::new(0),
             shares: AtomicU64::new(0),
         }
     }
 
-    /// Returns the name of the GPU and the version of its driver for the provenance of snapshots; nothing where none are
+    /// Returns the name of a GPU and the version of its driver for the provenance of snapshots; nothing where none are
     /// kept, as it takes a while to find.
-    pub fn gpu(&self) -> &str {
-        let config = &self.blueprint.config;
-        if config.ensemble.as_ref().is_none_or(|ensemble| ensemble.snapshots == Kept::None) {
+    pub fn gpu(&self, device: u32) -> &str {
+        let ensemble = self.blueprint.config.ensemble.as_ref();
+        if ensemble.is_none_or(|ensemble| ensemble.snapshots == Kept::None) {
             return "";
         }
-        let device = self.session.device.unwrap_or(config.force.device) as usize;
-        let find = || assemble::gpus().ok().and_then(|gpus| Some(gpus.get(device)?.about.clone())).unwrap_or_default();
-        self.gpu.get_or_init(find)
+        let find = || assemble::gpus().unwrap_or_default().into_iter().map(|gpu| gpu.about).collect();
+        self.gpus.get_or_init(find).get(device as usize).map_or("", String::as_str)
     }
 
-    /// Takes the next member, with the state to go on from, if there is one.
-    pub fn take(&self) -> Option<(u64, Option<MemberState>)> {
-        let member = *self.todo.get(self.next.fetch_add(1, Ordering::Relaxed))?;
-        let state = self.states.lock().unwrap_or_else(PoisonError::into_inner).remove(&member);
-        Some((member, state))
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns true if there are members that were not taken.
-    pub fn has_more(&self) -> bool {
-        self.next.load(Ordering::Relaxed) < self.todo.len()
+    /// Returns the work of a rank to which members are dealt, until it is [closed](Self::close).
+    #[cfg(feature = "mpi")]
+    pub fn dealt(self) -> Self {
+        self.queue().closed = false;
+        Self { share: usize::MAX, ..self }
+    }
+
+    /// Adds members.
+    #[cfg(feature = "mpi")]
+    pub fn add(&self, tasks: impl Iterator<Item = Task>) {
+        self.queue().tasks.extend(tasks);
+        self.changed.notify_all();
+    }
+
+    /// Ends the wait for more members.
+    #[cfg(feature = "mpi")]
+    pub fn close(&self) {
+        self.queue().closed = true;
+        self.changed.notify_all();
+    }
+
+    /// Takes the next member, if there is one.
+    pub fn take(&self) -> Option<Task> {
+        self.queue().tasks.pop_front()
+    }
+
+    /// Waits until there are members to take. Returns false if there will be none.
+    pub fn wait(&self) -> bool {
+        let mut queue = self.queue();
+        while queue.tasks.is_empty() && !queue.closed {
+            queue = self.changed.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        !queue.tasks.is_empty()
+    }
+
+    /// Returns the number of members that were not taken.
+    pub fn waiting(&self) -> usize {
+        self.queue().tasks.len()
     }
 
     /// Returns true if workers have to stop.
@@ -122,8 +180,11 @@ impl<'a> Work<'a> {
         (self.shares.load(Ordering::Relaxed) as i64 as f64 / SHARE).max(0.0)
     }
 
-    /// Returns the row of a member with its settings.
-    pub fn row(&self, row: &MemberRow) -> Vec<Value> {
-        self.tables.member(row, &self.blueprint.members.settings(row.member))
+    /// Returns the message of a member that has ended.
+    pub fn ended(&self, row: &MemberRow) -> Message {
+        let MemberRow { member, problem, max_energy_error, .. } = row;
+        let cells = self.tables.member(row, &self.blueprint.members.settings(*member));
+        let ended = Ended { member: *member, problem: problem.clone(), energy_error: *max_energy_error, row: cells };
+        Message::Ended(Box::new(ended))
     }
 }

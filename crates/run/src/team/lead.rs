@@ -2,8 +2,8 @@
 
 use super::Order;
 use super::protocol::{
-    ANSWER, CLOSE, END, HELLO, Header, MARK, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK, WORK_WITH_LISTS, version,
-    words_of,
+    ANSWER, ANSWER_OF_MEMBERS, CLOSE, DEAL, END, HELLO, Header, MARK, MEMBERS, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT,
+    WORK, WORK_WITH_LISTS, version, words_of,
 };
 use std::collections::BTreeMap;
 use std::fmt;
@@ -73,6 +73,14 @@ fn lost(problem: String) -> Error {
          seconds to wait for a rank"
     );
     Error::Integration { problem, help: Some(help) }
+}
+
+/// Turns an integration error into an input error: before a run starts, the machine is at fault.
+fn at_start(error: Error) -> Error {
+    match error {
+        Error::Integration { problem, help: None } => Error::input("MPI", problem),
+        error => error,
+    }
 }
 
 impl Team {
@@ -159,18 +167,33 @@ impl Team {
         order: Order,
         own: Box<dyn ForceEngine<E>>,
     ) -> Result<Box<dyn ForceEngine<E>>> {
-        let text = serde_json::to_string(&order).map_err(|e| lost(e.to_string()))?;
+        let bytes = postcard::to_stdvec(&order).map_err(|e| lost(e.to_string()))?;
         let kind = if E::WHOLE { OPEN_FORCES } else { OPEN_ACCELERATIONS };
         let engine = self.next.fetch_add(1, Ordering::Relaxed);
         let longest = ANSWER + TEXT + OF_TARGET * (order.n.div_ceil(self.size) + 64);
-        self.begin(kind, engine, &words_of(&text), Some(longest))?;
-        self.finish(&mut |_, _| {}).map_err(|error| match error {
-            Error::Integration { problem, help: None } => Error::input("MPI", problem),
-            error => error,
-        })?;
+        self.begin(kind, engine, &words_of(&bytes), Some(longest))?;
+        self.finish(&mut |_, _| {}).map_err(at_start)?;
         let least = if order.kind == "cuda" { LEAST_PAIRS_ON_GPU } else { LEAST_PAIRS };
         let peers = Ranks { team: self, engine, words: Vec::new(), asked_lists: false, some: Found::default() };
         Ok(Box::new(Split::new(own, Box::new(peers), least.div_ceil(order.n.max(1)).max(2))))
+    }
+
+    /// Begins to deal members of an ensemble, of which the other ranks are told by `bytes`.
+    ///
+    /// # Errors
+    /// If a rank cannot integrate them, or does not answer.
+    pub(crate) fn start_members(&self, bytes: &[u8]) -> Result<()> {
+        self.begin(MEMBERS, 0, &words_of(bytes), Some(ANSWER + TEXT + ANSWER_OF_MEMBERS))?;
+        self.finish(&mut |_, _| {}).map_err(at_start)
+    }
+
+    /// Sends what is dealt in a round, and calls `take` with each rank and its answer.
+    ///
+    /// # Errors
+    /// If a rank does not answer.
+    pub(crate) fn deal_members(&self, bytes: &[u8], take: &mut dyn FnMut(usize, &[u8])) -> Result<()> {
+        self.begin(DEAL, 0, &words_of(bytes), None)?;
+        self.finish(take)
     }
 
     /// Broadcasts a message, to which the other ranks will answer with at most `longest` bytes, if that is given.

@@ -11,7 +11,7 @@ pub const MARK: u64 = u64::from_be_bytes(*b"tisane 1");
 
 /// Rank 0 asks who is there: answered by [`about`].
 pub const HELLO: u64 = 1;
-/// An engine is opened by a JSON text with its length in bytes before it.
+/// An engine is opened by an [`Order`](super::Order).
 pub const OPEN_FORCES: u64 = 2;
 pub const OPEN_ACCELERATIONS: u64 = 3;
 /// Messages for an engine follow (see [`tisane::force::split::message`]); answered by columns.
@@ -20,6 +20,9 @@ pub const WORK: u64 = 4;
 pub const WORK_WITH_LISTS: u64 = 7;
 /// An engine is not needed any more; not answered.
 pub const CLOSE: u64 = 5;
+/// Members of an ensemble are dealt from here on, in rounds of [`DEAL`], to the last of them.
+pub const MEMBERS: u64 = 8;
+pub const DEAL: u64 = 9;
 /// The ranks end; not answered.
 pub const END: u64 = 6;
 
@@ -27,10 +30,11 @@ pub const END: u64 = 6;
 pub const ANSWER: usize = 16;
 /// Longest text of an answer.
 pub const TEXT: usize = 4096;
+/// Most bytes of an answer to [`DEAL`].
+pub const ANSWER_OF_MEMBERS: usize = 4 << 20;
 
-/// Returns the words of a text.
-pub fn words_of(text: &str) -> Vec<u64> {
-    let bytes = text.as_bytes();
+/// Returns words that hold bytes, with their number before them.
+pub fn words_of(bytes: &[u8]) -> Vec<u64> {
     let words = bytes.chunks(8).map(|chunk| {
         let mut word = [0; 8];
         word[..chunk.len()].copy_from_slice(chunk);
@@ -39,11 +43,11 @@ pub fn words_of(text: &str) -> Vec<u64> {
     std::iter::once(bytes.len() as u64).chain(words).collect()
 }
 
-/// Returns the text of words; [`None`] if it is not one.
-pub fn text_of(words: &[u64]) -> Option<String> {
+/// Returns the bytes that words hold; [`None`] if they hold fewer than they say.
+pub fn bytes_of(words: &[u64]) -> Option<Vec<u8>> {
     let (&length, words) = words.split_first()?;
     let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-    String::from_utf8(bytes.get(..usize::try_from(length).ok()?)?.to_vec()).ok()
+    Some(bytes.get(..usize::try_from(length).ok()?)?.to_vec())
 }
 
 /// Returns version and commit of this program, which all ranks must share.
@@ -56,10 +60,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_come_back() {
+    fn bytes_come_back() {
         for text in ["", "a", "12345678", "Σ m x, nine"] {
-            assert_eq!(text_of(&words_of(text)).as_deref(), Some(text));
+            assert_eq!(bytes_of(&words_of(text.as_bytes())).as_deref(), Some(text.as_bytes()));
         }
-        assert_eq!((text_of(&[]), text_of(&[9, 0])), (None, None));
+        assert_eq!((bytes_of(&[]), bytes_of(&[9, 0])), (None, None));
     }
 }

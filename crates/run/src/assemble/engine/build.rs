@@ -1,6 +1,6 @@
 //! Engines of every kind, by what they evaluate.
 
-use super::super::gpu::{OnGpu, cuda_accelerations, cuda, cuda_group, gpus};
+use super::super::gpu::{OnGpu, cuda, cuda_accelerations, cuda_group, gpus};
 use super::super::width;
 use super::{Task, f64_engine};
 use std::sync::Arc;
