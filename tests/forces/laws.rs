@@ -144,7 +144,7 @@ fn face_centred(radius: f64) -> (Vec<Vec3>, impl Fn(i32) -> f64) {
 /// The atoms of a crystal as large as it would be without pressure, a = (2 C₁₂ / C₆)^(1/6) σ: energy, force on an atom beside
 /// its site, and its change as the atom moves there.
 #[test]
-fn validate_a_crystal_of_lennard_joness_has_the_published_lattice_sums() {
+fn validate_a_crystal_of_lennard_jones_has_the_published_lattice_sums() {
     const SIGMA: f64 = 0.8;
     const DEPTH: f64 = 0.25;
     const MASS: f64 = 0.5;
