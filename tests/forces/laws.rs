@@ -122,3 +122,60 @@ fn what_a_law_cannot_know_is_an_error() {
     let error = engine.load(&p).unwrap_err().to_string();
     assert!(error.contains("column `charge` of the particles, which the law reads, is missing"), "{error}");
 }
+
+/// Lattice sums Σ r⁻ⁿ of the face-centred cubic lattice, r in distances of neighbours: Jones & Ingham 1925, Proc. R. Soc. A
+/// 107, 636, in six or seven digits.
+const LATTICE_SUMS: [(i32, f64); 4] = [(6, 14.45392), (8, 12.80194), (12, 12.13188), (14, 12.05899)];
+
+/// Returns the lattice sites within a distance of a site, which is the first, and that distance's share of a lattice sum
+/// that lies beyond it: 4π √2 ∫ r²⁻ⁿ dr.
+fn face_centred(radius: f64) -> (Vec<Vec3>, impl Fn(i32) -> f64) {
+    let most = (radius * std::f64::consts::SQRT_2).ceil() as i32;
+    let axis = || -most..=most;
+    let all = axis().flat_map(|i| axis().flat_map(move |j| axis().map(move |k| [i, j, k])));
+    let sites = all.filter(|site| site.iter().sum::<i32>() % 2 == 0 && *site != [0; 3]);
+    let sites = sites.map(|site| Vec3::from(site.map(f64::from)) * std::f64::consts::FRAC_1_SQRT_2);
+    let within = sites.filter(|site| site.norm() <= radius);
+    let density = std::f64::consts::SQRT_2;
+    let beyond = move |n| 4.0 * std::f64::consts::PI * density / (f64::from(n - 3) * radius.powi(n - 3));
+    (std::iter::once(Vec3::zeros()).chain(within).collect(), beyond)
+}
+
+/// The atoms of a crystal as large as it would be without pressure, a = (2 C₁₂ / C₆)^(1/6) σ: energy, force on an atom beside
+/// its site, and its change as the atom moves there.
+#[test]
+fn validate_a_crystal_of_lennard_jones_has_the_published_lattice_sums() {
+    const SIGMA: f64 = 0.8;
+    const DEPTH: f64 = 0.25;
+    const MASS: f64 = 0.5;
+    let (sites, beyond) = face_centred(12.0);
+    let [c6, c8, c12, c14] = LATTICE_SUMS.map(|(_, sum)| sum);
+    let a = (2.0 * c12 / c6).powf(1.0 / 6.0) * SIGMA;
+    let ratio = SIGMA / a;
+    assert!((1.0 / ratio - 1.09).abs() < 5e-3, "Kittel, Introduction to Solid State Physics, chapter 3: 1.09");
+    let parameters = [("sigma", SIGMA), ("depth", DEPTH)];
+    let law = law(LawSource::new(Ready::named("lennard-jones").unwrap().formula(), &parameters));
+    let n = sites.len();
+    let mut p = Particles::new(vec![MASS; n], sites.iter().map(|site| a * site).collect(), vec![Vec3::zeros(); n]);
+    let at_site = |p: &Particles, now: Time| {
+        forces(&mut *reference::law_engine(&law, Precision::F64, 0.0, CLOCK), p, now, &block(p, now, vec![0]))
+    };
+    // Half of what an atom has with all others.
+    let energy = 0.5 * MASS * at_site(&p, Time::default()).pot[0]
+        + 2.0 * DEPTH * (ratio.powi(12) * beyond(12) - ratio.powi(6) * beyond(6));
+    let expected = -DEPTH * c6 * c6 / (2.0 * c12);
+    assert!((energy / expected - 1.0).abs() < 1e-5, "{energy} is not {expected}");
+    assert!((expected / DEPTH + 8.61).abs() < 5e-3, "Kittel: -2.15 times 4 depths");
+
+    // The mean of the second derivatives: Δ r⁻ⁿ = n (n − 1) r⁻ⁿ⁻², and for n = 12 and 6 of each direction a third.
+    let third = |n: i32, sum: f64| f64::from(n * (n - 1)) / 3.0 * ratio.powi(n) * (sum - beyond(n + 2)) / (a * a);
+    let stiffness = 4.0 * DEPTH * (third(12, c14) - third(6, c8));
+    for direction in [Vec3::x(), Vec3::new(0.6, 0.0, -0.8), Vec3::new(1.0, 2.0, 2.0) / 3.0] {
+        (p.pos[0], p.vel[0]) = (1e-4 * a * direction, 0.3 * direction);
+        let force = at_site(&p, Time::default());
+        for (found, expected) in [(force.acc[0], p.pos[0]), (force.jerk[0], p.vel[0])] {
+            let expected = -stiffness / MASS * expected;
+            assert!((found - expected).norm() < 1e-5 * expected.norm(), "{found} is not {expected}");
+        }
+    }
+}

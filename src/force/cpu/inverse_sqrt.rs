@@ -14,8 +14,13 @@ pub trait InverseSqrt: Copy {
     /// Number of sources whose 1/√x is begun before the products of an earlier one are added to the sums, in a mode
     /// whose positions are `split` or not: as many as were fastest.
     fn ahead<S: Simd>(split: bool) -> usize;
+    /// Returns 1/s with the bits of a division, correctly rounded, where s = √x.
+    fn inverse_of_root<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S>;
     /// Returns 1/√x with the bits of a square root and a division, each correctly rounded.
-    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S>;
+    #[inline(always)]
+    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S> {
+        self.inverse_of_root::<R, S>(simd, x, R::sqrt_lanes(simd, x))
+    }
     /// Returns true if a lane is NaN.
     fn any_nan<R: Real, S: Simd>(self, x: R::Lanes<S>) -> bool;
 }
@@ -39,8 +44,8 @@ impl InverseSqrt for Ieee {
     }
 
     #[inline(always)]
-    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S> {
-        <R as Real>::div(simd, R::splat(simd, R::one()), R::sqrt_lanes(simd, x))
+    fn inverse_of_root<R: Real, S: Simd>(self, simd: S, _: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S> {
+        <R as Real>::div(simd, R::splat(simd, R::one()), s)
     }
 
     #[inline(always)]
@@ -91,10 +96,10 @@ impl InverseSqrt for Fma {
     }
 
     #[inline(always)]
-    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S> {
-        let (one, s) = (R::splat(simd, R::one()), R::sqrt_lanes(simd, x));
+    fn inverse_of_root<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S> {
         // The estimate does not wait for the root.
-        cast(self.reciprocal(cast(s), self.0.avx512f._mm512_rsqrt14_pd(cast(x)), cast(one)))
+        let estimate = self.0.avx512f._mm512_rsqrt14_pd(cast(x));
+        cast(self.reciprocal(cast(s), estimate, cast(R::splat(simd, R::one()))))
     }
 
     #[inline(always)]

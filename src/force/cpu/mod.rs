@@ -7,6 +7,8 @@ mod inverse_sqrt;
 mod irregular;
 mod lanes;
 mod law;
+mod law_blocks;
+mod law_pairs;
 mod near;
 mod pair;
 mod plan;

@@ -3,8 +3,46 @@
 use crate::law::Program;
 use crate::law::program::{Input, Op, Register};
 
-/// Block of the squares s², from which a plan starts.
+/// Block of the squares s².
 pub const SQUARES: usize = 0;
+/// Block of the distances s.
+pub const ROOTS: usize = 1;
+/// Number of blocks for distances, from which a plan starts. There are as many again after them: those of the next pairs
+/// are computed meanwhile.
+pub const DISTANCES: usize = 3;
+
+/// Which distances a program reads.
+#[derive(Clone, Copy, Debug)]
+pub struct Reads {
+    /// s²
+    pub square: bool,
+    /// s
+    pub root: bool,
+    /// 1 / s
+    pub inverse: bool,
+}
+
+impl Reads {
+    fn new(program: &Program) -> Self {
+        let reads = |input| program.ops.contains(&Op::Input(input));
+        Self { square: reads(Input::SquareS), root: reads(Input::S), inverse: reads(Input::InverseS) }
+    }
+
+    /// Returns the block of 1 / s: that of s where nothing else reads s, so that less memory is used.
+    pub fn inverses(self) -> usize {
+        if self.root { ROOTS + 1 } else { ROOTS }
+    }
+
+    /// Returns the block of an operation that is a distance.
+    fn block(self, op: Op) -> Option<usize> {
+        match op {
+            Op::Input(Input::SquareS) => Some(SQUARES),
+            Op::Input(Input::S) => Some(ROOTS),
+            Op::Input(Input::InverseS) => Some(self.inverses()),
+            _ => None,
+        }
+    }
+}
 
 /// Operation with the block of its result; operands are blocks too.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,6 +56,8 @@ pub struct Step {
 pub struct Plan {
     /// Constants, and inputs that belong to the target: computed once for many sources.
     pub fixed: Vec<Step>,
+    /// Distances that the program reads.
+    pub reads: Reads,
     /// The other operations, in order.
     pub steps: Vec<Step>,
     /// Number of blocks.
@@ -34,10 +74,12 @@ impl Plan {
     /// Plans a program.
     pub fn new(program: &Program) -> Self {
         let last = last_uses(program);
+        let reads = Reads::new(program);
         let mut plan = Self {
             fixed: Vec::new(),
+            reads,
             steps: Vec::new(),
-            blocks: SQUARES + 1,
+            blocks: 2 * DISTANCES,
             factor: 0,
             slope: None,
             minus_potential: None,
@@ -45,8 +87,8 @@ impl Plan {
         let mut at: Vec<Register> = Vec::with_capacity(program.ops.len());
         let mut free = Vec::new();
         for (k, &op) in program.ops.iter().enumerate() {
-            if op == Op::Input(Input::SquareS) {
-                at.push(SQUARES as Register);
+            if let Some(block) = reads.block(op) {
+                at.push(block as Register);
                 continue;
             }
             let is_fixed = matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
@@ -64,7 +106,7 @@ impl Plan {
             ended.sort_unstable();
             ended.dedup();
             let blocks = ended.into_iter().map(|it| usize::from(at[it]));
-            free.extend(blocks.filter(|&block| block != SQUARES && plan.fixed.iter().all(|fixed| fixed.to != block)));
+            free.extend(blocks.filter(|&block| block >= DISTANCES && plan.fixed.iter().all(|fixed| fixed.to != block)));
         }
         let block = |register: Register| usize::from(at[usize::from(register)]);
         (plan.factor, plan.slope) = (block(program.factor), program.slope.map(block));
@@ -99,7 +141,12 @@ mod tests {
         for program in [law.program(), law.accelerations()] {
             let plan = Plan::new(program);
             let mut holds = vec![None; plan.blocks];
-            holds[SQUARES] = program.ops.iter().position(|op| *op == Op::Input(Input::SquareS));
+            let is_distance = |op: &Op| plan.reads.block(*op).is_some();
+            for (k, op) in program.ops.iter().enumerate().filter(|(_, op)| is_distance(op)) {
+                let block = plan.reads.block(*op).unwrap();
+                assert!(block < DISTANCES && holds[block].is_none(), "{op:?}");
+                holds[block] = Some(k);
+            }
             let is_fixed = |op: &Op| matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
             let mut fixed = plan.fixed.iter();
             for (k, _) in program.ops.iter().enumerate().filter(|(_, op)| is_fixed(op)) {
@@ -107,7 +154,7 @@ mod tests {
             }
             let mut steps = plan.steps.iter();
             for (k, op) in program.ops.iter().enumerate() {
-                if is_fixed(op) || *op == Op::Input(Input::SquareS) {
+                if is_fixed(op) || is_distance(op) {
                     continue;
                 }
                 let step = steps.next().unwrap();
@@ -115,6 +162,7 @@ mod tests {
                     assert_eq!(holds[usize::from(block)], Some(usize::from(wanted)), "{step:?}");
                     assert_ne!(usize::from(block), step.to, "{step:?}");
                 }
+                assert!(step.to >= 2 * DISTANCES, "{step:?}");
                 holds[step.to] = Some(k);
             }
             assert_eq!(holds[plan.factor], Some(usize::from(program.factor)));

@@ -3,6 +3,7 @@
 mod changed_settings;
 mod cluster_runs;
 mod collisions;
+mod columns_of_laws;
 mod determinism;
 mod encounters;
 mod energy;
