@@ -1,8 +1,7 @@
 //! Promise: the columns of particles that a law reads are in snapshots and checkpoints, with the numbers of the input, so
 //! that a run by the law goes on from them to the same bits.
 
-use crate::outcome::Outcome;
-use crate::program::Folder;
+use crate::program::{Folder, diagnostics, summary};
 
 const BODIES: usize = 24;
 
@@ -49,7 +48,9 @@ fn a_stopped_run_goes_on_with_the_charges_of_its_checkpoint() {
         assert!(stops < 1000, "no progress");
     }
     assert!(stops > 1, "{stops} stops");
-    Outcome::read(&whole.path("o")).assert_same(&Outcome::read(&stopped.path("o")), &format!("{stops} stops"));
+    let [whole, stopped] = [whole.path("o"), stopped.path("o")];
+    assert_eq!(summary(&whole)["state_sha256"], summary(&stopped)["state_sha256"]);
+    assert_eq!(diagnostics(&whole), diagnostics(&stopped));
 }
 
 #[test]
@@ -63,8 +64,8 @@ fn a_run_begins_with_the_charges_of_a_snapshot() {
     }
     let from = "initial.file.path=o/snapshots/snapshot_0000.hdf5";
     folder.tisane(&["run", "run.toml", "-q", "--output", "again", "--set", from]).exits(0);
-    let [first, again] = ["o", "again"].map(|run| Outcome::read(&folder.path(run)));
-    assert_eq!(again.state, first.state);
+    let [first, again] = ["o", "again"].map(|run| summary(&folder.path(run))["state_sha256"].clone());
+    assert!(first.is_string() && again == first, "{again} is not {first}");
 }
 
 #[test]
