@@ -7,7 +7,7 @@ const BODIES: usize = 24;
 
 /// Numbers that a text shorter than the whole of an f64 would change.
 fn charge(i: usize) -> f64 {
-    (1.0 + i as f64 / 7.0) * if i % 2 == 0 { 0.1 } else { -0.1 }
+    (1.0 + i as f64 / 7.0) * if i.is_multiple_of(2) { 0.1 } else { -0.1 }
 }
 
 /// Returns a folder with a table of bodies on a spiral, with charges if `has_charges`.
