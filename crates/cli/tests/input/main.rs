@@ -17,6 +17,7 @@ mod mount;
 mod outcome;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
+mod reports;
 mod security;
 #[path = "../../../../tests/common/statistics.rs"]
 mod statistics;

@@ -178,7 +178,8 @@ impl Team {
         Ok(Box::new(Split::new(own, Box::new(peers), least.div_ceil(order.n.max(1)).max(2))))
     }
 
-    /// Begins to deal members of an ensemble, of which the other ranks are told by `bytes`.
+    /// Sends the description of an ensemble to the other ranks, which then wait for its members: an encoded
+    /// [`Start`](crate::ensemble::ranks::Start).
     ///
     /// # Errors
     /// If a rank cannot integrate them, or does not answer.
