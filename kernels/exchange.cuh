@@ -24,6 +24,37 @@ __device__ __forceinline__ void store_header(u64 *to, u64 header) {
     asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(to), "l"(header) : "memory");
 }
 
+// Between devices, which write into each other's memory, a word is two of 8 bytes that are each written as one: half of an
+// f64, and the number of the exchange. Of longer ones that is known within a device alone.
+__device__ __forceinline__ void send_words(ulonglong2 *to, ulonglong2 words) {
+    asm volatile("st.relaxed.sys.global.v2.u64 [%0], {%1, %2};" ::"l"(to), "l"(words.x), "l"(words.y) : "memory");
+}
+__device__ __forceinline__ ulonglong2 sent_words(const ulonglong2 *from) {
+    ulonglong2 words;
+    asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];" : "=l"(words.x), "=l"(words.y) : "l"(from) : "memory");
+    return words;
+}
+__device__ __forceinline__ void send_number(u64 *to, u64 number) {
+    asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(number) : "memory");
+}
+__device__ __forceinline__ u64 sent_number(const u64 *from) {
+    u64 number;
+    asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(number) : "l"(from) : "memory");
+    return number;
+}
+
+/// Returns the words with an f64.
+__device__ __forceinline__ ulonglong2 words_of(double number, u32 exchange) {
+    u64 bits = (u64)__double_as_longlong(number), of = (u64)exchange << 32;
+    return {(u32)bits | of, bits >> 32 | of};
+}
+
+/// Returns true if words are those of the exchange, and their number.
+__device__ __forceinline__ bool has_number(ulonglong2 words, u32 exchange, double &number) {
+    number = __longlong_as_double((long long)((u32)words.x | words.y << 32));
+    return (u32)(words.x >> 32) == exchange && (u32)(words.y >> 32) == exchange;
+}
+
 /// Returns a word with three numbers.
 __device__ __forceinline__ ulonglong2 word_of(u32 a, u32 b, u32 c, u32 exchange) {
     return {a | (u64)b << 32, c | (u64)exchange << 32};

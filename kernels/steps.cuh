@@ -9,6 +9,10 @@
 // corrects its own due particles with the nodes of all groups. A header of the next step is posted only after all reads
 // of this one: thus two buffers for headers and targets suffice, and one for nodes. With several evaluations a step,
 // P(EC)^n, the headers and the corrected targets are posted anew before each.
+//
+// Several devices do all of this alike, but sum the forces on large blocks each for its part of the targets, those k with
+// k mod devices = its number, and send them, complete, to the mailboxes of the others. Each tells the others to which
+// exchange it has come: nothing in a mailbox is written over before it was read.
 #pragma once
 #include "bag.cuh"
 #include "exchange.cuh"
@@ -24,6 +28,8 @@ constexpr u32 ROW = BAG + 4;
 constexpr u32 ROWS = 8;
 /// Number of targets that are corrected at a time.
 constexpr u32 CORRECTED = 64;
+/// Largest number of devices that take steps together.
+constexpr u32 MOST_DEVICES = 8;
 
 /// Argument of the kernels. Mirrored by `StepsCall` in src/force/cuda/steps.rs; both must be changed together.
 struct Steps {
@@ -45,6 +51,8 @@ struct Steps {
     // What a multi-point scheme keeps: columns of `slots` numbers (see `History`), and of each thread block a copy of
     // those of its group, with which it works.
     double *history, *working_history;
+    // Of each device the mailbox: for each device the last exchange that it has come to, then [2][target][8] words.
+    u64 *mail[MOST_DEVICES];
     u64 now, until, most;
     double tick, dt_max, eps2, nu, noise, per_mass;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
@@ -54,8 +62,16 @@ struct Steps {
     u32 exchange, floor, clamps, cooperates;
     // Number of evaluations and corrections a step; number of earlier points of a multi-point scheme, whose eta is `nu`,
     // and flag of its criterion.
-    u32 iterations, points, third, unused;
+    u32 iterations, points, third;
+    // Devices that take the steps, number of this one, and number of targets from which they share a block; 2^32 over the
+    // number of devices, rounded up.
+    u32 devices, device, share_from, inverse;
 };
+
+/// Mode whose steps several devices take together.
+template <class M> struct Together : M {};
+template <class M> constexpr bool IS_TOGETHER = false;
+template <class M> constexpr bool IS_TOGETHER<Together<M>> = true;
 
 template <class M> __device__ __forceinline__ typename M::Real eps2_of(const Steps &call) {
     return (typename M::Real)call.eps2;
@@ -137,12 +153,15 @@ template <class M> struct Group : Members<Steps> {
     History history;
     // Number of the present exchange.
     u32 exchange;
+    // Flag that the devices share the targets of the present step.
+    bool shared;
 
     __device__ __forceinline__ Group(const Steps &call, float4 *room) : Members(call, call.bags * BAG) {
         group = blockIdx.x % call.groups;
         replica = blockIdx.x / call.groups;
         thread = threadIdx.x, lane = thread & 31, warp = thread >> 5;
         exchange = call.exchange;
+        shared = false;
         u32 before = group * own;
         filled = before < call.sources ? min(own, call.sources - before) : 0;
         state = reinterpret_cast<double *>(room);
@@ -229,6 +248,26 @@ template <class M> struct Group : Members<Steps> {
     __device__ __forceinline__ uint4 *posted(u32 part, u32 k) const {
         // Blocks are at most all particles.
         return call.nodes + ((size_t)part * call.slots + k) * SUMS;
+    }
+
+    /// Returns how many devices share the targets, and the number of this one among them.
+    __device__ __forceinline__ u32 devices() const { return IS_TOGETHER<M> && shared ? call.devices : 1; }
+    __device__ __forceinline__ u32 device() const { return IS_TOGETHER<M> && shared ? call.device : 0; }
+
+    /// Returns the device whose number is so much after that of this one, by turns.
+    __device__ __forceinline__ u32 after(u32 turn) const {
+        return call.device + turn < call.devices ? call.device + turn : call.device + turn - call.devices;
+    }
+    /// Returns a number, below 2^28, over that of the devices, of which there are several, rounded down.
+    __device__ __forceinline__ u32 shared_out(u32 number) const { return __umulhi(number, call.inverse); }
+
+    /// Returns how many thread blocks share the targets with the group's sources, and the number of this one among them.
+    __device__ __forceinline__ u32 shares() const { return call.replicas * devices(); }
+    __device__ __forceinline__ u32 share() const { return replica * devices() + device(); }
+
+    /// Returns where the force on target k is sent to a device.
+    __device__ __forceinline__ ulonglong2 *mailed(u32 to, u32 k) const {
+        return reinterpret_cast<ulonglong2 *>(call.mail[to] + 2 * MOST_DEVICES) + ((size_t)(exchange & 1) * call.slots + k) * 8;
     }
 
     /// Sums the running sum of a bag for one target with the whole warp: its lanes compute the terms, and one lane for

@@ -3,7 +3,7 @@
 use super::device::Device;
 use super::launched_steps::{LaunchedSteps, Launcher};
 use super::memory::Pinned;
-use super::steps::ResidentSteps;
+use super::steps::{ResidentMember, ResidentSteps, take_together};
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
 use crate::force::precision::Precision;
@@ -20,9 +20,9 @@ pub enum StepKernels {
 }
 
 impl StepKernels {
-    /// Returns the quicker kernels for a mode and a number of sources.
+    /// Returns the quicker kernels for a mode, a number of sources, and a number of devices that take steps together.
     #[must_use]
-    pub const fn choose(precision: Precision, sources: usize) -> Self {
+    pub const fn choose(precision: Precision, sources: usize, devices: usize) -> Self {
         // Beyond it forces by kernels of their own, on all multiprocessors, save more than the launches cost: measured on an
         // H200. The blocks of f32-kahan are smaller: noise shortens its steps.
         let most = match precision {
@@ -30,7 +30,7 @@ impl StepKernels {
             Precision::F32Kahan => 1 << 16,
             _ => 1 << 15,
         };
-        if sources <= most { Self::Resident } else { Self::Launched }
+        if sources <= devices * most { Self::Resident } else { Self::Launched }
     }
 }
 
@@ -67,7 +67,7 @@ impl DeviceSteps {
         if let Some(kernels) = kernels {
             return make(kernels);
         }
-        let (first, second) = match StepKernels::choose(precision, sizes.0) {
+        let (first, second) = match StepKernels::choose(precision, sizes.0, 1) {
             StepKernels::Resident => (StepKernels::Resident, StepKernels::Launched),
             StepKernels::Launched => (StepKernels::Launched, StepKernels::Resident),
         };
@@ -99,7 +99,11 @@ impl DeviceSteps {
         way: (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
         match self {
-            Self::Resident(steps) => steps.take(launcher.device, launcher.arrays, system, rules, span, way),
+            Self::Resident(steps) => {
+                let (pause, through) = way;
+                let member = ResidentMember { device: launcher.device, arrays: launcher.arrays, steps, through };
+                take_together(&mut [member], system, rules, span, (pause, 0))
+            }
             Self::Launched(steps) => steps.take(launcher, system, rules, span, way),
         }
     }

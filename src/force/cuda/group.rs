@@ -2,7 +2,8 @@
 //!
 //! Each holds all sources, and evaluates a part of the targets of a block: the whole canonical sum on each of them, so that
 //! the number of GPUs changes no bit. Of whole block steps on the devices each takes all, but the forces: these are sent to
-//! the others, and nothing else is.
+//! the others, and nothing else is: by the resident kernel, whose devices write into each other's memory, or by kernels that the
+//! host launches.
 
 use super::device::{Device, Signal};
 use super::device_steps::{DeviceSteps, StepKernels};
@@ -12,6 +13,7 @@ use super::launched_span::LaunchedSpan;
 use super::launched_steps::{LaunchedSteps, Launcher, PartCalls, at};
 use super::memory::Memory;
 use super::staging::FORCE;
+use super::steps::{MOST_DEVICES, ResidentMember, take_together};
 use super::{Buffers, CudaEngine, held};
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
@@ -25,12 +27,21 @@ use std::time::Duration;
 /// Number of targets that are dealt together: a warp.
 const TOGETHER: usize = 32;
 
+/// Number of pairs of a block from which resident kernels share it: below it, to send the forces takes longer than to sum them.
+const SHARED_PAIRS: usize = 1 << 20;
+
 /// Engine of several GPUs.
 pub struct CudaGroup {
     // Declared in the order in which they must be dropped: memory before the devices.
     exchange: Option<Exchange>,
     direct: bool,
     engines: Vec<CudaEngine>,
+    /// Kernels of whole block steps that were asked for.
+    asked: Option<StepKernels>,
+    /// Number of sources for which kernels were chosen.
+    chosen_for: Option<usize>,
+    /// Number of pairs of a block from which resident kernels share it.
+    shared_pairs: usize,
     some: Forces,
 }
 
@@ -72,13 +83,63 @@ impl CudaGroup {
                 direct &= engine.device.reach(&other.device)?;
             }
         }
+        let room_for = engines[0].held.as_ref().map(|held| held.sources);
+        // Resident kernels on one device, as in tests, run side by side.
+        let ordinals: Vec<_> = engines.iter().map(|engine| engine.device.ordinal).collect();
         for engine in &mut engines {
-            let room_for = engine.held.as_ref().map(|held| held.sources);
-            // The resident kernel is for one device.
-            engine.set_step_kernels(Some(StepKernels::Launched));
-            room_for.map_or(Ok(()), |n| engine.reserve(n))?;
+            let beside = ordinals.iter().filter(|&&ordinal| ordinal == engine.device.ordinal).count();
+            engine.set_step_blocks(engine.device.multiprocessors() / beside);
         }
-        Ok(Self { exchange: None, direct, engines, some: Forces::default() })
+        let mut group = Self {
+            exchange: None,
+            direct,
+            engines,
+            asked: None,
+            chosen_for: None,
+            shared_pairs: SHARED_PAIRS,
+            some: Forces::default(),
+        };
+        if let Some(n) = room_for {
+            group.reserve(n)?;
+        }
+        Ok(group)
+    }
+
+    /// Allocates memory for `n` sources on each device, or keeps that of the same size.
+    ///
+    /// # Errors
+    /// See [`CudaEngine::reserve`].
+    pub fn reserve(&mut self, n: usize) -> Result<()> {
+        if self.chosen_for == Some(n) {
+            return Ok(());
+        }
+        let chosen =
+            self.asked.unwrap_or_else(|| StepKernels::choose(self.engines[0].precision, n, self.engines.len()));
+        let resident = chosen == StepKernels::Resident && self.direct && self.engines.len() <= MOST_DEVICES;
+        for kernels in resident.then_some(StepKernels::Resident).into_iter().chain([StepKernels::Launched]) {
+            for engine in &mut self.engines {
+                engine.set_step_kernels(Some(kernels));
+                engine.reserve(n)?;
+            }
+            if self.can_take_steps()? {
+                break;
+            }
+        }
+        self.chosen_for = Some(n);
+        Ok(())
+    }
+
+    /// Sets the kernels that take whole block steps, where the devices have them, or with [`None`] leaves the choice to the
+    /// group: for tests that they change no bit.
+    pub fn set_step_kernels(&mut self, kernels: Option<StepKernels>) {
+        if self.asked != kernels {
+            (self.asked, self.chosen_for) = (kernels, None);
+        }
+    }
+
+    /// Sets the number of pairs of a block from which resident kernels share it: for tests that it changes no bit.
+    pub fn set_shared_pairs(&mut self, pairs: usize) {
+        self.shared_pairs = pairs;
     }
 
     /// Returns the engines.
@@ -93,6 +154,25 @@ impl CudaGroup {
     /// If the driver fails.
     pub fn set_profile(&mut self, on: bool) -> Result<()> {
         self.engines[0].set_profile(on)
+    }
+
+    /// Takes steps by the resident kernel of each device.
+    fn take_resident_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let (clock, eps2) = (self.engines[0].clock, self.engines[0].eps2);
+        let mut members = Vec::with_capacity(self.engines.len());
+        for CudaEngine { device, held, .. } in &mut self.engines {
+            let Some(Buffers { arrays, staging, steps: Some(Some(DeviceSteps::Resident(steps))), .. }) = held else {
+                return Ok(None);
+            };
+            members.push(ResidentMember { device, arrays, steps, through: staging.free_words() });
+        }
+        take_together(&mut members, (p, clock, eps2), rules, span, (pause, self.shared_pairs))
     }
 
     /// Returns the number of multiprocessors of each device, by which targets are dealt.
@@ -228,6 +308,9 @@ fn take_up_to(
 
 impl ForceEngine for CudaGroup {
     fn load(&mut self, all: &Particles) -> Result<()> {
+        if !all.is_empty() {
+            self.reserve(all.len())?;
+        }
         self.engines.iter_mut().try_for_each(|engine| engine.load(all))
     }
 
@@ -280,6 +363,9 @@ impl ForceEngine for CudaGroup {
             if held(&mut engine.held)?.staging.changed() > 0 {
                 engine.flush()?;
             }
+        }
+        if let Some(Buffers { steps: Some(Some(DeviceSteps::Resident(_))), .. }) = self.engines[0].held {
+            return self.take_resident_steps(p, rules, span, pause);
         }
         let slots = held(&mut self.engines[0].held)?.slots;
         if self.exchange.as_ref().is_none_or(|exchange| exchange.slots != slots) {

@@ -9,7 +9,7 @@ use crate::systems;
 use gpu::{held_to_bits, modes, needed, sizes};
 use matrix::{Job, STRAIGHT, Scheme, assert_ends_in, end_of, engines, row, schemes};
 use tisane::error::Result;
-use tisane::force::cuda::{CudaEngine, CudaGroup, list};
+use tisane::force::cuda::{CudaEngine, CudaGroup, StepKernels, list};
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, ForceEngine, Forces};
 use tisane::initial::plummer;
@@ -128,23 +128,31 @@ fn steps_on_several_devices_are_those_of_one() {
             let Some(mut one) = needed(engine(0)) else { return };
             one.set_stepping(true);
             let devices = list().unwrap().len();
-            for (count, most) in [(2, u64::MAX), (3, 50)] {
+            let both = [StepKernels::Resident, StepKernels::Launched];
+            for (kernels, (count, most)) in both.into_iter().flat_map(|it| [(it, (2, u64::MAX)), (it, (3, 50))]) {
                 let more = (0..count).map(|k| {
                     let mut engine = engine(k % devices).unwrap();
                     engine.set_stepping(true);
                     engine
                 });
                 let mut group = CudaGroup::new(more.collect()).unwrap();
+                group.set_step_kernels(Some(kernels));
+                // Blocks of all sizes are shared, or the larger ones.
+                group.set_shared_pairs(if most == 50 { 0 } else { n * n / 4 });
                 let of = |iterations| hermite4::Parameters { iterations, ..hermite4::Parameters::new(precision) };
                 for iterations in [1, 2] {
                     let scheme = || Hermite4::new(of(iterations), CLOCK);
                     let expected = integrate(scheme(), &mut one, n, most);
                     let found = integrate(scheme(), &mut group, n, most);
-                    assert!(found == expected, "{}, n = {n}, {iterations} evaluations", precision.name());
+                    assert!(found == expected, "{}, n = {n}, {iterations} evaluations, {kernels:?}", precision.name());
                 }
                 let six = || Multipoint::new(multipoint::Parameters::new(precision), CLOCK);
                 let expected = integrate(six(), &mut one, n, most);
-                assert!(integrate(six(), &mut group, n, most) == expected, "{}, n = {n}, 6th order", precision.name());
+                assert!(
+                    integrate(six(), &mut group, n, most) == expected,
+                    "{}, n = {n}, 6th order, {kernels:?}",
+                    precision.name()
+                );
             }
         }
         println!("{}: steps on several devices are those of one", precision.name());
