@@ -1,8 +1,8 @@
 //! Law of the force between two particles, `[force.law]`.
 
-use super::Config;
 use super::error::Problem;
 use super::file;
+use super::{Config, StopAt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -212,10 +212,15 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
     let refused = [
         (config.subsystems().is_some(), "encounters", "close encounters are computed with Newton's law"),
         (scheme.needs_lists(), config.integrator.info().section, "the neighbour scheme knows Newton's law only"),
-        (config.ensemble.is_some(), "ensemble", "ensembles know Newton's law only"),
     ];
     for (_, key, problem) in refused.into_iter().filter(|(refuse, ..)| *refuse) {
         found.push(Problem::new(key, format!("{problem}: expected none with [force.law]")).against(SECTION));
+    }
+    // Which stars are bound to a cluster or to each other is told by their energies, of pairs that attract as 1/r.
+    let stop = config.ensemble.as_ref().map(|ensemble| ensemble.stop);
+    if let Some(name @ ("dissolution" | "escape")) = stop.map(StopAt::name) {
+        let problem = format!("\"{name}\" is told by binding energies of Newton's law: expected \"end\" with [force.law]");
+        found.push(Problem::new("ensemble.stop", problem).against(SECTION));
     }
     if !config.has_steps() {
         let SchemeInfo { dt_max_key: key, section, .. } = config.integrator.info();
