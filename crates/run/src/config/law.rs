@@ -85,6 +85,19 @@ impl LawSection {
         law + &parameters.collect::<String>()
     }
 
+    /// Returns true if this is Newton's law, which the engines have built in.
+    #[must_use]
+    pub fn is_newton(&self) -> bool {
+        self.name.as_deref() == Some(NEWTON)
+    }
+
+    /// Returns true if the law is one of a potential, so that there is an energy.
+    #[must_use]
+    pub fn has_potential(&self) -> bool {
+        let is_acceleration = self.name.as_deref().and_then(Ready::named).is_some_and(|ready| ready.is_acceleration);
+        !is_acceleration && self.acceleration.is_none()
+    }
+
     /// Returns the columns of the particles, of a ready law or as they are listed.
     fn columns(&self, ready: Option<&Ready>) -> Vec<(String, Quantity)> {
         let mut columns: Vec<_> = self.columns.iter().map(|(name, unit)| (name.clone(), unit.clone())).collect();
@@ -97,7 +110,8 @@ impl LawSection {
     }
 
     /// Returns the names of the columns that the particles must have.
-    pub(crate) fn column_names(&self) -> Vec<String> {
+    #[must_use]
+    pub fn column_names(&self) -> Vec<String> {
         let ready = self.name.as_deref().and_then(Ready::named);
         self.columns(ready).into_iter().map(|(name, _)| name).collect()
     }
@@ -139,6 +153,16 @@ impl LawSection {
             Ok(law) => Ok(Some(Arc::new(law))),
             Err(mistake) => Err(Problem::in_formula(format!("{SECTION}.{key}"), mistake)),
         }
+    }
+
+    /// Compiles the law for Hénon units, where everything is a number; [`None`] for Newton's. `section` is its key path.
+    ///
+    /// # Errors
+    /// The first mistake in it, at its key.
+    pub fn in_henon_units(&self, section: &str) -> Result<Option<Arc<Law>>, Problem> {
+        let place = |key: String| key.replacen(SECTION, section, 1);
+        let compiled = self.compile(&Units::henon(), &Scale::IDENTITY);
+        compiled.map_err(|it| Problem { key: place(it.key), against: it.against.map(place), ..it })
     }
 
     /// Refuses units by name where the configuration has none.
@@ -192,7 +216,7 @@ impl Config {
     /// Returns the section of the law, if the law is not Newton's.
     #[must_use]
     pub fn law_section(&self) -> Option<&LawSection> {
-        self.force.law.as_ref().filter(|law| law.name.as_deref() != Some(NEWTON))
+        self.force.law.as_ref().filter(|law| !law.is_newton())
     }
 
     /// Compiles the law of a configuration, for internal units of a scale; [`None`] for Newton's.
