@@ -124,9 +124,10 @@ impl InMemory {
         if id.is_empty() {
             return Ok(id);
         }
+        let names = self.column_names();
         let (p, [to_mass, to_length, to_velocity]) = self.editable()?;
         let n = p.len() + id.len();
-        columns::extend(p, id.len(), columns);
+        columns::extend(p, &names, id.len(), columns);
         p.id.extend_from_slice(&id);
         p.mass.extend(mass.iter().map(|m| m * to_mass));
         p.pos.extend(pos.iter().map(|x| x * to_length));

@@ -9,10 +9,10 @@ use tisane::particles::{NamedColumn, Particles};
 /// Value of a particle that was given none: the simulation does not start with it.
 const MISSING: f64 = f64::NAN;
 
-/// Adds values of `n` new particles to each column; `given` has some of them.
-pub(super) fn extend(p: &mut Particles, n: usize, given: &[(&str, &[f64])]) {
+/// Adds values of `n` new particles to each column, those of the law's `names` among them; `given` has some of them.
+pub(super) fn extend(p: &mut Particles, names: &[String], n: usize, given: &[(&str, &[f64])]) {
     let before = p.len();
-    for (name, _) in given {
+    for name in names {
         column_of(p, name, before);
     }
     for column in &mut p.columns {
