@@ -243,7 +243,9 @@ fn charges_act_by_a_law_and_may_change() {
     worker.call("initialize_code", &[], &[]);
     worker.two_bodies();
     let set_law = |worker: &mut Worker, law: &str| worker.reply("set_law", 1, &[], &[], &[law]);
-    assert!(!set_law(&mut worker, "potential = \"k*charge_i*charge_j/s\"\nparameters.k = 0.5\ncolumns.charge = 1").error);
+    assert!(
+        !set_law(&mut worker, "potential = \"k*charge_i*charge_j/s\"\nparameters.k = 0.5\ncolumns.charge = 1").error
+    );
     worker.call("commit_parameters", &[], &[]);
     let error = worker.error("commit_particles", &[], &[]);
     assert!(error.contains("law.columns.charge: the particle 1 has no value in the column `charge`"), "{error}");

@@ -91,7 +91,8 @@ fn look_at(loaded: &Loaded) -> Result<(String, Needs)> {
         let setup = assemble::prepare(loaded.clone())?;
         if setup.law.as_ref().is_some_and(|law| !law.has_potential()) {
             let problem = "advice is about the energy error, and without a potential there is no energy";
-            let help = "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
+            let help =
+                "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
             return Err(loaded.explain(Problem::new("force.law", problem).with_help(help)));
         }
         let warnings = setup.binaries()?.warnings();

@@ -103,7 +103,12 @@ fn verify_changes_on_the_way_act_by_the_law() {
     let found = simulation.forces().unwrap();
     for i in 0..state.id.len() {
         let expected = expected(i, state.pos[i]);
-        assert!((found.acc[i] - expected).norm() < 1e-12 * expected.norm(), "{}: {} is not {expected}", i, found.acc[i]);
+        assert!(
+            (found.acc[i] - expected).norm() < 1e-12 * expected.norm(),
+            "{}: {} is not {expected}",
+            i,
+            found.acc[i]
+        );
     }
     let error = simulation.measure().unwrap().energy_error;
     assert!(error.abs() < 1e-5, "{error:e}: what the program changed is no error of the integration");

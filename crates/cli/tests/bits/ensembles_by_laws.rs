@@ -81,9 +81,7 @@ fn members_may_differ_in_the_law() {
     let alone = "run = { name = 'e', t_end = 0.5 }\ninitial.plummer.n = 32\nsoftening.epsilon = '1/64'\n\
                  output = { directory = 'e', interval = 0.25 }\n";
     let laws = "{ name = 'newton' }, { name = 'yukawa', parameters = { lambda = 0.5 } }, { acceleration = 'm_j/s' }";
-    let folder = Folder::new(&format!(
-        "{alone}ensemble.series = true\n[ensemble.vary]\n\"force.law\" = [{laws}]\n"
-    ));
+    let folder = Folder::new(&format!("{alone}ensemble.series = true\n[ensemble.vary]\n\"force.law\" = [{laws}]\n"));
     let said = folder.tisane(&["run", "run.toml"]);
     said.exits(0).says(&["3 of 3 have ended: 3 finished", "in the median"]);
     let members = are_as_alone(&folder, alone, &["force.law"]);

@@ -6,8 +6,8 @@ use super::energy::ModeLaw;
 use super::force::{Errors, Key};
 use super::integrators::Integrator;
 use super::laws;
-use super::report::LAW;
 use super::model::StepsBy;
+use super::report::LAW;
 use crate::literature::tables::{
     BLOCK_STEPS, HI_TABLE_2, MEAN_BLOCK, PZ_ENERGY_FLOOR, PZ_FIGURE_5, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3,
 };

@@ -361,16 +361,8 @@ pub fn force_engine_by(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task {
-        precision,
-        epsilon,
-        clock,
-        scale: &Scale::IDENTITY,
-        n: gpu.room_for,
-        field: None,
-        law,
-        team: None,
-    };
+    let task =
+        Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None, law, team: None };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 

@@ -243,7 +243,8 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
     // Which stars are bound to a cluster or to each other is told by their energies, of pairs that attract as 1/r.
     let stop = config.ensemble.as_ref().map(|ensemble| ensemble.stop);
     if let Some(name @ ("dissolution" | "escape")) = stop.map(StopAt::name) {
-        let problem = format!("\"{name}\" is told by binding energies of Newton's law: expected \"end\" with [force.law]");
+        let problem =
+            format!("\"{name}\" is told by binding energies of Newton's law: expected \"end\" with [force.law]");
         found.push(Problem::new("ensemble.stop", problem).against(SECTION));
     }
     if !config.has_steps() {

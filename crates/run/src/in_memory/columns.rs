@@ -1,8 +1,8 @@
 //! Columns of the particles that a law reads, as a program sets and sees them: charges, for instance. Their numbers are
 //! those of the program, in the unit that the law gives them.
 
-use super::change::{find, places};
 use super::InMemory;
+use super::change::{find, places};
 use tisane::error::{Error, Result, nearest};
 use tisane::particles::{NamedColumn, Particles};
 
@@ -68,7 +68,8 @@ impl InMemory {
         }
         let near = nearest(name, &known.iter().map(String::as_str).collect::<Vec<_>>());
         let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
-        Err(error(format!("the law reads no column `{name}`{near}")).with_help(format!("it reads {}", known.join(", "))))
+        Err(error(format!("the law reads no column `{name}`{near}"))
+            .with_help(format!("it reads {}", known.join(", "))))
     }
 
     /// Returns the values of all particles in a column that the law reads: NaN for those that were given none.

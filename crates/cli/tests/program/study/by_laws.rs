@@ -26,13 +26,15 @@ fn errors_of_forces_are_those_of_the_law() {
     folder.tisane(&["study", "force", "formula.toml", "--output", "formula", "-q"]).exits(0);
     folder.write("newton.toml", format!("{sweep}law = {{ name = \"newton\" }}\n"));
     folder.tisane(&["study", "force", "newton.toml", "--output", "newton", "-q"]).exits(0);
-    let [yukawa, formula, newton] = ["yukawa", "formula", "newton"].map(|dir| table(&folder, &format!("{dir}/table.csv")));
+    let [yukawa, formula, newton] =
+        ["yukawa", "formula", "newton"].map(|dir| table(&folder, &format!("{dir}/table.csv")));
     for name in ["acc_max", "jerk_rms", "pot_rms"] {
         let [yukawa, formula, newton] = [&yukawa, &formula, &newton].map(|rows| numbers(rows, name));
         assert_eq!(yukawa.len(), 3);
         assert!(yukawa.iter().all(|error| (1e-9..1e-4).contains(error)), "{name}: {yukawa:?}");
-        assert_eq!(yukawa[0], yukawa[1], "{name}: engines have the same sums");
-        assert!(yukawa[2] != yukawa[1], "{name}: another bag has another sum");
+        // The rows: CPU, reference with bags of 256, reference.
+        assert_eq!(yukawa[0], yukawa[2], "{name}: engines have the same sums");
+        assert!(yukawa[1] != yukawa[2], "{name}: another bag has another sum");
         // λ in the program of the formula stands elsewhere: its rounding may differ in a bit.
         for (a, b) in yukawa.iter().zip(&formula) {
             assert!((a - b).abs() < 0.2 * a, "{name}: {a} is not {b}");
@@ -87,7 +89,11 @@ fn what_a_law_leaves_nothing_to_study_of_is_told() {
             "[energy]\nintegrators = [\"ahmad_cohen6\"]\nlaw = { potential = \"-m_i*m_j/s^2\" }\n",
             &["run.toml:2", "energy.integrators", "the neighbour scheme knows Newton's law only"],
         ),
-        ("force", "[force]\nlaw = { potential = \"-m_i*m_j/r\" }\n", &["run.toml:2", "force.law.potential", "unknown name `r`"]),
+        (
+            "force",
+            "[force]\nlaw = { potential = \"-m_i*m_j/r\" }\n",
+            &["run.toml:2", "force.law.potential", "unknown name `r`"],
+        ),
         (
             "energy",
             "[energy.law]\nname = \"yukawa\"\n",
@@ -114,7 +120,8 @@ fn advice_goes_by_the_law_of_the_run() {
     let said = folder.tisane(&goal).exits(0);
     assert!(said.out.contains("recommended: ") && said.out.contains("multipoint6"), "{}", said.out);
     assert!(!said.out.contains("ahmad_cohen6"), "the neighbour scheme knows Newton's law only: {}", said.out);
-    let lines: String = said.out.lines().skip_while(|line| !line.starts_with("recommended")).skip(2).collect::<Vec<_>>().join("\n");
+    let lines: String =
+        said.out.lines().skip_while(|line| !line.starts_with("recommended")).skip(2).collect::<Vec<_>>().join("\n");
     let (integrator, force) = lines.split_once("[force]\n").expect("lines to paste");
     let integrator = integrator.lines().skip_while(|line| !line.starts_with('[')).collect::<Vec<_>>().join("\n");
     folder.write("as-advised.toml", format!("{run}{integrator}\n[force]\n{force}\n{law}"));

@@ -128,7 +128,8 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
 #[test]
 fn the_configured_integrator_and_the_schemes_of_6th_order_are_tried() {
     use Integrator::{AhmadCohen6, Hermite4, Multipoint6, Multipoint8};
-    let of = |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), Needs::default());
+    let of =
+        |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), Needs::default());
     assert_eq!(of(Hermite4), [Hermite4, Multipoint6, AhmadCohen6]);
     assert_eq!(of(Multipoint6), [Multipoint6, AhmadCohen6]);
     assert_eq!(of(Multipoint8), [Multipoint8, Multipoint6, AhmadCohen6]);
