@@ -1,6 +1,6 @@
 """The particles of a simulation, as columns and one by one."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 
 import numpy as np
 
@@ -63,6 +63,11 @@ class Particles(Strict):
     @vel.setter
     def vel(self, values) -> None:
         self._change(vel=vectors(values, "vel"))
+
+    @property
+    def columns(self) -> "Columns":
+        """The columns that the law reads, by name: `particles.columns["charge"] = q`."""
+        return Columns(self._sim, None)
 
     @property
     def acc(self) -> np.ndarray:
@@ -168,6 +173,11 @@ class Particle(Strict):
     def vel(self, value) -> None:
         self._change(vel=vectors(value, "vel"))
 
+    @property
+    def columns(self) -> "Columns":
+        """Its values in the columns that the law reads, by name."""
+        return Columns(self._sim, self)
+
     x = _component("pos", 0, "Position along x.")
     y = _component("pos", 1, "Position along y.")
     z = _component("pos", 2, "Position along z.")
@@ -183,3 +193,38 @@ class Particle(Strict):
 
     def __repr__(self) -> str:
         return f"<Particle {self._id}: m = {self.m:g}, pos = {self.pos}, vel = {self.vel}>"
+
+
+class Columns(MutableMapping):
+    """The columns of particles that the law reads, or the values of one particle in them, by name; NaN where none was given.
+
+    Their names are those of the law: columns cannot be deleted.
+    """
+
+    __slots__ = ("_of", "_sim")
+
+    def __init__(self, sim, of: Particle | None):
+        self._sim, self._of = sim, of
+
+    def __getitem__(self, name: str):
+        if name not in self._sim._core.column_names():
+            raise KeyError(f"the law reads no column {name!r}: it reads {', '.join(self) or 'none'}")
+        values = self._sim._cached(f"column {name}", lambda: self._sim._core.column(name))
+        return values if self._of is None else float(values[self._of.index])
+
+    def __setitem__(self, name: str, values) -> None:
+        if self._of is not None:
+            self._sim._set_column(name, np.array([self._of.id], np.uint64), column(values, name))
+            return
+        n = len(self._sim)
+        values = np.broadcast_to(values, (n,)) if np.ndim(values) == 0 else values
+        self._sim._set_column(name, self._sim.particles.id, column(values, name))
+
+    def __delitem__(self, name: str) -> None:
+        raise TypeError("the columns are those of the law: none can be deleted")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._sim._core.column_names())
+
+    def __len__(self) -> int:
+        return len(self._sim._core.column_names())

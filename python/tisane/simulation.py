@@ -61,7 +61,7 @@ def _unit_settings(units) -> dict:
 
 def _common(given: dict) -> dict:
     """Takes the options that all simulations have out of `given`; returns them as settings."""
-    taken = {name: given.pop(name, None) for name in ("units", "softening", "integrator", "device", "mode", "threads", "settings")}
+    taken = {name: given.pop(name, None) for name in ("units", "softening", "integrator", "device", "mode", "threads", "law", "settings")}
     found = _unit_settings(taken["units"])
     integrator = taken["integrator"]
     if isinstance(integrator, str):
@@ -74,6 +74,7 @@ def _common(given: dict) -> dict:
         "force.device": int(number) if number.isdecimal() else number or None,
         "force.precision": taken["mode"],
         "force.threads": taken["threads"],
+        "force.law": taken["law"],
     }
     return found | dict(taken["settings"] or {})
 
@@ -94,6 +95,7 @@ class Simulation(Strict):
     `device`      "auto" (the default), "cpu", "cuda", "cuda:1", "reference"
     `mode`        precision mode of the forces; "f64" is the default, with device="cuda" it is "mixed"
     `threads`     threads of the CPU; no result depends on their number
+    `law`         law of the force in place of Newton's, as the section `[force.law]`: {"name": "yukawa", "parameters": {"lambda": 0.3}}
     `settings`    any further settings of a configuration by their keys, as {"integrator.hermite4.nu": 0.005}
 
     Everything that is given and returned is in its units. The bits are those of the program `tisane run`, as long as nothing is
@@ -165,11 +167,13 @@ class Simulation(Strict):
         return cls.model("solar-system", units=units, **options)
 
     @classmethod
-    def from_arrays(cls, m, pos, vel=None, *, id=None, t: float | None = None, **options) -> "Simulation":
-        """A simulation of N particles: `m` (N,), `pos` (N, 3), `vel` (N, 3), by default at rest; `id` (N,) and the time `t`."""
+    def from_arrays(cls, m, pos, vel=None, *, id=None, t: float | None = None, columns: Mapping | None = None, **options) -> "Simulation":
+        """A simulation of N particles: `m` (N,), `pos` (N, 3), `vel` (N, 3), by default at rest; `id` (N,), the time `t`, and the `columns`
+        that a law reads, (N,) each: `Simulation.from_arrays(m, pos, law={"name": "coulomb", "parameters": {"k": 1}}, columns={"charge": q})`.
+        """
         options["settings"] = {**(options.get("settings") or {}), **_start(t)}
         made = cls(**options)
-        made.add(m, pos, vel, id=id)
+        made.add(m, pos, vel, id=id, columns=columns)
         return made
 
     @classmethod
@@ -346,12 +350,19 @@ class Simulation(Strict):
         finally:
             self._moved()
 
-    def add(self, m=0.0, pos=None, vel=None, *, id=None, primary=None, **elements) -> np.ndarray:
+    def _set_column(self, name, id, values) -> None:
+        try:
+            self._core.set_column(name, id, values)
+        finally:
+            self._moved()
+
+    def add(self, m=0.0, pos=None, vel=None, *, id=None, primary=None, columns: Mapping | None = None, **elements) -> np.ndarray:
         """Adds particles, and returns their identities.
 
         By columns `m` (N,), `pos` (N, 3), `vel` (N, 3), one particle by `m=1, pos=(1, 0, 0), vel=(0, 1, 0)`, or one by orbital elements
         about `primary` (a particle or its index, by default the one of the largest mass): `add(m=1e-3, a=1, e=0.1, inc=0.2, Omega=0,
-        omega=0, f=0)`, or with a mean anomaly `M`. Without `id` they get the numbers after the largest one.
+        omega=0, f=0)`, or with a mean anomaly `M`. Without `id` they get the numbers after the largest one. `columns` are the quantities that a law reads, by name: `columns={"charge": q}`;
+        those that are left out are to be set by `particles.columns` before the simulation goes on.
         """
         if elements:
             if pos is not None or vel is not None:
@@ -368,7 +379,8 @@ class Simulation(Strict):
             m = np.repeat(m, len(pos))
         vel = np.zeros_like(pos) if vel is None else vectors(vel, "vel")
         try:
-            return self._core.add(None if id is None else whole(id, "id"), m, pos, vel)
+            further = [(str(name), column(_all(values, len(m)), str(name))) for name, values in (columns or {}).items()]
+            return self._core.add(None if id is None else whole(id, "id"), m, pos, vel, further)
         finally:
             self._moved()
 
@@ -392,7 +404,7 @@ class Simulation(Strict):
             self._moved()
 
     def set(self, **changes) -> None:
-        """Changes options: `softening`, `integrator`, `device`, `mode`, `threads`, `settings`; `units` before the first particle."""
+        """Changes options: `softening`, `integrator`, `device`, `mode`, `threads`, `law`, `settings`; `units` before the first particle."""
         found = _common(changes)
         if changes:
             raise TypeError(f"unknown option {next(iter(changes))!r}")
@@ -541,6 +553,11 @@ class Simulation(Strict):
 
 
 _settings = settings
+
+
+def _all(values, n):
+    """One number for all of `n`, or the values."""
+    return np.broadcast_to(values, (n,)) if np.ndim(values) == 0 else values
 
 
 def _start(t) -> dict:

@@ -42,9 +42,22 @@ pub fn engine(precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn Field
 /// Creates the reference engine of a [law](crate::law) in place of Newton's.
 #[must_use]
 pub fn law_engine(law: &Arc<Law>, precision: Precision, epsilon: f64, clock: Clock) -> Box<dyn FieldEngine> {
+    law_engine_with_bags(law, precision, epsilon, clock, BAG)
+}
+
+/// Creates the reference engine of a law with bags of `bag` sources, as [`engine_with_bags`] does that of Newton's.
+#[must_use]
+pub fn law_engine_with_bags(
+    law: &Arc<Law>,
+    precision: Precision,
+    epsilon: f64,
+    clock: Clock,
+    bag: usize,
+) -> Box<dyn FieldEngine> {
+    let bag = bag.max(1);
     with_mode!(precision, M => {
         let law = Some(LawPairs::new(law, epsilon));
-        Box::new(ReferenceEngine::<M> { law, ..ReferenceEngine::new(epsilon, clock) })
+        Box::new(ReferenceEngine::<M> { law, bag, ..ReferenceEngine::new(epsilon, clock) })
     })
 }
 

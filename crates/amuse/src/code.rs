@@ -339,6 +339,20 @@ pub fn set_velocity(code: &mut Code, a: &Arguments<'_>) -> Outcome<Outputs> {
     }))
 }
 
+/// Serves `get_column`: the values in a column that a law reads, by its name.
+pub fn get_column(code: &mut Code, a: &Arguments<'_>) -> Outcome<Outputs> {
+    Ok(Outputs::doubles(a.count(), |i| Ok([code.particles.value(&a.texts()[i], code.row(a.ints(0)[i])?)])))
+}
+
+/// Serves `set_column`.
+pub fn set_column(code: &mut Code, a: &Arguments<'_>) -> Outcome<Outputs> {
+    Ok(Outputs::statuses(a.count(), |i| {
+        let row = code.touch(a.ints(0)[i])?;
+        code.particles.set_value(&a.texts()[i], row, a.doubles(0)[i]);
+        Ok(())
+    }))
+}
+
 /// Serves `get_acceleration`.
 pub fn get_acceleration(code: &mut Code, a: &Arguments<'_>) -> Outcome<Outputs> {
     let acc = code.field()?.acc.clone();

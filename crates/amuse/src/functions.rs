@@ -134,6 +134,8 @@ static PARTICLES: &[Function] = &[
     columns("set_mass", &[INT, NUMBER], NONE, code::set_mass),
     columns("get_radius", INDEX, &[NUMBER], |code, a| code::get_scalar(code, a, &code.particles().radius)),
     columns("set_radius", &[INT, NUMBER], NONE, code::set_radius),
+    columns("get_column", &[INT, Type::Text], &[NUMBER], code::get_column),
+    columns("set_column", &[INT, Type::Text, NUMBER], NONE, code::set_column),
     columns("get_position", INDEX, &[NUMBER; 3], |code, a| code::get_vector(code, a, &code.particles().pos)),
     columns("set_position", INDEX_AND_VECTOR, NONE, code::set_position),
     columns("get_velocity", INDEX, &[NUMBER; 3], |code, a| code::get_vector(code, a, &code.particles().vel)),
@@ -179,6 +181,7 @@ static PARAMETERS: &[[Function; 2]] = &[
     parameter!("get_initialize_gpu_once", "set_initialize_gpu_once", GetInt, SetInt, parameters.initialize_gpu_once),
     name!("get_integrator", "set_integrator", parameters.integrator),
     name!("get_on_dt_min", "set_on_dt_min", parameters.on_dt_min),
+    name!("get_law", "set_law", parameters.law),
     name!("get_engine", "set_engine", parameters.engine),
     name!("get_precision", "set_precision", parameters.precision),
 ];

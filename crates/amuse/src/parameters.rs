@@ -36,6 +36,8 @@ pub struct Parameters {
     pub device: i32,
     /// Number of threads of the CPU engine; 0 for one per core.
     pub threads: i32,
+    /// Law of the forces in place of Newton's, as the section `[force.law]` of a configuration in TOML; empty for Newton's.
+    pub law: String,
     /// Time at which the simulation starts.
     pub begin_time: f64,
     /// Flag of phiGRAPE, kept for its scripts: this code keeps its engine in any case.
@@ -59,6 +61,7 @@ impl Default for Parameters {
             precision: "auto".to_owned(),
             device: 0,
             threads: 0,
+            law: String::new(),
             begin_time: 0.0,
             initialize_gpu_once: 0,
         }
@@ -70,7 +73,7 @@ impl Parameters {
     /// `[initial]`. Values are checked by who reads it.
     ///
     /// # Errors
-    /// If there is no such integrator.
+    /// If there is no such integrator, or the law is not TOML.
     pub fn configuration(&self, time: f64) -> Outcome<String> {
         let section = |keys: Vec<(&str, Value)>| {
             Value::Table(keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>())
@@ -90,6 +93,10 @@ impl Parameters {
         ];
         if self.precision != "auto" {
             force.push(("precision", text(&self.precision)));
+        }
+        if !self.law.trim().is_empty() {
+            let law = self.law.parse::<Table>().map_err(|error| Failure(format!("law: {}", error.message())))?;
+            force.push(("law", Value::Table(law)));
         }
         // Nothing ends at the end, which every configuration has.
         let end = ("t_end", Value::Float(time + self.dt_max.abs()));
@@ -127,7 +134,7 @@ impl Parameters {
 }
 
 /// Keys of the configuration in messages, and the parameters that they come from; those of sections last.
-const NAMES: [(&str, &str); 13] = [
+const NAMES: [(&str, &str); 14] = [
     ("softening.epsilon", "epsilon_squared"),
     ("integrator.hermite4.nu_start", "initial_timestep_parameter"),
     ("integrator.hermite4.nu", "timestep_parameter"),
@@ -137,6 +144,7 @@ const NAMES: [(&str, &str); 13] = [
     ("integrator.hermite4.", ""),
     ("integrator.multipoint.", ""),
     ("integrator.ahmad_cohen.", ""),
+    ("force.law", "law"),
     ("force.", ""),
     ("run.t_start", "time"),
     ("run.t_end", "time"),

@@ -1,5 +1,7 @@
 //! Particles as AMUSE knows them: columns in the units of the interface, found by index.
 
+use std::collections::BTreeMap;
+
 /// Vector of numbers.
 pub type Vector = [f64; 3];
 
@@ -16,6 +18,8 @@ pub struct Particles {
     pub vel: Vec<Vector>,
     /// Radius, which only stopping conditions use.
     pub radius: Vec<f64>,
+    /// Columns that a law reads, by name, once AMUSE has set a value in them; NaN where it has set none.
+    pub columns: BTreeMap<String, Vec<f64>>,
     last: i32,
 }
 
@@ -40,6 +44,7 @@ impl Particles {
         self.pos.push(pos);
         self.vel.push(vel);
         self.radius.push(radius);
+        self.columns.values_mut().for_each(|column| column.push(f64::NAN));
         Some(self.last)
     }
 
@@ -47,6 +52,24 @@ impl Particles {
     #[must_use]
     pub fn row(&self, index: i32) -> Option<usize> {
         self.index.binary_search(&index).ok()
+    }
+
+    /// Returns the value of a row in a column: NaN where AMUSE has set none.
+    #[must_use]
+    pub fn value(&self, column: &str, row: usize) -> f64 {
+        self.columns.get(column).map_or(f64::NAN, |values| values[row])
+    }
+
+    /// Sets the value of a row in a column.
+    pub fn set_value(&mut self, column: &str, row: usize, value: f64) {
+        let n = self.len();
+        if let Some(values) = self.columns.get_mut(column) {
+            values[row] = value;
+            return;
+        }
+        let mut values = vec![f64::NAN; n];
+        values[row] = value;
+        self.columns.insert(column.to_owned(), values);
     }
 
     /// Removes rows, which are ascending and each given once.
@@ -64,6 +87,7 @@ impl Particles {
         without(&mut self.pos, rows);
         without(&mut self.vel, rows);
         without(&mut self.radius, rows);
+        self.columns.values_mut().for_each(|column| without(column, rows));
     }
 
     /// Total mass.

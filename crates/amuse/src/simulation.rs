@@ -43,6 +43,19 @@ fn ids(index: &[i32]) -> Vec<u64> {
     index.iter().map(|&index| u64::from(index.unsigned_abs())).collect()
 }
 
+/// Gives some rows their values in the columns that the law reads; what AMUSE has not set is missed at the start.
+fn give_columns(engine: &mut InMemory, p: &Particles, rows: impl Iterator<Item = usize> + Clone) -> Outcome {
+    for (name, values) in &p.columns {
+        let set: Vec<usize> = rows.clone().filter(|&row| !values[row].is_nan()).collect();
+        let index: Vec<i32> = set.iter().map(|&row| p.index[row]).collect();
+        let values: Vec<f64> = set.iter().map(|&row| values[row]).collect();
+        if !set.is_empty() {
+            engine.set_column(name, &ids(&index), &values)?;
+        }
+    }
+    Ok(())
+}
+
 impl Simulation {
     /// Starts a simulation of particles by a configuration without `[initial]`.
     ///
@@ -52,6 +65,7 @@ impl Simulation {
         let mut engine = InMemory::new(configuration, Path::new(""), &[])?;
         let Particles { index, mass, pos, vel, .. } = particles;
         engine.add(Some(&ids(index)), mass, &to_vec3(pos), &to_vec3(vel))?;
+        give_columns(&mut engine, particles, 0..particles.len())?;
         engine.start()?;
         let mut simulation = Self { engine, horizon: 0.0 };
         simulation.measure_horizon();
@@ -87,6 +101,7 @@ impl Simulation {
         );
         let id: Vec<u64> = rows.iter().map(|&row| u64::from(index[row].unsigned_abs())).collect();
         self.engine.change(Changes { id: &id, mass: Some(&mass), pos: Some(&pos), vel: Some(&vel) })?;
+        give_columns(&mut self.engine, particles, rows.into_iter().chain(new..particles.len()))?;
         self.engine.start()?;
         self.measure_horizon();
         Ok(())

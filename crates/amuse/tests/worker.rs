@@ -236,3 +236,39 @@ fn the_worker_ends_with_the_connection() {
     worker.connection.shutdown(std::net::Shutdown::Both).expect("closed");
     assert!(worker.process.wait().expect("an end").success());
 }
+
+#[test]
+fn charges_act_by_a_law_and_may_change() {
+    let mut worker = Worker::start();
+    worker.call("initialize_code", &[], &[]);
+    worker.two_bodies();
+    let set_law = |worker: &mut Worker, law: &str| worker.reply("set_law", 1, &[], &[], &[law]);
+    assert!(
+        !set_law(&mut worker, "potential = \"k*charge_i*charge_j/s\"\nparameters.k = 0.5\ncolumns.charge = 1").error
+    );
+    worker.call("commit_parameters", &[], &[]);
+    let error = worker.error("commit_particles", &[], &[]);
+    assert!(error.contains("law.columns.charge: the particle 1 has no value in the column `charge`"), "{error}");
+    let set = |worker: &mut Worker, index: &[i32], values: &[f64]| {
+        let names = vec!["charge"; index.len()];
+        let reply = worker.reply("set_column", index.len() as i32, index, values, &names);
+        assert!(!reply.error && reply.ints.iter().all(|status| *status == 0), "{reply:?}");
+    };
+    set(&mut worker, &[1, 2], &[2.0, 3.0]);
+    assert_eq!(worker.reply("get_column", 2, &[2, 1], &[], &["charge", "charge"]).doubles, [3.0, 2.0]);
+    worker.call("commit_particles", &[], &[]);
+    // At the distance 1, of bodies of half a mass.
+    let close = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
+    close(worker.call("get_acceleration", &[1], &[])[0], 0.5 * 2.0 * 3.0 / 0.5);
+    close(worker.number("get_potential_energy"), 0.5 * 2.0 * 3.0);
+    set(&mut worker, &[1], &[-1.0]);
+    close(worker.call("get_acceleration", &[1], &[])[0], -0.5 * 3.0 / 0.5);
+    worker.call("evolve_model", &[], &[0.25]);
+    worker.call("new_particle", &[], &[0.1, 5.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let error = worker.error("evolve_model", &[], &[0.5]);
+    assert!(error.contains("the particle 3 has no value in the column `charge`"), "{error}");
+    set(&mut worker, &[3], &[1.0]);
+    worker.call("evolve_model", &[], &[0.5]);
+    assert!(set_law(&mut worker, "name = ").error || worker.reply("commit_parameters", 1, &[], &[], &[]).error);
+    worker.stop();
+}

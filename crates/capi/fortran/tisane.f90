@@ -142,6 +142,24 @@ module tisane
             integer(c_int) :: status
         end function
 
+        ! name ends with c_null_char.
+        function tisane_simulation_set_column(simulation, name, n, id, values) bind(c) result(status)
+            import :: c_int, c_int64_t, c_double, c_char
+            integer(c_int64_t), value :: simulation, n
+            character(kind=c_char), intent(in) :: name(*)
+            integer(c_int64_t), intent(in) :: id(*)
+            real(c_double), intent(in) :: values(*)
+            integer(c_int) :: status
+        end function
+
+        function tisane_simulation_column(simulation, name, n, values) bind(c) result(status)
+            import :: c_int, c_int64_t, c_double, c_char
+            integer(c_int64_t), value :: simulation, n
+            character(kind=c_char), intent(in) :: name(*)
+            real(c_double), intent(out) :: values(*)
+            integer(c_int) :: status
+        end function
+
         ! go_on is c_null_funptr or c_funloc of a bind(c) function (time, block_steps, data), all by value.
         function tisane_simulation_integrate(simulation, t, go_on, data) bind(c) result(status)
             import :: c_int, c_int64_t, c_double, c_ptr, c_funptr

@@ -281,6 +281,23 @@ enum tisane_status tisane_simulation_state_sha256(uint64_t simulation,
 // Writes the name of the engine with the reason for its choice to `text` of `size` bytes; empty before the start.
 enum tisane_status tisane_simulation_engine(uint64_t simulation, char *text, size_t size);
 
+// Gives the n particles with the identities `id` the values in the column `name` that the law of the simulation reads:
+// "charge", for instance. Particles that were added have no value in it, and the simulation goes on once all have one.
+//
+// TISANE_INPUT for a column that the law does not read, an identity that there is not, and numbers that are not finite;
+// then nothing has changed.
+enum tisane_status tisane_simulation_set_column(uint64_t simulation,
+                                                const char *name,
+                                                int64_t n,
+                                                const uint64_t *id,
+                                                const double *values);
+
+// Writes the values of all n particles in the column `name` that the law of the simulation reads, in the order of
+// tisane_simulation_particles: NaN for those that were given none. n must be the number of particles.
+//
+// TISANE_INPUT for a column that the law does not read.
+enum tisane_status tisane_simulation_column(uint64_t simulation, const char *name, int64_t n, double *values);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

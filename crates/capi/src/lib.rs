@@ -12,6 +12,8 @@
 #[allow(unsafe_code, reason = "arrays and texts of the caller are given as pointers")]
 mod arrays;
 #[allow(unsafe_code, reason = "functions with C names")]
+pub mod columns;
+#[allow(unsafe_code, reason = "functions with C names")]
 pub mod forces;
 mod handles;
 #[allow(unsafe_code, reason = "functions with C names")]

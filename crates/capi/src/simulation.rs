@@ -10,7 +10,7 @@ use tisane::particles::Vec3;
 use tisane_run::in_memory::{Changes, InMemory};
 use tisane_run::system::System;
 
-static OPEN: Handles<InMemory> = Handles::new("simulation");
+pub(crate) static OPEN: Handles<InMemory> = Handles::new("simulation");
 
 /// Energies, momenta and errors of a simulation at one time, in its units.
 #[repr(C)]
@@ -276,7 +276,7 @@ pub unsafe extern "C" fn tisane_simulation_time(simulation: u64, t: *mut f64) ->
 }
 
 /// Checks that the caller has room for all particles.
-fn check_room(n: i64, particles: usize) -> Result<(), Failure> {
+pub(crate) fn check_room(n: i64, particles: usize) -> Result<(), Failure> {
     if count(n, "n")? == particles {
         return Ok(());
     }

@@ -8,11 +8,11 @@ use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
 use tisane_lab::study::advise::{
-    Advice, Candidate, Goal, Promise, Trial, advise, candidates, integrators, promises, trials,
+    Advice, Candidate, Goal, Needs, Promise, Trial, advise, candidates, integrators, promises, trials,
 };
 use tisane_lab::study::predict;
 use tisane_run::assemble;
-use tisane_run::config::{Config, Loaded, Real, WallTime};
+use tisane_run::config::{Config, Loaded, Problem, Real, WallTime};
 
 #[derive(Debug, Args)]
 pub struct AdviseArgs {
@@ -54,7 +54,7 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     };
     let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
     let configured = &loaded.config.integrator;
-    if integrators(configured, false).is_empty() {
+    if integrators(configured, Needs::default()).is_empty() {
         let SchemeInfo { title, order, dt_max_key: dt, .. } = configured.info();
         let problem = format!("advice is about the accuracy of block steps, and {title} has one step {dt} for all");
         let help = format!(
@@ -64,10 +64,10 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         );
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
-    let (warnings, has_subsystems) = close_pairs(&loaded)?;
-    let modes = candidates(loaded.config.force.engine, &args.modes);
+    let (warnings, needs) = look_at(&loaded)?;
+    let modes = candidates(loaded.config.force.engine, &args.modes, needs);
     let progress = StudyProgress::new(verbosity);
-    let (from, scheme) = ((&*args.config.file, &args.config.sets[..]), (configured, has_subsystems));
+    let (from, scheme) = ((&*args.config.file, &args.config.sets[..]), (configured, needs));
     let trials = trials(from, scheme, &modes, args.budget.get(), &progress)?;
     let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
     let mut text = describe(&trials.table(), &columns) + &warnings;
@@ -85,13 +85,19 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
 }
 
 /// Returns the warnings of close pairs that `tisane check` gives, a line each: no accuracy mends a softening that tears
-/// binaries apart, or a shortest step that is too long for them. Returns true beside them if the run has subsystems.
-fn close_pairs(loaded: &Loaded) -> Result<(String, bool)> {
+/// binaries apart, or a shortest step that is too long for them. Returns beside them what the run needs.
+fn look_at(loaded: &Loaded) -> Result<(String, Needs)> {
     on_threads(loaded.config.force.threads as usize, || {
         let setup = assemble::prepare(loaded.clone())?;
+        if setup.law.as_ref().is_some_and(|law| !law.has_potential()) {
+            let problem = "advice is about the energy error, and without a potential there is no energy";
+            let help =
+                "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
+            return Err(loaded.explain(Problem::new("force.law", problem).with_help(help)));
+        }
         let warnings = setup.binaries()?.warnings();
         let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-        Ok((warnings, setup.config.subsystems().is_some()))
+        Ok((warnings, Needs { subsystems: setup.config.subsystems().is_some(), law: setup.law.is_some() }))
     })
 }
 

@@ -173,7 +173,13 @@ fn table(summary: &Summary, dir: &Path) -> String {
     let rate = summary.block_steps_of_session as f64 / summary.wall_seconds.max(1e-9);
     let lines = [
         ("members", format!("{ended} of {members} have ended: {}", outcomes.join(", "))),
-        ("energy error", format!("{median:.3e} in the median, largest {largest:.3e}")),
+        (
+            "energy error",
+            match median.is_nan() {
+                true => "none: no member that ended has an energy".into(),
+                false => format!("{median:.3e} in the median, largest {largest:.3e}"),
+            },
+        ),
         ("block steps", format!("{}", summary.block_steps)),
         ("wall time", format!("{}, {rate:.2e} block steps/s", wall_time(summary.wall_seconds))),
         ("output", dir.display().to_string()),

@@ -248,10 +248,29 @@ impl Core {
         mass: Numbers<'py>,
         pos: Vectors<'py>,
         vel: Vectors<'py>,
+        columns: Vec<(String, Numbers<'py>)>,
     ) -> PyResult<Bound<'py, PyArray1<u64>>> {
         let id = id.as_ref().map(whole).transpose()?;
         let (mass, pos, vel) = (numbers(&mass)?, vectors(&pos)?, vectors(&vel)?);
-        Ok(to_numbers(py, self.with(py, |simulation| simulation.add(id.as_deref(), &mass, &pos, &vel))?))
+        let column = |(name, values): &(String, Numbers<'py>)| Ok((name.clone(), numbers(values)?.to_vec()));
+        let columns = columns.iter().map(column).collect::<PyResult<Vec<(String, Vec<f64>)>>>()?;
+        let columns: Vec<(&str, &[f64])> = columns.iter().map(|(name, values)| (&**name, &**values)).collect();
+        let add = |simulation: &mut InMemory| simulation.add_with_columns(id.as_deref(), &mass, (&pos, &vel), &columns);
+        Ok(to_numbers(py, self.with(py, add)?))
+    }
+
+    /// Returns the names of the columns that the law reads.
+    fn column_names(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.with(py, |simulation| Ok(simulation.column_names()))
+    }
+
+    fn column<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(to_numbers(py, self.with(py, |simulation| simulation.column(name))?))
+    }
+
+    fn set_column(&self, py: Python<'_>, name: &str, id: Whole<'_>, values: Numbers<'_>) -> PyResult<()> {
+        let (id, values) = (whole(&id)?, numbers(&values)?);
+        self.with(py, |simulation| simulation.set_column(name, &id, &values))
     }
 
     fn remove(&self, py: Python<'_>, id: Whole<'_>) -> PyResult<()> {

@@ -23,8 +23,8 @@ pub(crate) use engine::several_devices;
 #[cfg(feature = "mpi")]
 pub(crate) use engine::{Build, device_of_rank, engine_of_rank};
 pub use engine::{
-    Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, forecast_several,
-    scheme_on_device,
+    Session, describe_engine, force_engine, force_engine_by, force_engine_with_bags, forecast, forecast_engine,
+    forecast_several, scheme_on_device,
 };
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub(crate) use gpu::{OpenAhead, open_ahead};
@@ -293,6 +293,7 @@ fn memory_of_this_machine(which: &str) -> Option<u64> {
 /// # Errors
 /// [`Error::Config`] for particles at one place without softening, and numbers that the precision mode cannot represent.
 pub(crate) fn check_changed(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
+    law::check_columns(loaded, p)?;
     check_coincidence(loaded, p, scale.length)?;
     check_range(loaded, p, scale)
 }

@@ -11,6 +11,7 @@
 //! that the energy error is that of the integration alone.
 
 mod change;
+mod columns;
 pub(crate) mod external;
 mod file;
 mod run;

@@ -32,7 +32,7 @@ pub struct Engines {
 
 impl Engines {
     /// Returns true if the forces have a potential, so that there is an energy.
-    fn has_energy(&self) -> bool {
+    pub(crate) fn has_energy(&self) -> bool {
         self.law.as_ref().is_none_or(|law| law.has_potential())
     }
 }

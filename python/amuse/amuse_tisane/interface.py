@@ -76,6 +76,14 @@ PARAMETERS = [
     ("device", "int32", None, 0, "number of the GPU"),
     ("threads", "int32", None, 0, "threads of the engine cpu; 0 for one per core"),
     (
+        "law",
+        "string",
+        None,
+        "",
+        "law of the forces in place of Newton's, as the section [force.law] of tisane's configurations in TOML, with numbers in "
+        "N-body units: name = \"yukawa\"\nparameters.lambda = 0.3; empty for Newton's",
+    ),
+    (
         "initialize_gpu_once",
         "int32",
         None,
@@ -136,6 +144,32 @@ class TisaneInterface(
         # AMUSE compares the times of the files, by which a worker is out of date as soon as AMUSE is updated. A worker
         # that lacks a function says so.
         pass
+
+    @legacy_function
+    def get_column():
+        """
+        Return the value of a particle in a column that the law reads, NaN where none was set.
+        """
+        function = LegacyFunctionSpecification()
+        function.can_handle_array = True
+        function.addParameter("index_of_the_particle", dtype="int32", direction=function.IN)
+        function.addParameter("name", dtype="string", direction=function.IN)
+        function.addParameter("value", dtype="float64", direction=function.OUT)
+        function.result_type = "int32"
+        return function
+
+    @legacy_function
+    def set_column():
+        """
+        Set the value of a particle in a column that the law reads.
+        """
+        function = LegacyFunctionSpecification()
+        function.can_handle_array = True
+        function.addParameter("index_of_the_particle", dtype="int32", direction=function.IN)
+        function.addParameter("name", dtype="string", direction=function.IN)
+        function.addParameter("value", dtype="float64", direction=function.IN)
+        function.result_type = "int32"
+        return function
 
     @legacy_function
     def get_indices_of_colliding_particles():

@@ -75,6 +75,25 @@ int main(int argc, char **argv) {
     good(tisane_simulation_count(sim, &n));
     check(n == 1, "one is left");
     good(tisane_simulation_close(sim));
+
+    /* Charges, which a law reads: of two particles that repel each other. */
+    good(tisane_simulation_new("force.law = { name = 'coulomb', parameters = { k = 0.5 } }\nsoftening.epsilon = 0\n", &sim));
+    good(tisane_simulation_add(sim, 2, NULL, m, tisane_rows(x[0]), tisane_rows(v[0]), added));
+    check(tisane_simulation_integrate(sim, 0.01, NULL, NULL) == TISANE_INPUT, "without charges it does not start");
+    double charge[2] = {2, 3}, found[2] = {0, 0};
+    check(tisane_simulation_set_column(sim, "charges", 2, added, charge) == TISANE_INPUT, "the law reads no such column");
+    check(strstr(tisane_last_error(), "did you mean `charge`?"), "which is said");
+    good(tisane_simulation_set_column(sim, "charge", 2, added, charge));
+    good(tisane_simulation_column(sim, "charge", 2, found));
+    check(found[0] == 2 && found[1] == 3, "the charges are there");
+    double push[2][3];
+    good(tisane_simulation_forces(sim, 2, tisane_rows(push[0]), tisane_none(), NULL));
+    close_to(push[1][0], 0.5 * 2 * 3 / (0.02 * 0.02), 1e-12, "the force is Coulomb's");
+    charge[0] = -1;
+    good(tisane_simulation_set_column(sim, "charge", 1, added, charge));
+    good(tisane_simulation_forces(sim, 2, tisane_rows(push[0]), tisane_none(), NULL));
+    close_to(push[1][0], -0.5 * 3 / (0.02 * 0.02), 1e-12, "and follows a change");
+    good(tisane_simulation_close(sim));
     puts("simulation: good");
     return 0;
 }

@@ -125,7 +125,8 @@ impl<'a> Members<'a> {
     /// Returns the median and the largest of the largest errors of members that did not fail, as the summary has them.
     fn energy_errors(&self) -> Option<(f64, f64)> {
         let errors = self.table.numbers("max_energy_error")?.iter().zip(self.outcomes);
-        let mut sound: Vec<f64> = errors.filter(|(_, how)| *how != FAILED).map(|(error, _)| error).collect();
+        let sound = errors.filter(|(error, how)| *how != FAILED && !error.is_nan());
+        let mut sound: Vec<f64> = sound.map(|(error, _)| error).collect();
         sound.sort_by(f64::total_cmp);
         Some((*sound.get(sound.len() / 2)?, *sound.last()?))
     }

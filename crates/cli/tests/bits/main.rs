@@ -9,6 +9,7 @@ mod encounters;
 mod energy;
 mod engine_choice;
 mod ensemble;
+mod ensembles_by_laws;
 mod external_field;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;

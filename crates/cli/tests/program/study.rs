@@ -2,6 +2,8 @@
 //! what it measures follows theory; the performance model and the advice hold what they say.
 
 use crate::program;
+#[path = "study/by_laws.rs"]
+mod by_laws;
 #[path = "study/planted.rs"]
 mod planted;
 #[path = "study/sound.rs"]

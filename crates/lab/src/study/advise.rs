@@ -16,7 +16,7 @@ use super::fit::{self, EnergyLaw, Power, Truncation};
 use super::integrators::Integrator;
 use tisane::force::precision::Precision;
 use tisane_run::config::Engine;
-pub use tried::{Candidate, Cause, Failed, Trial, Trials, candidates, integrators, trials};
+pub use tried::{Candidate, Cause, Failed, Needs, Trial, Trials, candidates, integrators, trials};
 
 /// Goal.
 #[derive(Clone, Copy, Debug, PartialEq)]

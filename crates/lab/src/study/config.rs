@@ -5,7 +5,7 @@ mod checks;
 pub use checks::{LEFT_OUT, left_out};
 
 use super::integrators::Integrator;
-use checks::{Axes, check_integrators, check_span, once};
+use checks::{Axes, check_integrators, check_law, check_span, once};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,7 +13,9 @@ use tisane::error::Result;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane_run::config::real;
-use tisane_run::config::{Engine, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read};
+use tisane_run::config::{
+    Engine, LawSection, MAX_DEVICE, MAX_THREADS, Problem, Real, above, at_least, commented, read,
+};
 
 /// File of a study: read, checked and written like the configuration of a run.
 pub trait StudyFile: Default + Serialize + DeserializeOwned + JsonSchema + 'static {
@@ -100,6 +102,9 @@ pub struct ForceSweep {
     /// Number of threads; 0 for one per core. The errors do not depend on it.
     #[schemars(range(max = MAX_THREADS))]
     pub threads: u32,
+    /// Law of the force between two particles in place of Newton's: a ready one by its name, or a formula. Default: Newton's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSection>,
 }
 
 impl Default for ForceSweep {
@@ -115,6 +120,7 @@ impl Default for ForceSweep {
             seeds: vec![1],
             targets: 0,
             threads: 0,
+            law: None,
         }
     }
 }
@@ -195,6 +201,9 @@ pub struct EnergySweep {
     pub at_once: u32,
     /// Span of time that is measured, with softening and steps.
     pub stretch: TimeSpan,
+    /// Law of the force between two particles in place of Newton's: a ready one by its name, or a formula. Default: Newton's.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSection>,
 }
 
 impl Default for EnergySweep {
@@ -222,6 +231,7 @@ impl Default for EnergySweep {
             threads: 1,
             at_once: 1,
             stretch: TimeSpan::default(),
+            law: None,
         }
     }
 }
@@ -297,6 +307,7 @@ impl StudyFile for ForceFile {
                 format!("expected {BAG} among them, or numbers of particles in n_of_bags: else there is nothing to do");
             found.push(Problem::new("force.bags", problem));
         }
+        check_law("force.law", it.law.as_ref(), &mut found);
         found
     }
 }
@@ -312,6 +323,15 @@ impl StudyFile for EnergyFile {
         once("energy.goals", &it.goals, &mut found);
         check_integrators("energy", &it.integrators, &it.modes, (&it.nu, &it.eta), &mut found);
         check_span("energy", &it.stretch, &mut found);
+        let law = check_law("energy.law", it.law.as_ref(), &mut found);
+        if law.as_ref().is_some_and(|law| !law.has_potential()) {
+            let problem = "this law has no potential: there is no energy, and no energy error to study";
+            found.push(Problem::new("energy.law", problem));
+        }
+        if law.is_some() && it.integrators.contains(&Integrator::AhmadCohen6) {
+            let problem = "the neighbour scheme knows Newton's law only: expected others with [energy.law]";
+            found.push(Problem::new("energy.integrators", problem));
+        }
         found
     }
 }

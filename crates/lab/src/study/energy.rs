@@ -8,7 +8,7 @@ use super::fit::{self, EnergyLaw, Power, Truncation};
 use super::integrators::{Integrator, accuracies};
 use super::journal::{Journal, Outcome};
 use super::points::{self, Work};
-use super::report::{Report, Rows, mode_names};
+use super::report::{LAW, Report, Rows, mode_names};
 use super::together::{self, Gpu};
 use super::trial::Measured;
 use super::trials::{self, Common, Key};
@@ -69,7 +69,8 @@ impl ModeLaw {
 /// As the engines, and [`tisane::Error::Storage`].
 pub fn study(file: &EnergyFile, journal: &mut Journal<Key, Measured>, work: &Work<'_>) -> Result<Report> {
     let it = &file.energy;
-    let common = Common::new(&it.engines, it.device, &it.stretch, it.threads)?;
+    let law = it.law.clone().filter(|law| !law.is_newton());
+    let common = Common { law, ..Common::new(&it.engines, it.device, &it.stretch, it.threads)? };
     let keys = keys(it, &common);
     let work = Work { at_once: it.at_once as usize, ..*work };
     let gpu = Gpu::default();
@@ -81,6 +82,7 @@ pub fn study(file: &EnergyFile, journal: &mut Journal<Key, Measured>, work: &Wor
     let laws = laws(&rows);
     let mut remarks = journal.stamp().remarks();
     remarks.extend(config::left_out(&it.integrators, &it.modes).map(|what| (config::LEFT_OUT.to_owned(), what)));
+    remarks.extend(common.law.as_ref().map(|law| (LAW.to_owned(), law.describe())));
     let tables = vec![
         ("table", table(&rows, &laws, &remarks)),
         ("laws", laws_table(&laws, &remarks)),

@@ -7,6 +7,7 @@ use super::force::{Errors, Key};
 use super::integrators::Integrator;
 use super::laws;
 use super::model::StepsBy;
+use super::report::LAW;
 use crate::literature::tables::{
     BLOCK_STEPS, HI_TABLE_2, MEAN_BLOCK, PZ_ENERGY_FLOOR, PZ_FIGURE_5, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3,
 };
@@ -69,11 +70,13 @@ pub fn force(rows: &[(Key, Errors)], remarks: &[(String, String)]) -> Figures {
     let paper = |of: fn(&crate::literature::tables::ForceError) -> f64| -> Vec<(f64, f64)> {
         HI_TABLE_2.iter().filter(|row| in_paper(row.n)).map(|row| (row.n as f64, of(row))).collect()
     };
+    // What papers and growth laws say is of Newton's law.
+    let is_newton = rows.iter().all(|(key, _)| key.law.is_none());
     for (name, mode, points) in [
         ("H&I: DIRECT", Precision::F32Direct, paper(|row| row.direct)),
         ("H&I: Chamomile", Precision::F32Chamomile, paper(|row| row.chamomile)),
     ] {
-        if !points.is_empty() {
+        if is_newton && !points.is_empty() {
             panels[0].series.push(series(name, Mark::Dashed, points, colour(mode)));
         }
     }
@@ -83,11 +86,13 @@ pub fn force(rows: &[(Key, Errors)], remarks: &[(String, String)]) -> Figures {
             .map(|k| least * (most / least).powf(f64::from(k) / 8.0))
             .filter_map(|n| Some((n, laws::potential(mode, n, BAG as f64)?)))
             .collect::<Vec<_>>();
-        if !law.is_empty() {
+        if is_newton && !law.is_empty() {
             panels[2].series.push(series("", Mark::Dashed, law, colour(mode)));
         }
     }
-    panels[2].notes.push("dashed: growth laws of rounding, nothing fitted".into());
+    if is_newton {
+        panels[2].notes.push("dashed: growth laws of rounding, nothing fitted".into());
+    }
     panels.extend(over_bags(rows));
     let title = "Errors of forces against f64".into();
     vec![("force", Figure { title, caption: caption(remarks), panels, columns: 2 })]
@@ -123,7 +128,7 @@ fn over_bags(rows: &[(Key, Errors)]) -> Option<Panel> {
             .filter_map(|&bag| Some((f64::from(bag), laws::potential(mode, f64::from(n), f64::from(bag))?)))
             .collect();
         law.sort_by(|a, b| a.0.total_cmp(&b.0));
-        if !law.is_empty() {
+        if !law.is_empty() && of_n().all(|(key, _)| key.law.is_none()) {
             panel.series.push(series("", Mark::Dashed, law, colour(mode)));
         }
     }
@@ -136,13 +141,14 @@ fn over_bags(rows: &[(Key, Errors)]) -> Option<Panel> {
 pub fn energy(laws: &[ModeLaw], remarks: &[(String, String)]) -> Figures {
     let mut panels = Vec::new();
     let several = distinct(laws.iter().map(|law| law.integrator)).len() > 1;
+    let is_newton = remarks.iter().all(|(name, _)| name != LAW);
     for (n, engine) in distinct(laws.iter().map(|law| (law.n, law.engine.clone()))) {
         let here: Vec<&ModeLaw> = laws.iter().filter(|law| (law.n, &law.engine) == (n, &engine)).collect();
         let title = format!("N = {n}, {engine}");
         for integrator in distinct(here.iter().map(|law| law.integrator)) {
             let title = if several { format!("{}, {title}", integrator.name()) } else { title.clone() };
             let of_it: Vec<&ModeLaw> = here.iter().copied().filter(|law| law.integrator == integrator).collect();
-            panels.push(over_accuracy(title, integrator, &of_it));
+            panels.push(over_accuracy(title, integrator, &of_it, is_newton));
         }
         let mut cost = Panel::new(title, Axis::log("wall time of a time unit [s]"), energy_error(&here));
         for (k, law) in here.iter().enumerate() {
@@ -202,7 +208,7 @@ fn banded(name: impl Into<String>, points: &[(f64, Band)], colour: Option<usize>
 }
 
 /// Errors of one integrator over its accuracy, with their laws.
-fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw]) -> Panel {
+fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw], is_newton: bool) -> Panel {
     let symbol = integrator.accuracy_symbol();
     let mut panel = Panel::new(title, Axis::log(symbol), energy_error(laws));
     for law in laws {
@@ -216,7 +222,8 @@ fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw]) -> Pa
     let range = laws.iter().flat_map(|law| &law.errors).map(|(x, _)| *x);
     let (least, most) = (range.clone().fold(f64::INFINITY, f64::min), range.fold(0.0, f64::max));
     // The colour that no mode has, and none.
-    for ((name, floor), colour) in PZ_ENERGY_FLOOR.into_iter().zip([Some(Precision::ALL.len()), None]) {
+    let floors = PZ_ENERGY_FLOOR.into_iter().filter(|_| is_newton);
+    for ((name, floor), colour) in floors.zip([Some(Precision::ALL.len()), None]) {
         let (name, ends) = (format!("PZ: {name}, least"), vec![(least, floor), (most, floor)]);
         panel.series.push(series(name, Mark::Dashed, ends, colour));
     }

@@ -5,7 +5,7 @@ use super::integrators::Integrator;
 use super::journal::{Journal, Outcome};
 use super::plummer::{self, Sphere};
 use super::points::{self, Work};
-use super::report::{Report, Rows, mode_names};
+use super::report::{LAW, Report, Rows, mode_names};
 use super::{config::TimeSpan, laws};
 use crate::literature::tables::HI_TABLE_2;
 use rayon::prelude::*;
@@ -18,12 +18,13 @@ use tisane::force::Block;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::law::Law;
 use tisane::particles::Particles;
 use tisane::spin_pool;
 use tisane::time::{Clock, Time};
 use tisane_io::table::Table;
 use tisane_run::assemble::{self, OnGpu, Setup};
-use tisane_run::config::Engine;
+use tisane_run::config::{Engine, LawSection};
 
 /// Parameters of the error of forces.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +44,9 @@ pub struct Key {
     pub bag: u32,
     /// Particles compared.
     pub targets: u32,
+    /// Law in place of Newton's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSection>,
 }
 
 /// Relative errors of one point: maximum, root mean square, 99th percentile.
@@ -79,7 +83,8 @@ fn points_of(it: &ForceSweep) -> Result<Vec<Point>> {
                 let (engine, name) =
                     if canonical { (engine, described.clone()) } else { (Engine::Reference, "reference".into()) };
                 let targets = if it.targets == 0 { n } else { n.min(it.targets) };
-                let key = Key { n, seed, epsilon: it.epsilon.get(), engine: name, mode, bag, targets };
+                let (epsilon, law) = (it.epsilon.get(), it.law.clone().filter(|law| !law.is_newton()));
+                let key = Key { n, seed, epsilon, engine: name, mode, bag, targets, law };
                 if !points.iter().any(|point: &Point| point.key == key) {
                     points.push(Point { key, engine });
                 }
@@ -110,7 +115,9 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
     let results = points::finish(journal, &keys, work, cost, describe, measure)?;
     let rows: Vec<(Key, Errors)> =
         keys.into_iter().zip(results).filter_map(|(key, result)| Some((key, result.done()?.clone()))).collect();
-    let table = table(&rows, journal.stamp().remarks());
+    let mut remarks = journal.stamp().remarks();
+    remarks.extend(rows.first().and_then(|(key, _)| key.law.as_ref()).map(|law| (LAW.to_owned(), law.describe())));
+    let table = table(&rows, remarks);
     Ok(Report { figures: super::figures::force(&rows, &table.remarks), tables: vec![("table", table)], model: None })
 }
 
@@ -126,6 +133,7 @@ fn describe(key: &Key, outcome: &Outcome<Errors>) -> String {
 struct Exact(Mutex<Option<(Sphere, u32, Arc<Problem>)>>);
 
 struct Problem {
+    law: Option<Arc<Law>>,
     particles: Particles,
     targets: Block,
     forces: Forces,
@@ -141,12 +149,14 @@ impl Exact {
         {
             return Ok(Arc::clone(problem));
         }
-        let Setup { particles, .. } =
-            plummer::setup(sphere, &TimeSpan::default(), (Integrator::Hermite4, 0.01), (Engine::Cpu, Precision::F64))?;
+        let (scheme, how) = ((Integrator::Hermite4, 0.01), (Engine::Cpu, Precision::F64));
+        let Setup { particles, law, .. } =
+            plummer::setup_by(key.law.as_ref(), sphere, &TimeSpan::default(), scheme, how)?;
         let targets = spread_over(&particles, key.targets as usize);
-        let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, key.epsilon, CLOCK, OnGpu::default())?;
+        let (on, gpu) = (Engine::Cpu, OnGpu::default());
+        let mut engine = assemble::force_engine_by(law.as_ref(), on, Precision::F64, key.epsilon, CLOCK, gpu)?;
         let forces = evaluate(&mut *engine, &particles, targets.view())?;
-        let problem = Arc::new(Problem { particles, targets, forces });
+        let problem = Arc::new(Problem { law, particles, targets, forces });
         *last = Some((sphere, key.targets, Arc::clone(&problem)));
         Ok(problem)
     }
@@ -167,16 +177,17 @@ fn evaluate(engine: &mut dyn ForceEngine, p: &Particles, targets: Targets<'_>) -
 /// The forces of a point. The reference works on one thread: here each thread has one of its own.
 fn found(key: &Key, engine: Engine, gpu: OnGpu, problem: &Problem) -> Result<Forces> {
     const TARGETS: usize = 64;
-    let Problem { particles, targets, .. } = problem;
+    let Problem { law, particles, targets, .. } = problem;
+    let law = law.as_ref();
     if engine != Engine::Reference {
-        let mut engine = assemble::force_engine(engine, key.mode, key.epsilon, CLOCK, gpu)?;
+        let mut engine = assemble::force_engine_by(law, engine, key.mode, key.epsilon, CLOCK, gpu)?;
         return evaluate(&mut *engine, particles, targets.view());
     }
     let parts: Vec<Forces> = targets
         .index
         .par_chunks(TARGETS)
         .map(|index| {
-            let mut engine = assemble::force_engine_with_bags(key.mode, key.epsilon, CLOCK, key.bag as usize);
+            let mut engine = assemble::force_engine_with_bags(law, key.mode, key.epsilon, CLOCK, key.bag as usize);
             evaluate(&mut *engine, particles, Block::from_particles(particles, index.to_vec()).view())
         })
         .collect::<Result<_>>()?;
@@ -208,7 +219,7 @@ fn errors(key: &Key, engine: Engine, gpu: OnGpu, exact: &Exact) -> Result<Errors
 
 fn table(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Table {
     let rows = Rows(rows);
-    let paper = |n: u32| HI_TABLE_2.iter().find(|row| row.n == n as usize);
+    let paper = |key: &Key| HI_TABLE_2.iter().find(|row| key.law.is_none() && row.n == key.n as usize);
     let mut columns = vec![
         rows.counts("n", "1", "number of particles", |(key, _)| u64::from(key.n)),
         rows.counts("seed", "1", "seed of the Plummer sphere", |(key, _)| key.seed),
@@ -226,20 +237,27 @@ fn table(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Table {
             [("max", "largest"), ("rms", "root mean square"), ("p99", "99th percentile")].into_iter().enumerate()
         {
             let text = format!("relative error of the {what} against f64: {measure}");
-            columns.push(rows.numbers(&format!("{name}_{suffix}"), "1", &text, |(_, errors)| of(errors)[k]));
+            // Without a potential there are zeros on both sides.
+            let is_there = |key: &Key| name != "pot" || key.law.as_ref().is_none_or(LawSection::has_potential);
+            columns.push(rows.numbers(&format!("{name}_{suffix}"), "1", &text, |(key, errors)| {
+                if is_there(key) { of(errors)[k] } else { f64::NAN }
+            }));
         }
     }
     columns.push(rows.numbers(
         "pot_rms_law",
         "1",
         "growth law of the potential's rms error (docs: studies)",
-        |(key, _)| laws::potential(key.mode, f64::from(key.n), f64::from(key.bag)).unwrap_or(f64::NAN),
+        |(key, _)| {
+            let by_newton = key.law.is_none().then(|| laws::potential(key.mode, f64::from(key.n), f64::from(key.bag)));
+            by_newton.flatten().unwrap_or(f64::NAN)
+        },
     ));
     let direct = "Hamada & Iitaka (2007), table 2, DIRECT: largest error of the acceleration";
-    columns.push(rows.numbers("paper_direct", "1", direct, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.direct)));
+    columns.push(rows.numbers("paper_direct", "1", direct, |(key, _)| paper(key).map_or(f64::NAN, |row| row.direct)));
     let chamomile = "the same, Chamomile";
     columns.push(
-        rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| paper(key.n).map_or(f64::NAN, |row| row.chamomile)),
+        rows.numbers("paper_chamomile", "1", chamomile, |(key, _)| paper(key).map_or(f64::NAN, |row| row.chamomile)),
     );
     let modes = mode_names(rows.0.iter().map(|(key, _)| key.mode));
     Table { title: format!("Errors of forces against f64, Plummer spheres: {modes}"), remarks, columns }

@@ -352,6 +352,7 @@ mod tests {
             span: [0.25, 0.5],
             threads: 16,
             repetition: Some(0),
+            law: None,
         };
         let block_steps = (0.25 * steps) as u64;
         let particle_steps = (block * block_steps as f64) as u64;

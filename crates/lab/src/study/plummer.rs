@@ -7,7 +7,7 @@ use std::path::Path;
 use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane_run::assemble::{self, Setup};
-use tisane_run::config::{Config, Engine};
+use tisane_run::config::{Config, Engine, LawSection};
 
 /// A Plummer sphere in Hénon units.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -20,13 +20,15 @@ pub struct Sphere {
     pub epsilon: f64,
 }
 
-/// The configuration of a run that does nothing but what a point of a study does.
+/// The configuration of a run that does nothing but what a point of a study does, by a law in place of Newton's where there is
+/// one.
 #[must_use]
 pub fn toml(
     sphere: Sphere,
     span: &TimeSpan,
     (integrator, accuracy): (Integrator, f64),
     (engine, mode): (Engine, Precision),
+    law: Option<&LawSection>,
 ) -> String {
     let Sphere { n, seed, epsilon } = sphere;
     let (dt_max, dt_min, t_end) = (span.dt_max.get(), span.dt_min.get(), span.t_end.get());
@@ -35,11 +37,20 @@ pub fn toml(
     let steps = format!("{start}dt_max = {dt_max:?}\ndt_min = {dt_min:?}\n");
     format!(
         "[run]\nname = \"point\"\nt_end = {t_end:?}\n[initial.plummer]\nn = {n}\nseed = {seed}\n[softening]\nepsilon = {epsilon:?}\n\
-         {}[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+         {}[force]\nengine = \"{}\"\nprecision = \"{}\"\n{}",
         integrator.section(accuracy, &steps),
         engine.name(),
-        mode.name()
+        mode.name(),
+        law.map_or_else(String::new, section)
     )
+}
+
+/// Writes the section of a law.
+fn section(law: &LawSection) -> String {
+    let formula = [("name", &law.name), ("potential", &law.potential), ("acceleration", &law.acceleration)];
+    let formula = formula.iter().filter_map(|(key, text)| Some(format!("{key} = {:?}\n", text.as_ref()?)));
+    let parameters = law.parameters.iter().map(|(name, value)| format!("parameters.{name} = {:?}\n", value.text()));
+    "[force.law]\n".to_owned() + &formula.chain(parameters).collect::<String>()
 }
 
 /// A sphere ready to be integrated.
@@ -52,7 +63,21 @@ pub fn setup(
     integrator: (Integrator, f64),
     how: (Engine, Precision),
 ) -> Result<Setup> {
-    let text = toml(sphere, span, integrator, how);
+    setup_by(None, sphere, span, integrator, how)
+}
+
+/// A sphere ready to be integrated, by a law in place of Newton's where there is one.
+///
+/// # Errors
+/// As [`assemble::prepare`].
+pub fn setup_by(
+    law: Option<&LawSection>,
+    sphere: Sphere,
+    span: &TimeSpan,
+    integrator: (Integrator, f64),
+    how: (Engine, Precision),
+) -> Result<Setup> {
+    let text = toml(sphere, span, integrator, how, law);
     assemble::prepare(Config::from_str("a point of a study", &text, Path::new(""), &[])?)
 }
 

@@ -33,7 +33,8 @@ const LEAST_SCATTER: f64 = 0.2;
 pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     const TILE: usize = 1 << 14;
     let p = &set.particles;
-    let mut engine = assemble::force_engine(Engine::Cpu, Precision::F64, set.epsilon(), set.clock, OnGpu::default())?;
+    let (law, on, gpu) = (set.law.as_ref(), Engine::Cpu, OnGpu::default());
+    let mut engine = assemble::force_engine_by(law, on, Precision::F64, set.epsilon(), set.clock, gpu)?;
     engine.load(p)?;
     let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
     let all: Vec<u32> = if p.len() > MOST_SUMMED { assemble::sample(p, SAMPLE) } else { (0..p.len() as u32).collect() };
@@ -177,9 +178,12 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
 }
 
 /// Returns the fit for a configuration with an engine of this machine and steps by the same: that of its mode, integrator
-/// and threads.
+/// and threads. [`None`] for a law in place of Newton's, by which the model was measured.
 #[must_use]
 pub fn fit_for<'a>(model: &'a Model, config: &Config, engine: Engine, steps_by: StepsBy) -> Option<&'a Fit> {
+    if config.law_section().is_some() {
+        return None;
+    }
     let described = assemble::describe_engine(engine, config.force.device).ok()?;
     let threads = super::trials::threads(config.force.threads) as u32;
     let asked = config.force.precision();

@@ -8,6 +8,9 @@ use tisane::force::precision::Precision;
 use tisane_io::table::{Column, Table, Values};
 use tisane_plot::{Figure, Theme};
 
+/// Name of the remark of a table on a law in place of Newton's.
+pub(super) const LAW: &str = "law";
+
 /// Name of the file of a fitted performance model.
 pub const MODEL: &str = "model.toml";
 

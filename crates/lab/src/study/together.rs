@@ -26,10 +26,10 @@ type Opened = Option<(Precision, u32, Option<Box<dyn SystemStepper>>)>;
 #[derive(Default)]
 pub struct Gpu(Mutex<Opened>);
 
-/// Returns true if two points differ in the seed alone, and a GPU may take them together.
+/// Returns true if two points differ in the seed alone, and a GPU may take them together: by Newton's law.
 #[must_use]
 pub fn is_together(common: &Common, a: &Key, b: &Key) -> bool {
-    let is_for_gpu = common.engine(a) == Engine::Cuda && a.integrator == Integrator::Hermite4;
+    let is_for_gpu = common.engine(a) == Engine::Cuda && a.integrator == Integrator::Hermite4 && a.law.is_none();
     is_for_gpu && Key { seed: b.seed, ..a.clone() } == *b
 }
 
@@ -53,7 +53,7 @@ fn together_on(
     first: &Key,
     opened: &mut Opened,
 ) -> Result<Option<Vec<Result<Measured>>>> {
-    if first.integrator != Integrator::Hermite4 {
+    if first.integrator != Integrator::Hermite4 || first.law.is_some() {
         return Ok(None);
     }
     if !opened.as_ref().is_some_and(|(mode, n, _)| (*mode, *n) == (first.mode, first.n)) {
@@ -138,6 +138,7 @@ mod tests {
     use tisane::particles::Particles;
     use tisane::time::Clock;
     use tisane_run::assemble::{OnGpu, Session, force_engine};
+    use tisane_run::config::LawSection;
 
     /// Takes steps on the CPU, some at a time, and refuses some.
     struct Stepper {
@@ -224,11 +225,13 @@ mod tests {
     fn points_of_a_gpu_that_differ_in_the_seed_alone_are_together() {
         let span = TimeSpan::default();
         let engines = vec![(Engine::Cuda, "cuda: a GPU".to_owned()), (Engine::Cpu, "cpu".to_owned())];
-        let common = Common { engines, device: 0, time_span: span, threads: 1 };
+        let common = Common { engines, device: 0, time_span: span, threads: 1, law: None };
         let key = |engine, seed, nu| common.key(engine, (64, seed), Precision::F64, (Integrator::Hermite4, nu), None);
         let (a, b) = (key("cuda: a GPU", 1, 0.01), key("cuda: a GPU", 2, 0.01));
         assert!(is_together(&common, &a, &b));
         assert!(!is_together(&common, &a, &key("cuda: a GPU", 2, 0.02)));
         assert!(!is_together(&common, &key("cpu", 1, 0.01), &key("cpu", 2, 0.01)));
+        let by_law = |key: &Key| Key { law: Some(LawSection::default()), ..key.clone() };
+        assert!(!is_together(&common, &by_law(&a), &by_law(&b)), "a GPU takes whole block steps by Newton's law only");
     }
 }

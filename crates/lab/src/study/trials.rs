@@ -10,7 +10,7 @@ use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::spin_pool;
 use tisane_run::assemble::{self, Session};
-use tisane_run::config::{Engine, Real};
+use tisane_run::config::{Engine, LawSection, Real};
 
 /// Parameters of a trial.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,6 +43,9 @@ pub struct Key {
     /// Number of the repetition; [`None`] if other points were measured at the same time, so that its time says
     /// nothing.
     pub repetition: Option<u32>,
+    /// Law in place of Newton's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub law: Option<LawSection>,
 }
 
 impl Key {
@@ -85,6 +88,8 @@ pub struct Common {
     pub time_span: TimeSpan,
     /// Threads of a point.
     pub threads: usize,
+    /// Law in place of Newton's.
+    pub law: Option<LawSection>,
 }
 
 impl Common {
@@ -95,7 +100,7 @@ impl Common {
     pub fn new(engines: &[Engine], device: u32, time_span: &TimeSpan, threads_asked: u32) -> Result<Self> {
         let described = |engine: &Engine| Ok((*engine, assemble::describe_engine(*engine, device)?));
         let engines = engines.iter().map(described).collect::<Result<_>>()?;
-        Ok(Self { engines, device, time_span: time_span.clone(), threads: threads(threads_asked) })
+        Ok(Self { engines, device, time_span: time_span.clone(), threads: threads(threads_asked), law: None })
     }
 
     /// Returns the parameters of a point.
@@ -122,6 +127,7 @@ impl Common {
             span: [it.t_start.get(), it.t_end.get()],
             threads: self.threads,
             repetition,
+            law: self.law.clone(),
         }
     }
 
@@ -140,7 +146,8 @@ impl Common {
         let time_span = key.time_span()?;
         let sphere = Sphere { n: key.n, seed: key.seed, epsilon: key.epsilon };
         spin_pool::on_threads(key.threads, || {
-            let set = plummer::setup(sphere, &time_span, (key.integrator, key.accuracy), (engine, key.mode))?;
+            let scheme = (key.integrator, key.accuracy);
+            let set = plummer::setup_by(key.law.as_ref(), sphere, &time_span, scheme, (engine, key.mode))?;
             let session = Session { device: Some(self.device), ..Session::default() };
             let measured = trial::run(&set, session, plummer::steps(&time_span), None)?;
             measured

@@ -7,7 +7,7 @@ use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
-use tisane::units::Scale;
+use tisane::units::{Dimension, Scale};
 use tisane_run::assemble::{self, Session, Setup};
 
 /// A run in memory, in the units of its configuration: what a run writes into snapshots and diagnostics.
@@ -19,6 +19,8 @@ pub struct Track {
     pub mass: Vec<f64>,
     /// The system at the start and at every snapshot interval.
     pub moments: Vec<Moment>,
+    /// Total energy at the start; it and its errors are NaN where the forces have no potential.
+    pub energy: f64,
     /// Largest |E/E₀ − 1| of any row of diagnostics.
     pub energy_error: f64,
     /// |E/E₀ − 1| at the end.
@@ -53,12 +55,15 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
     let take = Taker { order: &order, scale: &set.scale, clock: &set.clock };
     let mut now = propagator.start(&mut p)?.now;
     let start = conserved(&p, now, &mut propagator)?;
+    let has_energy = set.law.as_ref().is_none_or(|law| law.has_potential());
+    let (energy, none) = if has_energy { (start.energy(), 0.0) } else { (f64::NAN, f64::NAN) };
     let mut track = Track {
         g: set.config.units().g(),
         mass: order.iter().map(|&i| p.mass[i] * set.scale.mass).collect(),
         moments: vec![take.moment(&p, now)],
-        energy_error: 0.0,
-        final_energy_error: 0.0,
+        energy: energy * set.scale.factor(Dimension::ENERGY),
+        energy_error: none,
+        final_energy_error: none,
         angular_momentum_error: 0.0,
         pairs_per_step: f64::NAN,
     };
@@ -78,8 +83,10 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
         let due = |every: u64| (now.0 / TICKS_PER_DT_MAX).is_multiple_of(every) || now >= end;
         if due(rows) {
             let c = conserved(&p, now, &mut propagator)?;
-            track.final_energy_error = relative(c.energy(), start.energy()).abs();
-            track.energy_error = track.energy_error.max(track.final_energy_error);
+            if has_energy {
+                track.final_energy_error = relative(c.energy(), energy).abs();
+                track.energy_error = track.energy_error.max(track.final_energy_error);
+            }
             let off = (c.angular_momentum - start.angular_momentum).norm() / nonzero(start.angular_momentum.norm());
             track.angular_momentum_error = track.angular_momentum_error.max(off);
         }

@@ -16,6 +16,8 @@ use tisane_run::config::Real;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Quantity {
+    /// Total energy at the start; unit: mass velocity².
+    Energy,
     /// Largest relative energy error of any row of diagnostics.
     EnergyError,
     /// Relative energy error at the end.
@@ -97,6 +99,7 @@ impl Quantity {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Energy => "energy",
             Self::EnergyError => "energy-error",
             Self::FinalEnergyError => "final-energy-error",
             Self::AngularMomentumError => "angular-momentum-error",
@@ -124,7 +127,8 @@ impl Quantity {
         const NONE: KeysNeeded =
             KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false, rows: false };
         match self {
-            Self::EnergyError
+            Self::Energy
+            | Self::EnergyError
             | Self::FinalEnergyError
             | Self::AngularMomentumError
             | Self::Closure
@@ -156,6 +160,7 @@ impl Quantity {
             return Err("the run has no moment in this interval".into());
         };
         match self {
+            Self::Energy => Ok(track.energy),
             Self::EnergyError => Ok(track.energy_error),
             Self::FinalEnergyError => Ok(track.final_energy_error),
             Self::AngularMomentumError => Ok(track.angular_momentum_error),

@@ -346,23 +346,40 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task = Task {
-        precision,
-        epsilon,
-        clock,
-        scale: &Scale::IDENTITY,
-        n: gpu.room_for,
-        field: None,
-        law: None,
-        team: None,
-    };
+    force_engine_by(None, engine, precision, epsilon, clock, gpu)
+}
+
+/// Builds an engine as [`force_engine`] does, of a law in place of Newton's where there is one.
+///
+/// # Errors
+/// As [`force_engine`], and [`Error::Input`] if the kernels of the law cannot be compiled.
+pub fn force_engine_by(
+    law: Option<&Arc<Law>>,
+    engine: Engine,
+    precision: Precision,
+    epsilon: f64,
+    clock: Clock,
+    gpu: OnGpu,
+) -> Result<Box<dyn ForceEngine>> {
+    let task =
+        Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None, law, team: None };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 
-/// Builds the reference with bags of another size than the canonical one, to study the influence of bags on the error.
+/// Builds the reference with bags of another size than the canonical one, to study the influence of bags on the error; of
+/// a law in place of Newton's where there is one.
 #[must_use]
-pub fn force_engine_with_bags(precision: Precision, epsilon: f64, clock: Clock, bag: usize) -> Box<dyn ForceEngine> {
-    reference::engine_with_bags(precision, epsilon, clock, bag)
+pub fn force_engine_with_bags(
+    law: Option<&Arc<Law>>,
+    precision: Precision,
+    epsilon: f64,
+    clock: Clock,
+    bag: usize,
+) -> Box<dyn ForceEngine> {
+    match law {
+        Some(law) => reference::law_engine_with_bags(law, precision, epsilon, clock, bag),
+        None => reference::engine_with_bags(precision, epsilon, clock, bag),
+    }
 }
 
 /// Problem of an error, without its place and advice.

@@ -2,7 +2,7 @@
 
 use super::Setup;
 use super::potentials::potentials_for;
-use crate::config::{Loaded, Problem};
+use crate::config::{LawSection, Loaded, Problem};
 use std::sync::Arc;
 use tisane::error::Result;
 use tisane::force::precision::Precision;
@@ -33,12 +33,7 @@ pub(super) fn of_particles(
     p.columns.retain(|column| names.contains(&column.name));
     // As files have them.
     p.columns.sort_by(|a, b| a.name.cmp(&b.name));
-    if let Some(name) = names.iter().find(|name| p.column(name).is_none_or(|values| values.len() != p.len())) {
-        let problem = format!("the particles have no column `{name}`, which the law reads");
-        return Err(loaded.explain(Problem::new(format!("force.law.columns.{name}"), problem).with_help(
-            "comma-separated text may have it as a further column, HDF5 as one of initial.file.datasets.columns",
-        )));
-    }
+    check_columns(loaded, p)?;
     let of_cluster = "cluster diagnostics and warnings of close pairs are those of Newton's law: there are none";
     derived.push(of_cluster.into());
     warnings.extend(law.notes().iter().map(|note| format!("force.law: {note}")));
@@ -49,6 +44,27 @@ pub(super) fn of_particles(
         derived.push("the model is in equilibrium by Newton's law, not by force.law".into());
     }
     Ok(Some(law))
+}
+
+/// Refuses particles without a value in a column that the law reads.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) with the column.
+pub(super) fn check_columns(loaded: &Loaded, p: &Particles) -> Result<()> {
+    for name in loaded.config.law_section().map(LawSection::column_names).unwrap_or_default() {
+        let key = format!("force.law.columns.{name}");
+        let Some(values) = p.column(&name).filter(|values| values.len() == p.len()) else {
+            let problem = format!("the particles have no column `{name}`, which the law reads");
+            return Err(loaded.explain(Problem::new(key, problem).with_help(
+                "comma-separated text may have it as a further column, HDF5 as one of initial.file.datasets.columns",
+            )));
+        };
+        if let Some(i) = values.iter().position(|value| !value.is_finite()) {
+            let problem = format!("the particle {} has no value in the column `{name}`, which the law reads", p.id[i]);
+            return Err(loaded.explain(Problem::new(key, problem).with_help("give it a finite number")));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the potentials of the particles of a run, or of bodies made of them, in f64, by its law and softening.

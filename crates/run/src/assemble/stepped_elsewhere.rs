@@ -11,8 +11,8 @@ use tisane::integrator::{AnyIntegrator, Integrator};
 use tisane::propagator::Propagator;
 
 /// Builds the engines of a system whose block steps something else takes, with the bits of a kind of engine: `engine`
-/// computes forces where the host takes steps, and the CPU measures in f64. [`None`] if the scheme or an external field
-/// needs the host in each step.
+/// computes forces where the host takes steps, and the CPU measures in f64. [`None`] if the scheme, an external field
+/// or a law in place of Newton's needs the host in each step.
 ///
 /// # Errors
 /// As [`super::engines`].
@@ -28,11 +28,31 @@ pub fn engines_stepped_elsewhere(
         return Ok(None);
     };
     let is_plain = integrator.step_scheme().and_then(StepScheme::plain_nu).is_some();
-    if !is_plain || !set.config.external.is_empty() {
+    if !is_plain || !set.config.external.is_empty() || set.law.is_some() {
         return Ok(None);
     }
     let f64_engine = f64_engine(EngineKind::Cpu, task, OnGpu::default())?;
     let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
     let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
     Ok(Some(Engines { kind, propagator: Propagator::new(integrator, engine, f64_engine), auditor, law: None }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::assemble;
+    use crate::config::Config;
+    use std::path::Path;
+    use tisane::force::precision::Precision;
+
+    #[test]
+    fn the_host_takes_the_steps_by_a_law_of_ones_own() {
+        for (law, is_left_to_host) in [("", false), ("force.law.potential = '-m_i*m_j/s^1.5'\n", true)] {
+            let text = format!("run = {{ name = 'a', t_end = 1 }}\n{law}initial.plummer.n = 8\n");
+            let set = assemble::prepare(Config::from_str("a", &text, Path::new(""), &[]).unwrap()).unwrap();
+            let engine = EngineKind::Cpu.open(Precision::F64, 0.0, set.clock, 0).unwrap();
+            let engines = engines_stepped_elsewhere(&set, EngineKind::Cpu, engine).unwrap();
+            assert_eq!(engines.is_none(), is_left_to_host, "{law}");
+        }
+    }
 }

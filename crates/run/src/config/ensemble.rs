@@ -66,6 +66,18 @@ pub enum StopAt {
     Escape,
 }
 
+impl StopAt {
+    /// Returns the name in configurations.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::End => "end",
+            Self::Dissolution => "dissolution",
+            Self::Escape => "escape",
+        }
+    }
+}
+
 /// Snapshots that are kept of every member.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]

@@ -1,8 +1,8 @@
 //! Law of the force between two particles, `[force.law]`.
 
-use super::Config;
 use super::error::Problem;
 use super::file;
+use super::{Config, StopAt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -85,6 +85,19 @@ impl LawSection {
         law + &parameters.collect::<String>()
     }
 
+    /// Returns true if this is Newton's law, which the engines have built in.
+    #[must_use]
+    pub fn is_newton(&self) -> bool {
+        self.name.as_deref() == Some(NEWTON)
+    }
+
+    /// Returns true if the law is one of a potential, so that there is an energy.
+    #[must_use]
+    pub fn has_potential(&self) -> bool {
+        let is_acceleration = self.name.as_deref().and_then(Ready::named).is_some_and(|ready| ready.is_acceleration);
+        !is_acceleration && self.acceleration.is_none()
+    }
+
     /// Returns the columns of the particles, of a ready law or as they are listed.
     fn columns(&self, ready: Option<&Ready>) -> Vec<(String, Quantity)> {
         let mut columns: Vec<_> = self.columns.iter().map(|(name, unit)| (name.clone(), unit.clone())).collect();
@@ -97,7 +110,8 @@ impl LawSection {
     }
 
     /// Returns the names of the columns that the particles must have.
-    pub(crate) fn column_names(&self) -> Vec<String> {
+    #[must_use]
+    pub fn column_names(&self) -> Vec<String> {
         let ready = self.name.as_deref().and_then(Ready::named);
         self.columns(ready).into_iter().map(|(name, _)| name).collect()
     }
@@ -139,6 +153,16 @@ impl LawSection {
             Ok(law) => Ok(Some(Arc::new(law))),
             Err(mistake) => Err(Problem::in_formula(format!("{SECTION}.{key}"), mistake)),
         }
+    }
+
+    /// Compiles the law for Hénon units, where everything is a number; [`None`] for Newton's. `section` is its key path.
+    ///
+    /// # Errors
+    /// The first mistake in it, at its key.
+    pub fn in_henon_units(&self, section: &str) -> Result<Option<Arc<Law>>, Problem> {
+        let place = |key: String| key.replacen(SECTION, section, 1);
+        let compiled = self.compile(&Units::henon(), &Scale::IDENTITY);
+        compiled.map_err(|it| Problem { key: place(it.key), against: it.against.map(place), ..it })
     }
 
     /// Refuses units by name where the configuration has none.
@@ -192,7 +216,7 @@ impl Config {
     /// Returns the section of the law, if the law is not Newton's.
     #[must_use]
     pub fn law_section(&self) -> Option<&LawSection> {
-        self.force.law.as_ref().filter(|law| law.name.as_deref() != Some(NEWTON))
+        self.force.law.as_ref().filter(|law| !law.is_newton())
     }
 
     /// Compiles the law of a configuration, for internal units of a scale; [`None`] for Newton's.
@@ -212,10 +236,16 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
     let refused = [
         (config.subsystems().is_some(), "encounters", "close encounters are computed with Newton's law"),
         (scheme.needs_lists(), config.integrator.info().section, "the neighbour scheme knows Newton's law only"),
-        (config.ensemble.is_some(), "ensemble", "ensembles know Newton's law only"),
     ];
     for (_, key, problem) in refused.into_iter().filter(|(refuse, ..)| *refuse) {
         found.push(Problem::new(key, format!("{problem}: expected none with [force.law]")).against(SECTION));
+    }
+    // Which stars are bound to a cluster or to each other is told by their energies, of pairs that attract as 1/r.
+    let stop = config.ensemble.as_ref().map(|ensemble| ensemble.stop);
+    if let Some(name @ ("dissolution" | "escape")) = stop.map(StopAt::name) {
+        let problem =
+            format!("\"{name}\" is told by binding energies of Newton's law: expected \"end\" with [force.law]");
+        found.push(Problem::new("ensemble.stop", problem).against(SECTION));
     }
     if !config.has_steps() {
         let SchemeInfo { dt_max_key: key, section, .. } = config.integrator.info();

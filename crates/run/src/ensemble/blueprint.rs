@@ -76,7 +76,10 @@ impl Blueprint {
     fn settle_subsystems(&mut self) -> Result<()> {
         let stays =
             |key: &str| !["softening", "external", "encounters"].contains(&key.split('.').next().unwrap_or(key));
-        let may = self.members.keys().all(|key| stays(key) && key != "integrator" && key != "force.stepping");
+        let may = self.members.keys().all(|key| {
+            let is_of_law = key == "force" || key.starts_with("force.law");
+            stays(key) && !is_of_law && key != "integrator" && key != "force.stepping"
+        });
         let state = if may { assemble::initial_state(&self.member(0)?).ok() } else { None };
         if state.is_some_and(|(state, _)| is_cluster(&state.particles.mass)) {
             let perturbation = EncounterSettings::default().perturbation.get();

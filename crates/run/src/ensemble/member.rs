@@ -302,7 +302,9 @@ impl Member {
         };
         let measured = self.measured.as_ref();
         // Errors are relative to the energy at the start, which a row of an encounter has another scale for.
-        let energy = state.references.energy;
+        let has_energy = self.system.engines.has_energy();
+        let number = |x: f64| if has_energy { x } else { f64::NAN };
+        let energy = number(state.references.energy);
         let scale = self.binding_energy.map_or(1.0, |binding| energy.abs() / binding);
         let audit = measured.and_then(|(_, audit)| audit.as_ref());
         MemberRow {
@@ -312,7 +314,7 @@ impl Member {
             time: state.time(),
             energy,
             energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error * scale),
-            max_energy_error: state.references.max_relative_energy_error * scale,
+            max_energy_error: number(state.references.max_relative_energy_error * scale),
             angular_momentum_error: state.references.angular_momentum_error,
             acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),
             bound_fraction: self.bound_fraction,

@@ -142,9 +142,16 @@ impl Tables {
     pub fn output(&self, member: u64, row: &DiagnosticsRow, cluster: Option<&ClusterRow>, scale: &Scale) -> Vec<Value> {
         let mut values = vec![Value::Count(member)];
         values.extend(chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(at, _)| row.values(scale)[at].clone()));
-        if let Some(cluster) = cluster.filter(|_| self.surveys) {
-            let all = cluster.values(scale);
-            values.extend(chosen::<ClusterRow>(&OF_CLUSTER).map(|(at, _)| all[at].clone()));
+        if self.surveys {
+            // Members by another law than Newton's have no survey, also where it is the law that differs.
+            let all = cluster.map(|cluster| cluster.values(scale));
+            let value = |(at, column): (usize, ColumnSpec)| match (&all, column.kind) {
+                (Some(all), _) => all[at].clone(),
+                (None, ColumnKind::Float) => Value::Float(f64::NAN),
+                (None, ColumnKind::Count) => Value::Count(0),
+                (None, ColumnKind::Text) => Value::Text(String::new()),
+            };
+            values.extend(chosen::<ClusterRow>(&OF_CLUSTER).map(value));
         }
         values
     }
@@ -241,6 +248,8 @@ mod tests {
         let mut series = tables.series.clone().unwrap();
         let cluster = ClusterRow::default();
         series.push(tables.output(3, &DiagnosticsRow::default(), Some(&cluster), &Scale::IDENTITY));
+        series.push(tables.output(4, &DiagnosticsRow::default(), None, &Scale::IDENTITY));
+        assert!(series.columns.iter().all(|column| column.values.len() == 2), "{series:?}");
         assert_eq!(
             series.columns.len(),
             1 + OF_DIAGNOSTICS.len() + OF_CLUSTER.len(),

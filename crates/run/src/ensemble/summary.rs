@@ -24,7 +24,7 @@ pub struct Summary {
     pub ended: u64,
     /// Number of members by outcome.
     pub outcomes: BTreeMap<String, u64>,
-    /// Median and largest of the largest |energy error| of each member that did not fail.
+    /// Median and largest of the largest |energy error| of each member that did not fail and has an energy.
     pub energy_error: [f64; 2],
     /// Block steps of all members that have ended.
     pub block_steps: u64,
@@ -48,7 +48,7 @@ impl Summary {
         let ends = texts(table, "outcome");
         ends.iter().for_each(|how| *outcomes.entry(how.clone()).or_default() += 1);
         let errors = floats(table, "max_energy_error").zip(ends).filter(|(_, how)| *how != super::member::FAILED);
-        let mut errors: Vec<f64> = errors.map(|(error, _)| error).collect();
+        let mut errors: Vec<f64> = errors.map(|(error, _)| error).filter(|error| !error.is_nan()).collect();
         errors.sort_by(f64::total_cmp);
         let at = |place: usize| errors.get(place).copied().unwrap_or(f64::NAN);
         let written = &ensemble.blueprint.written;

@@ -1,6 +1,6 @@
 //! Changes of particles by a program.
 
-use super::{InMemory, Phase};
+use super::{InMemory, Phase, columns};
 use std::collections::{HashMap, HashSet};
 use tisane::error::{Error, Result};
 use tisane::particles::{History, Neighbours, Particles, SubsystemState, Vec3};
@@ -43,12 +43,12 @@ impl Changes<'_> {
 }
 
 /// Returns the first value that is `bad`, with its index.
-fn find<T>(column: &[T], bad: impl Fn(&T) -> bool) -> Option<(usize, &T)> {
+pub(super) fn find<T>(column: &[T], bad: impl Fn(&T) -> bool) -> Option<(usize, &T)> {
     column.iter().enumerate().find(|(_, value)| bad(value))
 }
 
 /// Returns the index of each identity.
-fn places(p: &Particles, id: &[u64]) -> Result<Vec<usize>> {
+pub(super) fn places(p: &Particles, id: &[u64]) -> Result<Vec<usize>> {
     // Programs mostly name all particles, in the order in which they are stored.
     if p.id == id {
         return Ok((0..id.len()).collect());
@@ -70,8 +70,16 @@ fn check_unique<'a>(id: impl Iterator<Item = &'a u64>) -> Result<()> {
 }
 
 impl InMemory {
+    /// Returns the particles as the program knows them, apart from the time of positions and velocities.
+    pub(super) fn particles(&self) -> &Particles {
+        match &self.phase {
+            Phase::New(initial) => &initial.particles,
+            Phase::Started(started) => started.particles(),
+        }
+    }
+
     /// Returns the particles that may be changed, and the factors from the units of the configuration to theirs.
-    fn editable(&mut self) -> Result<(&mut Particles, [f64; 3])> {
+    pub(super) fn editable(&mut self) -> Result<(&mut Particles, [f64; 3])> {
         let Self { phase, threads, .. } = self;
         match phase {
             Phase::New(initial) => Ok((&mut initial.particles, [1.0; 3])),
@@ -89,22 +97,37 @@ impl InMemory {
     /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses and identities
     /// that come twice; then nothing has changed.
     pub fn add(&mut self, id: Option<&[u64]>, mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Result<Vec<u64>> {
-        let (p, _) = match &mut self.phase {
-            Phase::New(initial) => (&initial.particles, ()),
-            Phase::Started(started) => (started.particles(), ()),
-        };
+        self.add_with_columns(id, mass, (pos, vel), &[])
+    }
+
+    /// Adds particles with their values in the columns that the law reads, by name. Those in columns that are left out are
+    /// to be [set](Self::set_column) before the simulation goes on.
+    ///
+    /// # Errors
+    /// As [`InMemory::add`], and for columns that the law does not read.
+    pub fn add_with_columns(
+        &mut self,
+        id: Option<&[u64]>,
+        mass: &[f64],
+        (pos, vel): (&[Vec3], &[Vec3]),
+        columns: &[(&str, &[f64])],
+    ) -> Result<Vec<u64>> {
+        let p = self.particles();
         let next = p.id.iter().max().map_or(0, |id| id.wrapping_add(1));
         let id = id.map_or_else(|| (next..next + mass.len() as u64).collect(), <[u64]>::to_vec);
         Changes { id: &id, mass: Some(mass), pos: Some(pos), vel: Some(vel) }.check()?;
         check_unique(p.id.iter().chain(&id))?;
+        self.check_columns(&id, columns)?;
         if p.len() + id.len() >= u32::MAX as usize {
             return Err(Error::input("particles", "there are too many particles"));
         }
         if id.is_empty() {
             return Ok(id);
         }
+        let names = self.column_names();
         let (p, [to_mass, to_length, to_velocity]) = self.editable()?;
         let n = p.len() + id.len();
+        columns::extend(p, &names, id.len(), columns);
         p.id.extend_from_slice(&id);
         p.mass.extend(mass.iter().map(|m| m * to_mass));
         p.pos.extend(pos.iter().map(|x| x * to_length));
@@ -137,11 +160,7 @@ impl InMemory {
         if started && id.len() >= self.len() {
             return Err(Error::input("particles", "all would be removed: a simulation that has started keeps one"));
         }
-        let known = match &self.phase {
-            Phase::New(initial) => &initial.particles,
-            Phase::Started(started) => started.particles(),
-        };
-        places(known, id)?;
+        places(self.particles(), id)?;
         let (p, _) = self.editable()?;
         let gone: HashSet<u64> = id.iter().copied().collect();
         let stays: Vec<bool> = p.id.iter().map(|id| !gone.contains(id)).collect();
@@ -154,6 +173,8 @@ impl InMemory {
         );
         left.id = index.iter().map(|&i| p.id[i]).collect();
         left.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
+        left.columns = std::mem::take(&mut p.columns);
+        left.columns.iter_mut().for_each(|column| column.values = index.iter().map(|&i| column.values[i]).collect());
         *p = left;
         Ok(())
     }
@@ -168,11 +189,7 @@ impl InMemory {
         if changes.id.is_empty() {
             return Ok(());
         }
-        let known = match &self.phase {
-            Phase::New(initial) => &initial.particles,
-            Phase::Started(started) => started.particles(),
-        };
-        let index = places(known, changes.id)?;
+        let index = places(self.particles(), changes.id)?;
         let (p, [mass, length, velocity]) = self.editable()?;
         for (k, i) in index.into_iter().enumerate() {
             if let Some(column) = changes.mass {

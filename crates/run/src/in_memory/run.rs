@@ -44,6 +44,7 @@ impl InMemory {
                 let state = self.state()?;
                 let mut particles = Particles::new(state.mass, state.pos, state.vel);
                 particles.id = state.id;
+                particles.columns = self.particles().columns.clone();
                 InitialState { time, ..InitialState::new(particles, "particles of a program") }
             }
         };

@@ -309,7 +309,12 @@ impl Started {
                     _ => EngineKind::Cpu,
                 };
                 let epsilon = config.softening.epsilon.get() / scale.length;
-                (kind.open(Precision::F64, epsilon, clock, config.force.device as usize)?, None)
+                let device = config.force.device as usize;
+                let opened = match &self.system.engines.law {
+                    Some(law) => kind.open_with_law(law, Precision::F64, epsilon, clock, device),
+                    None => kind.open(Precision::F64, epsilon, clock, device),
+                };
+                (opened?, None)
             }
         };
         if held.1 != Some(until) {

@@ -30,6 +30,7 @@ fn key(n: u32, repetition: u32) -> Key {
         span: [0.25, 0.5],
         threads: 1,
         repetition: Some(repetition),
+        law: None,
     }
 }
 

@@ -128,17 +128,20 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
 #[test]
 fn the_configured_integrator_and_the_schemes_of_6th_order_are_tried() {
     use Integrator::{AhmadCohen6, Hermite4, Multipoint6, Multipoint8};
-    let of = |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), false);
+    let of =
+        |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), Needs::default());
     assert_eq!(of(Hermite4), [Hermite4, Multipoint6, AhmadCohen6]);
     assert_eq!(of(Multipoint6), [Multipoint6, AhmadCohen6]);
     assert_eq!(of(Multipoint8), [Multipoint8, Multipoint6, AhmadCohen6]);
     assert_eq!(of(AhmadCohen6), [AhmadCohen6, Multipoint6]);
     let of_4th_order = serde_json::from_value(serde_json::json!({ "ahmad_cohen": { "order": 4 } })).unwrap();
-    assert_eq!(integrators(&of_4th_order, false), [AhmadCohen6, Multipoint6]);
+    assert_eq!(integrators(&of_4th_order, Needs::default()), [AhmadCohen6, Multipoint6]);
     let leapfrog = serde_json::from_value(serde_json::json!({ "leapfrog": { "dt": 0.01 } })).unwrap();
-    assert_eq!(integrators(&leapfrog, false), []);
+    assert_eq!(integrators(&leapfrog, Needs::default()), []);
     let hermite4 = Integrator::Hermite4.settings(0.01).unwrap();
-    assert_eq!(integrators(&hermite4, true), [Integrator::Hermite4]);
+    assert_eq!(integrators(&hermite4, Needs { subsystems: true, law: false }), [Integrator::Hermite4]);
+    let by_law = integrators(&hermite4, Needs { subsystems: false, law: true });
+    assert_eq!(by_law, [Integrator::Hermite4, Integrator::Multipoint6], "the neighbour scheme knows Newton's law only");
 }
 
 /// Trials of the Hermite scheme whose errors and wall times are given for each ν.

@@ -107,18 +107,28 @@ pub struct Trials {
     pub configured: IntegratorSettings,
 }
 
+/// What a run has that some integrators and engines cannot have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Needs {
+    /// Flag of subsystems, which neither the multi-point scheme nor the neighbour scheme can have.
+    pub subsystems: bool,
+    /// Flag of a law in place of Newton's, which the neighbour scheme does not know.
+    pub law: bool,
+}
+
 /// Returns the integrators to try for a configuration: its own, and the multi-point scheme and the neighbour scheme of 6th
-/// order unless the run has subsystems, which these cannot have. None for a scheme without block steps.
+/// order unless the run needs what these cannot have. None for a scheme without block steps.
 #[must_use]
-pub fn integrators(configured: &IntegratorSettings, has_subsystems: bool) -> Vec<Integrator> {
+pub fn integrators(configured: &IntegratorSettings, needs: Needs) -> Vec<Integrator> {
     let own = match configured {
         // Of order 4 too: order 6 is cheaper at any error.
         IntegratorSettings::AhmadCohen(_) => Some(Integrator::AhmadCohen6),
         other => Integrator::from_settings(other),
     };
     let Some(own) = own else { return Vec::new() };
-    let others = [Integrator::Multipoint6, Integrator::AhmadCohen6];
-    [own].into_iter().chain(others.into_iter().filter(|it| *it != own && !has_subsystems)).collect()
+    let others = [(Integrator::Multipoint6, !needs.subsystems), (Integrator::AhmadCohen6, needs == Needs::default())];
+    let others = others.into_iter().filter_map(|(it, can)| (it != own && can).then_some(it));
+    [own].into_iter().chain(others).collect()
 }
 
 /// Tries the integrators of a configuration in every mode that they work in, with several accuracies, on the engines
@@ -128,12 +138,12 @@ pub fn integrators(configured: &IntegratorSettings, has_subsystems: bool) -> Vec
 /// As the configuration, and [`Error::Input`] if no trial has a result.
 pub fn trials(
     (file, sets): (&Path, &[String]),
-    (configured, has_subsystems): (&IntegratorSettings, bool),
+    (configured, needs): (&IntegratorSettings, Needs),
     modes: &[(Engine, Precision)],
     budget: Duration,
     progress: &dyn Progress,
 ) -> Result<Trials> {
-    let all = integrators(configured, has_subsystems);
+    let all = integrators(configured, needs);
     let of_mode = |&(engine, mode): &(Engine, Precision)| {
         let working = all.iter().filter(move |it| it.works_in(mode));
         working.flat_map(move |&integrator| {
@@ -290,10 +300,10 @@ impl Trials {
 }
 
 /// Returns the engines of this machine with the modes to try: both engines, or the one that is `asked` for, in `modes` or
-/// the usual ones.
+/// the usual ones. By a law a GPU is tried only if it is asked for, as `auto` takes none.
 #[must_use]
-pub fn candidates(asked: Engine, modes: &[Precision]) -> Vec<(Engine, Precision)> {
-    let gpu = assemble::gpus().is_ok_and(|gpus| !gpus.is_empty());
+pub fn candidates(asked: Engine, modes: &[Precision], needs: Needs) -> Vec<(Engine, Precision)> {
+    let gpu = !needs.law && assemble::gpus().is_ok_and(|gpus| !gpus.is_empty());
     let engines = match asked {
         Engine::Auto if gpu => vec![Engine::Cpu, Engine::Cuda],
         Engine::Auto => vec![Engine::Cpu],

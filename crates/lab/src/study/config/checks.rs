@@ -2,9 +2,11 @@
 
 use super::TimeSpan;
 use crate::study::integrators::{Integrator, accuracies};
+use std::sync::Arc;
 use tisane::force::precision::Precision;
+use tisane::law::Law;
 use tisane::time::TICKS_PER_DT_MAX;
-use tisane_run::config::{Engine, Problem, Real, above, at_least, whole_multiple};
+use tisane_run::config::{Engine, LawSection, Problem, Real, above, at_least, whole_multiple};
 
 /// Keys of every sweep.
 pub(super) struct Axes<'a> {
@@ -108,4 +110,20 @@ pub fn left_out(integrators: &[Integrator], modes: &[Precision]) -> Option<Strin
     };
     let found: Vec<String> = integrators.iter().filter_map(without).collect();
     (!found.is_empty()).then(|| format!("{}: order 8 needs forces in f64", found.join("; ")))
+}
+
+/// Adds the problems of the law of a section; returns it, if it is sound and not Newton's.
+pub(super) fn check_law(section: &str, law: Option<&LawSection>, found: &mut Vec<Problem>) -> Option<Arc<Law>> {
+    match law.map(|law| law.in_henon_units(section))? {
+        Ok(Some(law)) if !law.source().columns.is_empty() => {
+            let problem = "this law reads columns of the particles, and the spheres of a study have none";
+            found.push(Problem::new(section, problem).with_help("tisane advise tries the particles of a run"));
+            None
+        }
+        Ok(law) => law,
+        Err(problem) => {
+            found.push(problem);
+            None
+        }
+    }
 }

@@ -117,6 +117,7 @@ fn row(integrator: Integrator, mode: Precision, accuracy: f64, energy_error: f64
         span: [0.0, 0.5],
         threads: 1,
         repetition: None,
+        law: None,
     };
     let pairs = (1e6 * accuracy.powf(-integrator.step_power())) as u64;
     (key, Outcome::Done(Measured { span: 0.5, pairs, energy_error, ..Measured::default() }))
