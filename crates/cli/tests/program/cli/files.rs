@@ -1,6 +1,7 @@
 //! `inspect`: any file that tisane reads or writes.
 
 use crate::program::{Folder, data_of_others};
+use crate::transcript::Transcript;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
@@ -230,26 +231,27 @@ fn convert_says_what_it_does_and_what_is_lost() {
     let quiet = convert(&["p.csv", "q.tipsy", "-q"]).exits(0);
     assert!(quiet.out.is_empty() && quiet.err.is_empty(), "{}", quiet.err);
     let before = folder.files();
-    for (words, parts) in [
-        (&["p.csv", "p.tipsy"][..], &["p.tipsy", "such a file already", "--overwrite"][..]),
-        (&["p.csv", "p.out"], &["does not say a format", "--to amuse | gadget"]),
-        (&["p.csv", "g.hdf5", "--to", "gadget"], &["are unknown", "--units"]),
-        (&["p.csv", "g.hdf5", "--to", "tisane"], &["but does not write them", "tisane writes amuse, gadget"]),
-        (&["p.csv", "g.hdf5", "--to", "gadgte"], &["gadgte", "gadget"]),
-        (&["p.csv", "g.csv", "--to-units", "henon"], &["does not say its units"]),
-        (&["p.petar", "g.csv", "--from", "petar", "--units", "henon"], &["says its units itself", "--to-units"]),
-        (&["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"], &["cannot be converted to Henon units"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,length=kp,velocity=km/s"], &["\"kp\"", "did you mean kpc?"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,lenght=pc"], &["lenght", "did you mean length?"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,length=pc"], &["velocity=… or time=…"]),
-        (&["p.csv", "nowhere/g.csv"], &["nowhere"]),
-        (&["nowhere.csv", "g.csv"], &["no such file"]),
+    let mut transcript = Transcript::default();
+    for words in [
+        &["p.csv", "p.tipsy"][..],
+        &["p.csv", "p.out"],
+        &["p.csv", "g.hdf5", "--to", "gadget"],
+        &["p.csv", "g.hdf5", "--to", "tisane"],
+        &["p.csv", "g.hdf5", "--to", "gadgte"],
+        &["p.csv", "g.csv", "--to-units", "henon"],
+        &["p.petar", "g.csv", "--from", "petar", "--units", "henon"],
+        &["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"],
+        &["p.csv", "g.csv", "--units", "mass=Msun,length=kp,velocity=km/s"],
+        &["p.csv", "g.csv", "--units", "mass=Msun,lenght=pc"],
+        &["p.csv", "g.csv", "--units", "mass=Msun,length=pc"],
+        &["p.csv", "nowhere/g.csv"],
+        &["nowhere.csv", "g.csv"],
     ] {
-        let said = convert(words);
-        assert!([2, 5].contains(&said.code) && !said.err.contains("panicked"), "{words:?}: {}", said.err);
-        said.says(parts);
+        let said = transcript.tisane(&folder, &[&["convert"], words].concat());
+        assert!([2, 5].contains(&said.code), "{words:?}: {}", said.err);
         assert!(folder.files() == before, "{words:?} wrote something");
     }
+    transcript.is("convert_refused");
     convert(&["p.csv", "p.tipsy", "--overwrite"]).exits(0);
 }
 
@@ -270,20 +272,22 @@ fn convert_writes_files_and_nothing_in_their_place() {
     };
     let all = || [&csv, &folder_there, &pipe, &link, &lost, &twin].map(|path| about(path));
     let (before, count) = (all(), fs::read_dir(folder.path("")).unwrap().count());
-    for (words, parts) in [
-        (["p.csv", "p.csv"], ["p.csv", "the input file", "another file"]),
-        (["link", "p.csv"], ["p.csv", "the input file", "another file"]),
-        (["p.csv", "twin"], ["twin", "the input file", "another file"]),
-        (["p.csv", "link"], ["link", "a link to p.csv", "the path of the file itself"]),
-        (["p.csv", "lost"], ["lost", "a link to nothing", "the path of the file itself"]),
-        (["p.csv", "folder"], ["folder", "a folder", "only regular files"]),
-        (["p.csv", "pipe"], ["pipe", "a device, a pipe or a socket", "only regular files"]),
+    let mut transcript = Transcript::default();
+    for words in [
+        ["p.csv", "p.csv"],
+        ["link", "p.csv"],
+        ["p.csv", "twin"],
+        ["p.csv", "link"],
+        ["p.csv", "lost"],
+        ["p.csv", "folder"],
+        ["p.csv", "pipe"],
     ] {
         for more in [&["--overwrite"][..], &[]] {
-            folder.tisane(&[&["convert"], &words[..], &["--to", "tipsy"], more].concat()).exits(2).says(&parts);
+            transcript.tisane(&folder, &[&["convert"], &words[..], &["--to", "tipsy"], more].concat()).exits(2);
             assert!(all() == before && fs::read_dir(folder.path("")).unwrap().count() == count, "{words:?}");
         }
     }
+    transcript.is("convert_in_place_of_others");
 }
 
 #[test]
@@ -324,13 +328,9 @@ fn inspect_refuses_what_it_does_not_know() {
     let folder = Folder::new("");
     folder.write("garbage.hdf5", "garbage");
     folder.write("empty.csv", "");
-    for (file, parts) in [
-        ("garbage.hdf5", &["garbage.hdf5"][..]),
-        ("empty.csv", &["empty.csv"]),
-        ("nowhere.hdf5", &["nowhere.hdf5", "no such file"]),
-        ("", &[]),
-    ] {
-        let said = folder.tisane(&["inspect", file]).exits(2).says(parts);
-        assert!(!said.err.contains("panicked"), "{}", said.err);
+    let mut transcript = Transcript::default();
+    for file in ["garbage.hdf5", "empty.csv", "nowhere.hdf5", ""] {
+        transcript.tisane(&folder, &["inspect", file]).exits(2);
     }
+    transcript.is("inspect_refused");
 }
