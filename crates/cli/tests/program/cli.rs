@@ -11,6 +11,8 @@ mod init;
 mod plots;
 #[path = "cli/runs.rs"]
 mod runs;
+#[path = "cli/trace.rs"]
+mod trace;
 
 use crate::transcript::Transcript;
 use program::{Folder, finish};
