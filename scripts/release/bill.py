@@ -2,7 +2,7 @@
 """Completes the bill of materials of a release (scripts/release/package) and collects licences: bill.py BILL.cdx.json LICENCES TARGET
 
 cargo-cyclonedx lists what Cargo knows. This keeps what is in the program and drops what was only needed to compile it; adds what
-Cargo does not know, the C libraries and Rust's own library; removes paths of this machine; and writes the texts of all licences
+Cargo does not know, the C libraries, embedded files of others and Rust's own library; removes paths of this machine; and writes the texts of all licences
 into one file. Fails if a component, a licence or a reference is missing.
 """
 
@@ -25,6 +25,29 @@ C_LIBRARIES = {
     ),
     "libz-sys": ("zlib", "src/zlib/zlib.h", [r'#define ZLIB_VERSION "([\d.]+)"'], "src/zlib", "Zlib"),
 }
+# Crates that embed a file of others: its name, the file that says its version and how, its licence (SPDX), the text of that, its
+# package URL, what it is.
+EMBEDDED = {
+    "tisane-view": (
+        "uplot",
+        "src/page/vendor/uPlot.iife.min.js",
+        r"uPlot \(v([\d.]+)\)",
+        "MIT",
+        "LICENSE-UPLOT",
+        "pkg:npm/uplot",
+        "The plots of the live view, embedded as published",
+    ),
+    "dejavu": (
+        "dejavu-fonts",
+        "src/lib.rs",
+        r"dejavu-fonts-ttf-([\d.]+)/",
+        "Bitstream-Vera AND LicenseRef-Arev",
+        "LICENSE-DEJAVU",
+        "pkg:generic/dejavu-fonts",
+        "The font of all figures, DejaVu Sans, embedded by dejavu",
+    ),
+}
+TOP = pathlib.Path(__file__).resolve().parents[2]
 # The crate says none in its manifest; its file is that of HDF5.
 UNSAID = {"hdf5-metno-src": "HDF5"}
 
@@ -46,25 +69,29 @@ def folders(target: str) -> "dict[tuple[str, str], pathlib.Path]":
     return {(p["name"], p["version"]): pathlib.Path(p["manifest_path"]).parent for p in metadata["packages"]}
 
 
-def generic(name: str, version: str, licence: str, of: str) -> dict:
-    purl = f"pkg:generic/{name}@{version}"
+def library(name: str, version: str, licence: str, of: str, package: str = "") -> dict:
+    purl = f"{package or f'pkg:generic/{name}'}@{version}"
     said = [{"expression": licence}]
     return {"type": "library", "bom-ref": purl, "name": name, "version": version, "description": of, "scope": "required",
             "licenses": said, "purl": purl}
 
 
 def beyond_cargo(crates: "dict[str, pathlib.Path]") -> "list[tuple[str | None, dict, pathlib.Path | None]]":
-    """What is in the program that Cargo does not know: the crate that carries it, the component, the folder of its licence."""
+    """What is in the program that Cargo does not know: the crate that carries it, the component, its licence or the folder of it."""
     found = []
     for crate, (name, header, patterns, folder, licence) in C_LIBRARIES.items():
         text = (crates[crate] / header).read_text(encoding="utf-8", errors="replace")
         numbers = [re.search(pattern, text) for pattern in patterns]
         assert all(numbers), f"{crate}: {header} does not say the version"
         version = ".".join(number.group(1) for number in numbers)
-        component = generic(name, version, licence, f"The C library, compiled from the sources in {crate}")
+        component = library(name, version, licence, f"The C library, compiled from the sources in {crate}")
         found.append((crate, component, crates[crate] / folder))
+    for crate, (name, file, pattern, licence, text, package, of) in EMBEDDED.items():
+        said = re.search(pattern, (crates[crate] / file).read_text(encoding="utf-8"))
+        assert said, f"{crate}: {file} does not say the version"
+        found.append((crate, library(name, said.group(1), licence, of, package), TOP / text))
     version = printed("rustc", "--version").split()[1]
-    found.append((None, generic("rust-std", version, "MIT OR Apache-2.0", "Rust's standard library"), None))
+    found.append((None, library("rust-std", version, "MIT OR Apache-2.0", "Rust's standard library"), None))
     return found
 
 
@@ -114,7 +141,7 @@ def licences(bill: dict, sources: "dict[tuple[str, str], pathlib.Path]") -> str:
     for component in bill["components"]:
         folder = sources.get((component["name"], component["version"]))
         named = f"{component['name']} {component['version']} ({component['licenses'][0]['expression']})"
-        files = sorted(folder.iterdir()) if folder else []
+        files = [] if not folder else [folder] if folder.is_file() else sorted(folder.iterdir())
         found = [f for f in files if f.is_file() and LICENCE_FILES.match(f.name) and f.suffix.lower() in TEXT_ENDINGS]
         for file in found:
             texts.setdefault(file.read_text(encoding="utf-8", errors="replace").strip(), []).append(named)
@@ -136,7 +163,7 @@ def main() -> None:
     others = beyond_cargo({name: folder for (name, _), folder in sources.items()})
     complete(bill, wanted, others)
     check(bill, wanted, others)
-    sources.update({(c["name"], c["version"]): folder for _, c, folder in others if folder})
+    sources.update({(c["name"], c["version"]): place for _, c, place in others if place})
     path.write_text(json.dumps(bill, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     licence_path.write_text(licences(bill, sources), encoding="utf-8")
     print(f"tisane: {len(bill['components'])} components, of which {len(others)} unknown to Cargo", file=sys.stderr)

@@ -91,6 +91,8 @@ impl Folder {
         let mut command = program();
         command.args(arguments).current_dir(self.temporary.path()).stdin(Stdio::null());
         command.env_remove("TISANE_SIMD").env_remove("HDF5_USE_FILE_LOCKING");
+        // Widths of help texts.
+        command.env_remove("COLUMNS").env_remove("LINES");
         command
     }
 

@@ -1,6 +1,7 @@
 //! `tisane run` and `tisane resume` of an ensemble.
 
-use super::run::{SessionArgs, log_lock};
+use super::run::log_lock;
+use super::session::SessionArgs;
 use super::stop::{STOP, listen};
 use super::{Verbosity, log, on_threads, print, progress};
 use indicatif::{MultiProgress, ProgressBar};
@@ -73,7 +74,7 @@ fn check(session: &SessionArgs) -> Result<()> {
 
 fn start_log(dir: &Path, lock: &Lock, verbosity: Verbosity) -> Result<MultiProgress> {
     let bars = MultiProgress::new();
-    log::start(verbosity, log::open(dir)?, &bars);
+    log::start(verbosity, log::open(dir)?, &bars, None)?;
     log_lock(lock);
     Ok(bars)
 }

@@ -2,6 +2,7 @@
 //! Spans have the level trace: `-vv` shows them, and `run.log` does without, as its lines would all repeat that of the run.
 
 use super::Verbosity;
+use super::trace::{self, Trace, TraceFile};
 use indicatif::MultiProgress;
 use std::fs::{File, OpenOptions};
 use std::io::{self, IsTerminal, Write};
@@ -20,7 +21,7 @@ use tracing_subscriber::prelude::*;
 pub fn open(dir: &Path) -> Result<Log> {
     let path = dir.join(LOG);
     let opened = OpenOptions::new().create(true).append(true).open(&path);
-    opened.map_err(|e| Error::input(&path, e)).map(|file| Log { path, file, failed: false })
+    opened.map_err(|e| Error::input(&path, e)).map(|file| Log::new(path, file))
 }
 
 /// Log of a run. Lines that cannot be written are lost with one warning: no run ends because of its log.
@@ -28,6 +29,13 @@ pub struct Log {
     path: PathBuf,
     file: File,
     failed: bool,
+}
+
+impl Log {
+    /// Returns the log in a file that was opened.
+    pub fn new(path: PathBuf, file: File) -> Self {
+        Self { path, file, failed: false }
+    }
 }
 
 impl Write for Log {
@@ -45,8 +53,12 @@ impl Write for Log {
     }
 }
 
-/// Sends log lines to the screen and to the log of a run.
-pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress) {
+/// Sends log lines to the screen and to the log of a run, and lines and spans to its trace, if it has one: the trace is whole
+/// once what is returned is dropped.
+///
+/// # Errors
+/// [`Error::Input`] if the file of the trace is there by now.
+pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress, trace: Option<TraceFile>) -> Result<Option<Trace>> {
     let screen_level = match verbosity {
         Verbosity { quiet: true, .. } => LevelFilter::OFF,
         Verbosity { verbose: 0, .. } => LevelFilter::WARN,
@@ -63,8 +75,10 @@ pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress) {
         .with_filter(screen_level);
     let file = tracing_subscriber::fmt::layer().with_ansi(false).with_target(false);
     let file = file.with_writer(Mutex::new(log)).with_filter(LevelFilter::DEBUG);
+    let (spans, trace) = trace.map(TraceFile::open).transpose()?.map(trace::layer).unzip();
     // A second start in one process, by a user of the library, keeps the first.
-    let _ = tracing_subscriber::registry().with(screen).with(file).try_init();
+    let _ = tracing_subscriber::registry().with(screen).with(file).with(spans).try_init();
+    Ok(trace)
 }
 
 /// Standard error, with the bars removed while a line is written.

@@ -1,4 +1,9 @@
 //! Progress of a run: a bar on a terminal, elsewhere a line for each output and each minute.
+//!
+//! Not by tracing-indicatif: it draws a bar for each open span. The span of a run would have to be on in every run, and not with a trace
+//! alone; length, position, message and style are set by the same calls through its extension of spans; the lines where there is
+//! no terminal, and the bars of films, studies and analyses, which have no span, would stay. It would replace the twenty lines of
+//! `log.rs` that hold the bar while a line is written.
 
 use super::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};

@@ -140,7 +140,7 @@ fn run_again(args: ReproduceArgs, recipe: Reproduction, made: &Provenance, verbo
             return verdict(Err(why), made);
         }
         let steps = made.state_block_steps.unwrap_or_default();
-        let mut new = run::open(setup, session, false, verbosity)?;
+        let mut new = run::open(setup, session, false, verbosity, None)?;
         new.simulation.limit_block_steps(steps);
         let reason = new.run(verbosity)?;
         let state = new.simulation.system.state;

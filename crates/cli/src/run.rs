@@ -2,13 +2,14 @@
 
 use super::ensemble;
 use super::progress::RunProgress;
+use super::session::SessionArgs;
 use super::stop::{STOP, listen};
-use super::{ConfigArgs, Verbosity, a_device, a_precision, an_engine, log, on_threads, print};
+use super::trace::{Trace, TraceFile};
+use super::{ConfigArgs, Verbosity, a_precision, an_engine, log, on_threads, print};
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -19,7 +20,7 @@ use tisane_io::lock::Lock;
 use tisane_io::machine;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
-use tisane_run::config::{Config, DeviceSet, Engine, MAX_THREADS, Problem, Real, WallTime};
+use tisane_run::config::{Config, Engine, Problem, Real};
 use tisane_run::ensemble::is_ensemble;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_run::team::Team;
@@ -61,69 +62,6 @@ pub struct ResumeArgs {
     engine: Option<Engine>,
     #[command(flatten)]
     session: SessionArgs,
-}
-
-/// Options of this session. They replace those of the configuration but are not written into it, so that a resume does
-/// not inherit them.
-#[derive(Debug, Args)]
-pub(super) struct SessionArgs {
-    /// Threads [default: force.threads, one per core]. The result does not depend on it.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
-    threads: Option<u32>,
-    /// Stop with a checkpoint after this wall time of the session, as 90s or 1h30m [default: limits.wall_time].
-    #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
-    time_limit: Option<WallTime>,
-    /// GPU that the engine cuda computes on [default: force.device]. `tisane verify` lists them.
-    #[arg(long, value_name = "K", value_parser = a_device())]
-    device: Option<u32>,
-    /// GPUs that the engine cuda computes on together, as 0,1 or all [default: force.devices].
-    #[arg(long, value_name = "K,L,…", value_parser = DeviceSet::parse, conflicts_with = "device")]
-    devices: Option<DeviceSet>,
-    /// Time the phases of the block steps; the result is in summary.json.
-    #[arg(long)]
-    profile: bool,
-    /// Show the run in a browser while it is in progress, as `tisane view` does, at this port of 127.0.0.1 [default:
-    /// any free one].
-    #[arg(long, value_name = "PORT", num_args = 0..=1, require_equals = true, default_missing_value = "0")]
-    view: Option<u16>,
-}
-
-impl SessionArgs {
-    pub(super) fn threads(&self, config: &Config) -> usize {
-        self.threads.unwrap_or(config.force.threads) as usize
-    }
-
-    /// Returns the number of threads of this rank.
-    pub(super) fn threads_in(&self, team: Option<&'static Team>, config: &Config) -> usize {
-        let threads = self.threads(config);
-        team.map_or(threads, |team| team.take_threads(threads))
-    }
-
-    /// Returns the options that the engine is built for.
-    pub(super) fn engine(&self, engine: Option<Engine>) -> Session {
-        Session { engine, device: self.device, devices: self.devices, profile: self.profile, ..Session::default() }
-    }
-
-    /// Returns the port of the view of this session, if it is asked for.
-    fn port(&self) -> Result<Option<Port>> {
-        self.view.map(Port::open).transpose()
-    }
-
-    /// Returns the limit of the wall time of this session.
-    pub(super) fn wall_time(&self, config: &Config) -> Option<Duration> {
-        self.time_limit.or(config.limits.wall_time).map(WallTime::get)
-    }
-
-    /// Returns an option that an ensemble does not have, if it is given.
-    pub(super) fn not_for_ensembles(&self) -> Option<&'static str> {
-        self.profile.then_some("--profile").or(self.view.map(|_| "--view"))
-    }
-
-    fn limit(&self, simulation: &mut Simulation) {
-        if let Some(limit) = self.time_limit {
-            simulation.limit_wall_time(limit.get());
-        }
-    }
 }
 
 /// Serves the view of a session, if it has a port, and prints its address: on the screen only, because readers of the
@@ -181,10 +119,10 @@ pub fn run(args: RunArgs, team: Option<&'static Team>, verbosity: Verbosity) -> 
     }
     let session = Session { team, ..args.session.engine(None) };
     assemble::check_gpu(&loaded.config, session)?;
-    let port = args.session.port()?;
+    let (port, trace) = (args.session.port()?, args.session.trace()?);
     on_threads(args.session.threads_in(team, &loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let mut new = open(setup, session, args.overwrite, verbosity)?;
+        let mut new = open(setup, session, args.overwrite, verbosity, trace)?;
         args.session.limit(&mut new.simulation);
         let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
         let reason = new.run(verbosity)?;
@@ -197,12 +135,20 @@ pub(super) struct NewRun {
     pub(super) simulation: Simulation,
     name: String,
     bars: MultiProgress,
+    /// Written until the run ends.
+    _trace: Option<Trace>,
     /// Held until the run ends.
     _lock: Lock,
 }
 
 /// Makes the directory of a new run.
-pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: Verbosity) -> Result<NewRun> {
+pub(super) fn open(
+    setup: Setup,
+    session: Session,
+    overwrite: bool,
+    verbosity: Verbosity,
+    trace: Option<TraceFile>,
+) -> Result<NewRun> {
     let (name, config, dir) =
         (setup.config.run.name.clone(), setup.config_of_files().resolved_toml()?, setup.config.output_directory());
     let (derived, source, n) = (setup.derived.clone(), setup.source.clone(), setup.particles.len());
@@ -210,7 +156,7 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: V
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
     directory::make_snapshots(&dir)?;
     let bars = MultiProgress::new();
-    log::start(verbosity, log::open(&dir)?, &bars);
+    let trace = log::start(verbosity, log::open(&dir)?, &bars, trace)?;
     log_lock(&lock);
     tracing::info!(directory = %dir.display(), "starting {name}: {source}");
     if !derived.is_empty() {
@@ -219,7 +165,7 @@ pub(super) fn open(setup: Setup, session: Session, overwrite: bool, verbosity: V
     for folder in directory::pictures(&dir) {
         tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());
     }
-    Ok(NewRun { simulation, name, bars, _lock: lock })
+    Ok(NewRun { simulation, name, bars, _trace: trace, _lock: lock })
 }
 
 /// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
@@ -258,7 +204,7 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
         }
         return ensemble::resume(&dir, engine, (&session, team), verbosity);
     }
-    let port = session.port()?;
+    let (port, trace) = (session.port()?, session.trace()?);
     let lock = Lock::take(&dir)?;
     if let Some(text) = &t_end {
         let t_end = Real::parse(text).map_err(|problem| Problem::new("--t-end", problem))?;
@@ -270,7 +216,7 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
-    log::start(verbosity, log::open(&dir)?, &bars);
+    let _trace = log::start(verbosity, log::open(&dir)?, &bars, trace)?;
     log_lock(&lock);
     for warning in &warnings {
         tracing::warn!("{warning}");
@@ -327,7 +273,7 @@ fn go(
     bars: &MultiProgress,
     begin: impl FnOnce(&mut Simulation, &mut RunProgress) -> Result<Outputs>,
 ) -> Result<ExitReason> {
-    let _span = tracing::trace_span!("run", name).entered();
+    let _span = tracing::trace_span!("run", %name).entered();
     listen();
     simulation.stop_on(&STOP);
     tracing::info!(

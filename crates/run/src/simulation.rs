@@ -1,5 +1,6 @@
 //! A run: the loop over block steps, with diagnostics, snapshots and checkpoints when they are due, and stop requests.
 
+mod batches;
 mod begin_anew;
 mod close_pairs;
 mod error_watch;
@@ -7,6 +8,7 @@ mod outputs;
 mod plan;
 mod report;
 mod retry_when_full;
+mod writing;
 
 pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
@@ -14,11 +16,11 @@ pub use plan::{ExitReason, Plan};
 use crate::binaries::Terms;
 use crate::subsystems;
 use crate::system::{Engines, System};
+use batches::Batches;
 use error_watch::ErrorWatch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use tisane::diagnostics::force_audit::Audit;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
 use tisane::force::profile::Profiler;
@@ -26,14 +28,12 @@ use tisane::force::{EngineKind, Field};
 use tisane::integrator::encounters::Description;
 use tisane::particles::Particles;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
-use tisane::units::Dimension;
-use tisane_io::checkpoint::{self, CheckpointRef, RunState};
+use tisane_io::checkpoint::RunState;
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
-use tisane_io::snapshot::{self, Snapshot};
 
 /// Observer of a run, such as a progress bar.
 pub trait Observer {
@@ -182,6 +182,7 @@ impl Simulation {
     /// # Errors
     /// As [`Propagator::start`](tisane::propagator::Propagator::start), and [`tisane::Error::Storage`].
     pub fn start(&mut self, observer: &mut dyn Observer) -> Result<Outputs> {
+        let _span = tracing::trace_span!("start").entered();
         self.record_encounters();
         if let Err(error) = self.system.start() {
             self.warn_of_close_pairs(None);
@@ -258,10 +259,13 @@ impl Simulation {
             let stop = self.session.stop;
             self.system.engines.propagator.set_pause(Pause::new(move || stop.load(Ordering::Relaxed), PAUSE));
         }
+        let mut batches = Batches::default();
         loop {
             if let Some(reason) = self.reason_to_stop() {
+                batches.end(&self.system.state.counters);
                 return Ok(reason);
             }
+            batches.begin(&self.system.state.counters);
             let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
             let (until, most) = self.stretch();
             let done = self.system.advance(until, most)?;
@@ -270,10 +274,13 @@ impl Simulation {
             }
             self.write_encounters(outputs)?;
             self.finish_cluster_survey(outputs, false)?;
-            if done.now.is_synchronised() {
-                self.output(outputs, observer)?;
+            batches.end_if_long(&self.system.state.counters);
+            if let Some(due) = done.now.is_synchronised().then(|| self.due()).flatten() {
+                batches.end(&self.system.state.counters);
+                self.output(due, outputs, observer)?;
             }
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
+                batches.end(&self.system.state.counters);
                 self.checkpoint(outputs)?;
             }
             observer.step(&self.system.state);
@@ -318,133 +325,10 @@ impl Simulation {
         }
     }
 
-    /// Writes the outputs that are due at a synchronised time; all are due at the end.
-    fn output(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
-        let periods = self.system.state.now.0 / TICKS_PER_DT_MAX;
-        let due = |every: u64| periods.is_multiple_of(every) || self.system.state.now >= self.plan.end;
-        let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
-        let cluster = self.plan.cluster.is_some_and(|cluster| due(cluster.every));
-        if !row && !cluster && !snapshot {
-            return Ok(());
-        }
-        let _span = tracing::trace_span!("output").entered();
-        let measured = self.measure()?;
-        if row {
-            self.write_row(outputs, &measured, observer)?;
-        }
-        if cluster {
-            self.start_cluster_survey(outputs, &measured.field)?;
-        }
-        if snapshot {
-            self.write_snapshot(&measured)?;
-        }
-        Ok(())
-    }
-
     /// Lets the integrator record changes of subsystems.
     fn record_encounters(&mut self) {
         if self.plan.subsystems {
             self.system.engines.propagator.record_events();
         }
-    }
-
-    /// Measures the field and the subsystems at a synchronised time.
-    fn measure(&mut self) -> Result<Measured> {
-        let subsystems = self.system.engines.propagator.describe_subsystems(self.system.state.now)?;
-        Ok(Measured { field: self.system.field()?, subsystems })
-    }
-
-    fn write_row(&mut self, outputs: &mut Outputs, measured: &Measured, observer: &mut dyn Observer) -> Result<()> {
-        self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let (mut row, audit) = self.system.measure(&measured.field)?;
-        row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, &measured.field, self.plan.epsilon));
-        if self.plan.star_events {
-            row.removed_energy = Some(self.system.state.references.removed.energy);
-            row.particles = Some(self.system.particles.len() as u64);
-        }
-        if self.plan.subsystems {
-            subsystems::measure(&mut row, &measured.subsystems, &self.system.state.references);
-        }
-        self.retry_when_full(|| outputs.diagnostics.append(&row))?;
-        self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
-        let state = &mut self.system.state;
-        state.written.diagnostics_rows += 1;
-        let references = &mut state.references;
-        references.previous_energy = row.energy;
-        references.previous_removed_energy = references.removed.energy;
-        references.previous_counters = state.counters;
-        references.previous_wall_seconds = state.wall_seconds;
-        references.angular_momentum_error = row.angular_momentum_error;
-        references.max_relative_energy_error =
-            references.max_relative_energy_error.max(row.relative_energy_error.abs());
-        observer.output(&row);
-        let end = self.system.state.clock.time(self.plan.end);
-        let (units, scale) = (&self.units.units, self.system.state.scale.time);
-        for warning in self.watch.observe(&row, end, |t| units.readable(t * scale, Dimension::TIME)) {
-            tracing::warn!("{warning}");
-        }
-        self.measured = Some(LastMeasured { time: row.time, cluster_energy_error: row.cluster_energy_error });
-        let verdict = self.check_row(&row, audit.as_ref());
-        if verdict.is_err() {
-            self.checkpoint(outputs)?;
-            self.finish(outputs)?;
-        }
-        verdict
-    }
-
-    /// Returns an error for a row whose energy error or audit exceeds its limit.
-    fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
-        let time = self.time();
-        let energy = self.system.check_energy(row, self.plan.energy_error, &time);
-        energy.map_err(|error| self.advise_to_begin_anew(error, row.relative_energy_error))?;
-        self.system.check_audit(audit, &time)
-    }
-
-    /// Returns the present time with its unit.
-    fn time(&self) -> String {
-        let state = &self.system.state;
-        self.units.units.readable(state.clock.time(state.now) * state.scale.time, Dimension::TIME)
-    }
-
-    fn write_snapshot(&mut self, measured: &Measured) -> Result<()> {
-        let path = directory::snapshot(&self.plan.directory, self.system.state.written.snapshots);
-        let provenance = self.provenance_now();
-        let snapshot = Snapshot {
-            particles: &self.system.particles,
-            field: &measured.field,
-            subsystems: &measured.subsystems,
-            now: self.system.state.now,
-            clock: &self.system.state.clock,
-            units: &self.units,
-            provenance: &provenance,
-        };
-        self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
-        self.system.state.written.snapshots += 1;
-        tracing::debug!(path = %path.display(), time = %self.time(), "wrote a snapshot");
-        Ok(())
-    }
-
-    /// Writes a checkpoint of the present state.
-    ///
-    /// # Errors
-    /// [`tisane::Error::Storage`]; the last checkpoint stays whole.
-    pub fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
-        let _span = tracing::trace_span!("checkpoint").entered();
-        self.finish_cluster_survey(outputs, true)?;
-        outputs.sync()?;
-        outputs.record_hashes(&mut self.system.state.written);
-        self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
-        let provenance = self.provenance_now();
-        let checkpoint = CheckpointRef {
-            particles: &self.system.particles,
-            run: &self.system.state,
-            history: &self.history,
-            provenance: &provenance,
-        };
-        self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
-        self.session.last_checkpoint = Instant::now();
-        let block_steps = self.system.state.counters.block_steps;
-        tracing::debug!(time = %self.time(), block_steps, "wrote a checkpoint");
-        Ok(())
     }
 }

@@ -24,4 +24,6 @@ mod statistics;
 #[path = "../../../../tests/common/strace.rs"]
 mod strace;
 mod subsystems_by_default;
+#[path = "../../../../tests/common/transcript.rs"]
+mod transcript;
 mod uniform_sphere;

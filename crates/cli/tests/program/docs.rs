@@ -283,3 +283,23 @@ fn every_exit_code_is_documented() {
         }
     }
 }
+
+#[test]
+fn every_reviewed_text_is_compared_with_what_is_printed() {
+    fn sources(dir: &Path) -> String {
+        let entries = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
+        entries.map(|path| if path.is_dir() { sources(&path) } else { fs::read_to_string(path).unwrap() }).collect()
+    }
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let code: String =
+        ["bits", "files", "formats", "input", "loss", "program"].map(|dir| sources(&tests.join(dir))).concat();
+    let mut count = 0;
+    for entry in fs::read_dir(tests.join("snapshots")).unwrap() {
+        let path = entry.unwrap().path();
+        assert_eq!(path.extension().and_then(|ending| ending.to_str()), Some("snap"), "{}", path.display());
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        assert!(code.contains(&format!(".is(\"{name}\")")), "no test compares {name}.snap: remove it");
+        count += 1;
+    }
+    assert!(count > 10, "{count} reviewed texts");
+}

@@ -8,6 +8,8 @@ mod movie;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod study;
+#[path = "../../../../tests/common/transcript.rs"]
+mod transcript;
 mod tutorials;
 mod validate;
 mod view;

@@ -2,6 +2,7 @@
 //! damaged, of an older version), changes nothing in it, and the commands that it advises work.
 
 use crate::program::{Folder, SMALL, data_of_others, files, signal, wait_until};
+use crate::transcript::Transcript;
 use std::fs;
 use std::path::Path;
 
@@ -181,9 +182,9 @@ fn a_real_cluster_with_softening_is_told_in_its_units() {
 fn only_the_directory_of_a_run_is_explained() {
     let folder = Folder::new(SMALL);
     fs::create_dir(folder.path("empty")).unwrap();
-    for (dir, why) in
-        [("none", "there is no such directory"), ("run.toml", "this is a file"), ("empty", "not the output")]
-    {
-        folder.tisane(&["why", dir]).exits(2).says(&[why, "give the output directory of a run"]);
+    let mut transcript = Transcript::default();
+    for dir in ["none", "run.toml", "empty"] {
+        transcript.tisane(&folder, &["why", dir]).exits(2);
     }
+    transcript.is("why_refused");
 }

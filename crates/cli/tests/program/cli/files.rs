@@ -1,6 +1,7 @@
 //! `inspect`: any file that tisane reads or writes.
 
 use crate::program::{Folder, data_of_others};
+use crate::transcript::Transcript;
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
@@ -10,25 +11,16 @@ use std::process::Command;
 fn inspect_knows_every_file_that_a_run_writes() {
     let folder = Folder::new("[run]\nname = \"i\"\nt_end = 0.125\n[initial.plummer]\nn = 8\nseed = 5\n");
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    for (file, parts) in [
-        ("snapshots/snapshot_0001.hdf5", &["snapshot", "particles 8", "time 0.125", "seed 5", "match"][..]),
-        ("checkpoint.hdf5", &["checkpoint", "particles 8", "block steps", "state_sha256"]),
-        ("diagnostics.hdf5", &["diagnostics", "rows 2", "relative_energy_error"]),
-        ("diagnostics.csv", &["diagnostics", "rows 2", "relative_energy_error"]),
-        ("config.toml", &["this configuration is valid", "particles"]),
-    ] {
+    let mut transcript = Transcript::default();
+    for file in
+        ["snapshots/snapshot_0001.hdf5", "checkpoint.hdf5", "diagnostics.hdf5", "diagnostics.csv", "config.toml"]
+    {
         let before = folder.files();
-        let said = folder.tisane(&["inspect", &format!("o/{file}")]).exits(0).says(parts);
+        let said = transcript.tisane(&folder, &["inspect", &format!("o/{file}")]).exits(0);
         assert!(said.err.is_empty() && said.out.lines().count() < 70, "one screen or so:\n{}", said.out);
         assert!(folder.files() == before, "inspect writes nothing");
     }
-}
-
-/// A line of the description of a run.
-#[track_caller]
-fn line<'a>(page: &'a str, name: &str) -> &'a str {
-    let found = page.lines().find(|line| line.split_whitespace().next() == Some(name));
-    found.unwrap_or_else(|| panic!("no line {name} in\n{page}"))
+    transcript.is("inspect_files_of_a_run");
 }
 
 #[test]
@@ -37,68 +29,42 @@ fn inspect_describes_a_run_in_every_state() {
         "[run]\nname = \"i\"\nt_end = 0.5\n[initial.plummer]\nn = 16\n[softening]\nepsilon = 0.01\n\
          [integrator.hermite4]\ndt_max = 0.125\n[output]\ninterval = 0.125\n",
     );
-    let state = || {
+    let mut transcript = Transcript::default();
+    let mut state = |what: &str| {
         let before = folder.files();
         let said = folder.tisane(&["inspect", "o"]).exits(0);
         assert!(said.err.is_empty() && said.out.lines().count() < 30, "one screen:\n{}", said.out);
         assert!(folder.files() == before, "inspect writes nothing");
+        transcript.add(what, &said);
         said.out
     };
     let o = folder.path("o");
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
-    let page = state();
-    for (name, part) in [
-        ("run", "i in o"),
-        ("state", "finished"),
-        ("time", "0.5 T of 0.5 T, 100 %"),
-        ("particles", "16"),
-        ("units", "Henon units"),
-        ("integrator", "hermite4, nu = 0.01"),
-        ("force", "engine cpu, precision f64"),
-        ("softening", "0.01 L"),
-        ("energy", "error     dE/E "),
-        ("snapshots", "5, from 0 to 0.5 T"),
-        ("rows", "diagnostics 5, cluster 5, binaries "),
-        ("checkpoints", "checkpoint.hdf5 at 0.5 T"),
-        ("checkpoint.previous.hdf5", "at "),
-        ("disk", " KiB in "),
-        ("next", "tisane resume o --t-end TIME  goes on beyond 0.5 T"),
-    ] {
-        assert!(line(&page, name).contains(part), "{name}: {part} is missing in\n{page}");
-    }
-    assert!(page.contains("tisane plot o\n") && page.contains("tisane view o\n"), "{page}");
+    let page = state("# finished");
     let error = crate::program::summary(&o)["relative_energy_error"].as_f64().unwrap();
-    assert!(line(&page, "energy").contains(&format!("dE/E {error:+.3e} at 0.5 T, largest ")), "{page}");
+    assert!(page.contains(&format!("dE/E {error:+.3e} at 0.5 T, largest ")), "{page}");
 
     // Another process has the directory: what its last session wrote at its end is no news.
     let lock = tisane_io::lock::Lock::take(&o).unwrap();
-    let page = state();
-    assert!(line(&page, "state").contains(&format!("in progress: process {} on ", std::process::id())), "{page}");
-    assert!(!page.contains("resume"), "{page}");
+    let page = state("# in progress");
+    assert!(page.contains(&format!("in progress: process {} on ", std::process::id())), "{page}");
     drop(lock);
 
     // Killed: no summary, and the lock of a process that is gone.
     fs::remove_file(o.join("summary.json")).unwrap();
     fs::write(o.join("tisane.lock"), "process 0 on node17, since then\n").unwrap();
-    let page = state();
-    assert!(line(&page, "state").contains("not ended regularly") && page.contains("process 0 on node17"), "{page}");
-    assert!(line(&page, "next").contains("tisane resume o  goes on from 0.5 T; what came after"), "{page}");
+    state("# killed");
     fs::remove_file(o.join("tisane.lock")).unwrap();
 
     // Files that are not there, or damaged, are told, with everything else.
     fs::remove_file(o.join("snapshots/snapshot_0002.hdf5")).unwrap();
     fs::write(o.join("checkpoint.hdf5"), "damaged").unwrap();
-    let page = state();
-    assert!(line(&page, "snapshots").contains("4, from 0 to 0.5 T; snapshots are missing: 2"), "{page}");
-    assert!(line(&page, "checkpoints").contains("not an HDF5 file"), "{page}");
-    assert!(line(&page, "next").contains("tisane resume o  goes on from 0"), "{page}");
+    state("# without a snapshot, with a damaged checkpoint");
     fs::remove_file(o.join("checkpoint.hdf5")).unwrap();
     fs::remove_file(o.join("checkpoint.previous.hdf5")).unwrap();
-    let page = state();
-    assert!(line(&page, "checkpoints").contains("none"), "{page}");
-    assert!(line(&page, "next").contains("tisane run o/config.toml --overwrite"), "{page}");
-    let words = ["inspect", "o/snapshots"];
-    folder.tisane(&words).exits(2).says(&["not the output directory of a run", "tisane inspect o describes the run"]);
+    state("# without a checkpoint");
+    transcript.tisane(&folder, &["inspect", "o/snapshots"]).exits(2);
+    transcript.is("inspect_a_run");
 }
 
 #[test]
@@ -107,23 +73,16 @@ fn inspect_tells_why_a_run_stopped_and_what_was_changed() {
         "[run]\nname = \"e\"\nt_end = 4.0\n[initial.two-body]\neccentricity = 0.9\n[integrator.hermite4]\n\
          dt_max = 0.125\ndt_min = \"2^-9\"\n[limits]\nblock_steps = 3\n",
     );
-    let page = |code: i32, words: &[&str]| {
+    let mut transcript = Transcript::default();
+    for (words, code) in [
+        (&["run", "run.toml", "-q", "--output", "o"][..], 3),
+        (&["resume", "o", "-q", "--set", "limits.block_steps=1000000"], 4),
+        (&["resume", "o", "-q", "--set", "integrator.hermite4.dt_min=\"2^-30\""], 0),
+    ] {
         folder.tisane(words).exits(code);
-        folder.tisane(&["inspect", "o"]).exits(0).out
-    };
-    let stopped = page(3, &["run", "run.toml", "-q", "--output", "o"]);
-    assert!(line(&stopped, "state").contains("stopped at its limit of block steps"), "{stopped}");
-    assert!(line(&stopped, "next").contains("tisane resume o  goes on from "), "{stopped}");
-    let failed = page(4, &["resume", "o", "-q", "--set", "limits.block_steps=1000000"]);
-    assert!(line(&failed, "state").contains("ended by an error: 2 particles need time steps below"), "{failed}");
-    assert!(failed.contains("tisane resume o --set integrator.hermite4.dt_min="), "{failed}");
-    assert!(failed.contains(" tisane why o  tells what led to it\n"), "{failed}");
-    let finished = page(0, &["resume", "o", "-q", "--set", "integrator.hermite4.dt_min=\"2^-30\""]);
-    assert!(line(&finished, "state").contains("finished"), "{finished}");
-    assert!(
-        finished.contains("integrator.hermite4.dt_min from 0.001953125 to 9.313225746154785e-10 at "),
-        "{finished}"
-    );
+        transcript.add(&format!("# after {}", words.join(" ")), &folder.tisane(&["inspect", "o"]).exits(0));
+    }
+    transcript.is("inspect_stopped_and_changed");
 }
 
 #[test]
@@ -230,26 +189,27 @@ fn convert_says_what_it_does_and_what_is_lost() {
     let quiet = convert(&["p.csv", "q.tipsy", "-q"]).exits(0);
     assert!(quiet.out.is_empty() && quiet.err.is_empty(), "{}", quiet.err);
     let before = folder.files();
-    for (words, parts) in [
-        (&["p.csv", "p.tipsy"][..], &["p.tipsy", "such a file already", "--overwrite"][..]),
-        (&["p.csv", "p.out"], &["does not say a format", "--to amuse | gadget"]),
-        (&["p.csv", "g.hdf5", "--to", "gadget"], &["are unknown", "--units"]),
-        (&["p.csv", "g.hdf5", "--to", "tisane"], &["but does not write them", "tisane writes amuse, gadget"]),
-        (&["p.csv", "g.hdf5", "--to", "gadgte"], &["gadgte", "gadget"]),
-        (&["p.csv", "g.csv", "--to-units", "henon"], &["does not say its units"]),
-        (&["p.petar", "g.csv", "--from", "petar", "--units", "henon"], &["says its units itself", "--to-units"]),
-        (&["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"], &["cannot be converted to Henon units"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,length=kp,velocity=km/s"], &["\"kp\"", "did you mean kpc?"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,lenght=pc"], &["lenght", "did you mean length?"]),
-        (&["p.csv", "g.csv", "--units", "mass=Msun,length=pc"], &["velocity=… or time=…"]),
-        (&["p.csv", "nowhere/g.csv"], &["nowhere"]),
-        (&["nowhere.csv", "g.csv"], &["no such file"]),
+    let mut transcript = Transcript::default();
+    for words in [
+        &["p.csv", "p.tipsy"][..],
+        &["p.csv", "p.out"],
+        &["p.csv", "g.hdf5", "--to", "gadget"],
+        &["p.csv", "g.hdf5", "--to", "tisane"],
+        &["p.csv", "g.hdf5", "--to", "gadgte"],
+        &["p.csv", "g.csv", "--to-units", "henon"],
+        &["p.petar", "g.csv", "--from", "petar", "--units", "henon"],
+        &["p.petar", "g.csv", "--from", "petar", "--to-units", "henon"],
+        &["p.csv", "g.csv", "--units", "mass=Msun,length=kp,velocity=km/s"],
+        &["p.csv", "g.csv", "--units", "mass=Msun,lenght=pc"],
+        &["p.csv", "g.csv", "--units", "mass=Msun,length=pc"],
+        &["p.csv", "nowhere/g.csv"],
+        &["nowhere.csv", "g.csv"],
     ] {
-        let said = convert(words);
-        assert!([2, 5].contains(&said.code) && !said.err.contains("panicked"), "{words:?}: {}", said.err);
-        said.says(parts);
+        let said = transcript.tisane(&folder, &[&["convert"], words].concat());
+        assert!([2, 5].contains(&said.code), "{words:?}: {}", said.err);
         assert!(folder.files() == before, "{words:?} wrote something");
     }
+    transcript.is("convert_refused");
     convert(&["p.csv", "p.tipsy", "--overwrite"]).exits(0);
 }
 
@@ -270,20 +230,22 @@ fn convert_writes_files_and_nothing_in_their_place() {
     };
     let all = || [&csv, &folder_there, &pipe, &link, &lost, &twin].map(|path| about(path));
     let (before, count) = (all(), fs::read_dir(folder.path("")).unwrap().count());
-    for (words, parts) in [
-        (["p.csv", "p.csv"], ["p.csv", "the input file", "another file"]),
-        (["link", "p.csv"], ["p.csv", "the input file", "another file"]),
-        (["p.csv", "twin"], ["twin", "the input file", "another file"]),
-        (["p.csv", "link"], ["link", "a link to p.csv", "the path of the file itself"]),
-        (["p.csv", "lost"], ["lost", "a link to nothing", "the path of the file itself"]),
-        (["p.csv", "folder"], ["folder", "a folder", "only regular files"]),
-        (["p.csv", "pipe"], ["pipe", "a device, a pipe or a socket", "only regular files"]),
+    let mut transcript = Transcript::default();
+    for words in [
+        ["p.csv", "p.csv"],
+        ["link", "p.csv"],
+        ["p.csv", "twin"],
+        ["p.csv", "link"],
+        ["p.csv", "lost"],
+        ["p.csv", "folder"],
+        ["p.csv", "pipe"],
     ] {
         for more in [&["--overwrite"][..], &[]] {
-            folder.tisane(&[&["convert"], &words[..], &["--to", "tipsy"], more].concat()).exits(2).says(&parts);
+            transcript.tisane(&folder, &[&["convert"], &words[..], &["--to", "tipsy"], more].concat()).exits(2);
             assert!(all() == before && fs::read_dir(folder.path("")).unwrap().count() == count, "{words:?}");
         }
     }
+    transcript.is("convert_in_place_of_others");
 }
 
 #[test]
@@ -324,13 +286,9 @@ fn inspect_refuses_what_it_does_not_know() {
     let folder = Folder::new("");
     folder.write("garbage.hdf5", "garbage");
     folder.write("empty.csv", "");
-    for (file, parts) in [
-        ("garbage.hdf5", &["garbage.hdf5"][..]),
-        ("empty.csv", &["empty.csv"]),
-        ("nowhere.hdf5", &["nowhere.hdf5", "no such file"]),
-        ("", &[]),
-    ] {
-        let said = folder.tisane(&["inspect", file]).exits(2).says(parts);
-        assert!(!said.err.contains("panicked"), "{}", said.err);
+    let mut transcript = Transcript::default();
+    for file in ["garbage.hdf5", "empty.csv", "nowhere.hdf5", ""] {
+        transcript.tisane(&folder, &["inspect", file]).exits(2);
     }
+    transcript.is("inspect_refused");
 }

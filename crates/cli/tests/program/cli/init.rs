@@ -2,6 +2,7 @@
 
 use super::binaries::cluster;
 use crate::program::{Folder, SMALL, data_of_others};
+use crate::transcript::Transcript;
 use std::path::Path;
 use tisane_run::config::{Config, template};
 
@@ -70,16 +71,19 @@ fn units_that_a_file_states_and_its_time_are_kept() {
 fn without_a_file_it_is_the_template_and_mistakes_are_told() {
     let folder = Folder::new("");
     assert_eq!(folder.tisane(&["init", "file"]).exits(0).out, template("file").unwrap());
-    folder.tisane(&["init", "king", "stars.dat"]).exits(2).says(&["reads no file", "tisane init file FILE"]);
-    folder.tisane(&["init", "file", "missing.dat"]).exits(2).says(&["missing.dat", "there is no such file"]);
-    let missing = folder.tisane(&["init", "file", "missing.dat"]);
-    assert!(!missing.err.contains("configuration"), "no configuration is read: {}", missing.err);
     folder.write("text.dat", "not particles\n");
-    folder.tisane(&["init", "file", "text.dat"]).exits(2).says(&["not in a format that tisane reads"]);
-    folder.tisane(&["init", "file", "--from", "csv"]).exits(2).says(&["FILE"]);
-    let pair = "1 0 0 0 0 0 0\n1 0 0 0 0 1 0\n1 3 0 0 0 1 0\n";
-    folder.write("coincident.dat", pair);
-    folder.tisane(&["init", "file", "coincident.dat"]).exits(2).says(&["particles 0 and 1 start at the same place"]);
+    folder.write("coincident.dat", "1 0 0 0 0 0 0\n1 0 0 0 0 1 0\n1 3 0 0 0 1 0\n");
+    let mut transcript = Transcript::default();
+    for arguments in [
+        &["king", "stars.dat"][..],
+        &["file", "missing.dat"],
+        &["file", "text.dat"],
+        &["file", "--from", "csv"],
+        &["file", "coincident.dat"],
+    ] {
+        transcript.tisane(&folder, &[&["init"], arguments].concat()).exits(2);
+    }
+    transcript.is("init_refused");
     assert_eq!(folder.files().len(), 3, "nothing is written");
 }
 

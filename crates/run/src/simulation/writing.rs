@@ -1,0 +1,156 @@
+//! Files that a run writes on its way: rows of diagnostics, snapshots and checkpoints, when they are due.
+
+use super::{LastMeasured, Measured, Observer, Outputs, Simulation};
+use crate::subsystems;
+use std::time::Instant;
+use tisane::diagnostics::force_audit::Audit;
+use tisane::error::Result;
+use tisane::time::TICKS_PER_DT_MAX;
+use tisane::units::Dimension;
+use tisane_io::checkpoint::{self, CheckpointRef};
+use tisane_io::directory;
+use tisane_io::fields::DiagnosticsRow;
+use tisane_io::snapshot::{self, Snapshot};
+
+/// Outputs that are due.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Due {
+    row: bool,
+    cluster: bool,
+    snapshot: bool,
+}
+
+impl Simulation {
+    /// Returns the outputs that are due at a synchronised time, if any are; all are due at the end.
+    pub(super) fn due(&self) -> Option<Due> {
+        let periods = self.system.state.now.0 / TICKS_PER_DT_MAX;
+        let due = |every: u64| periods.is_multiple_of(every) || self.system.state.now >= self.plan.end;
+        let (row, snapshot) = (due(self.plan.diagnostics_every), due(self.plan.snapshots_every));
+        let cluster = self.plan.cluster.is_some_and(|cluster| due(cluster.every));
+        (row || cluster || snapshot).then_some(Due { row, cluster, snapshot })
+    }
+
+    /// Writes outputs.
+    pub(super) fn output(&mut self, due: Due, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
+        let _span = tracing::trace_span!("output", time = %self.time()).entered();
+        let measured = self.measure()?;
+        if due.row {
+            self.write_row(outputs, &measured, observer)?;
+        }
+        if due.cluster {
+            self.start_cluster_survey(outputs, &measured.field)?;
+        }
+        if due.snapshot {
+            self.write_snapshot(&measured)?;
+        }
+        Ok(())
+    }
+
+    /// Measures the field and the subsystems at a synchronised time.
+    pub(super) fn measure(&mut self) -> Result<Measured> {
+        let _span = tracing::trace_span!("measure").entered();
+        let subsystems = self.system.engines.propagator.describe_subsystems(self.system.state.now)?;
+        Ok(Measured { field: self.system.field()?, subsystems })
+    }
+
+    pub(super) fn write_row(
+        &mut self,
+        outputs: &mut Outputs,
+        measured: &Measured,
+        observer: &mut dyn Observer,
+    ) -> Result<()> {
+        let _span = tracing::trace_span!("row").entered();
+        self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        let (mut row, audit) = self.system.measure(&measured.field)?;
+        row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, &measured.field, self.plan.epsilon));
+        if self.plan.star_events {
+            row.removed_energy = Some(self.system.state.references.removed.energy);
+            row.particles = Some(self.system.particles.len() as u64);
+        }
+        if self.plan.subsystems {
+            subsystems::measure(&mut row, &measured.subsystems, &self.system.state.references);
+        }
+        self.retry_when_full(|| outputs.diagnostics.append(&row))?;
+        self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
+        let state = &mut self.system.state;
+        state.written.diagnostics_rows += 1;
+        let references = &mut state.references;
+        references.previous_energy = row.energy;
+        references.previous_removed_energy = references.removed.energy;
+        references.previous_counters = state.counters;
+        references.previous_wall_seconds = state.wall_seconds;
+        references.angular_momentum_error = row.angular_momentum_error;
+        references.max_relative_energy_error =
+            references.max_relative_energy_error.max(row.relative_energy_error.abs());
+        observer.output(&row);
+        let end = self.system.state.clock.time(self.plan.end);
+        let (units, scale) = (&self.units.units, self.system.state.scale.time);
+        for warning in self.watch.observe(&row, end, |t| units.readable(t * scale, Dimension::TIME)) {
+            tracing::warn!("{warning}");
+        }
+        self.measured = Some(LastMeasured { time: row.time, cluster_energy_error: row.cluster_energy_error });
+        let verdict = self.check_row(&row, audit.as_ref());
+        if verdict.is_err() {
+            self.checkpoint(outputs)?;
+            self.finish(outputs)?;
+        }
+        verdict
+    }
+
+    /// Returns an error for a row whose energy error or audit exceeds its limit.
+    pub(super) fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+        let time = self.time();
+        let energy = self.system.check_energy(row, self.plan.energy_error, &time);
+        energy.map_err(|error| self.advise_to_begin_anew(error, row.relative_energy_error))?;
+        self.system.check_audit(audit, &time)
+    }
+
+    /// Returns the present time with its unit.
+    fn time(&self) -> String {
+        let state = &self.system.state;
+        self.units.units.readable(state.clock.time(state.now) * state.scale.time, Dimension::TIME)
+    }
+
+    pub(super) fn write_snapshot(&mut self, measured: &Measured) -> Result<()> {
+        let _span = tracing::trace_span!("snapshot").entered();
+        let path = directory::snapshot(&self.plan.directory, self.system.state.written.snapshots);
+        let provenance = self.provenance_now();
+        let snapshot = Snapshot {
+            particles: &self.system.particles,
+            field: &measured.field,
+            subsystems: &measured.subsystems,
+            now: self.system.state.now,
+            clock: &self.system.state.clock,
+            units: &self.units,
+            provenance: &provenance,
+        };
+        self.retry_when_full(|| snapshot::write(&path, &snapshot))?;
+        self.system.state.written.snapshots += 1;
+        tracing::debug!(path = %path.display(), time = %self.time(), "wrote a snapshot");
+        Ok(())
+    }
+
+    /// Writes a checkpoint of the present state.
+    ///
+    /// # Errors
+    /// [`tisane::Error::Storage`]; the last checkpoint stays whole.
+    pub fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
+        let _span = tracing::trace_span!("checkpoint").entered();
+        self.finish_cluster_survey(outputs, true)?;
+        outputs.sync()?;
+        outputs.record_hashes(&mut self.system.state.written);
+        self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
+        let provenance = self.provenance_now();
+        let checkpoint = CheckpointRef {
+            particles: &self.system.particles,
+            run: &self.system.state,
+            history: &self.history,
+            provenance: &provenance,
+        };
+        self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;
+        self.session.last_checkpoint = Instant::now();
+        let block_steps = self.system.state.counters.block_steps;
+        tracing::debug!(time = %self.time(), block_steps, "wrote a checkpoint");
+        Ok(())
+    }
+}
