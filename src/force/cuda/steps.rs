@@ -388,7 +388,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_number_is_divided_by_that_of_the_devices(number in 0_u64..1 << 28, devices in 2..=MOST_DEVICES as u64) {
-            prop_assert_eq!(number * u64::from(inverse(devices)) >> 32, number / devices);
+            prop_assert_eq!((number * u64::from(inverse(devices))) >> 32, number / devices);
         }
     }
 }
