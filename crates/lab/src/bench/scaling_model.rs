@@ -110,7 +110,7 @@ pub fn predict(
 mod tests {
     use super::*;
 
-    /// The rows of the page that were measured on two H200, and what stands beside them.
+    /// The rows of the page that were measured on two H100, like the H200 of the model, and what stands beside them.
     #[test]
     fn the_model_is_that_of_two_gpus_and_the_page_shows_it() {
         let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/several.md");
@@ -128,7 +128,7 @@ mod tests {
             for (count, seen, shown) in [(1, one, one_shown), (2, two, two_shown)] {
                 let modelled = SPAN * gpus.time_unit(count, n as usize);
                 assert!((modelled / shown - 1.0).abs() < 6e-3, "N = {n}, {count}: {modelled}, the page {shown}");
-                assert!((modelled / seen).ln().abs() < 0.06, "N = {n}, {count}: {modelled}, measured {seen}");
+                assert!((modelled / seen).ln().abs() < 0.08, "N = {n}, {count}: {modelled}, measured {seen}");
             }
         }
     }
