@@ -48,14 +48,14 @@ def test_charges_act_by_the_law_and_may_change():
 
 def test_copies_and_files_have_the_charges(tmp_path):
     sim, q = charged()
-    sim.integrate(0.2)
+    sim.integrate(0.25)
     copy = sim.copy()
     assert copy == sim
     np.testing.assert_array_equal(copy.particles.columns["charge"], q)
     sim.save(tmp_path / "state.hdf5")
     loaded = tisane.Simulation.load(tmp_path / "state.hdf5")
-    loaded.integrate(0.4)
-    sim.integrate(0.4)
+    loaded.integrate(0.5)
+    sim.integrate(0.5)
     assert loaded.state_sha256 == sim.state_sha256
     run = sim.run(tmp_path / "run", 1.0, interval=0.5)
     assert run.summary["exit_reason"] == "finished"
