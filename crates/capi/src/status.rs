@@ -4,8 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::ffi::{CString, c_char};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, Once};
 use tisane::Error;
 
 /// Version of the interface: it grows by one when a program must be compiled anew.
@@ -74,12 +74,16 @@ fn set_last(text: &str) {
 pub(crate) fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Status {
     static QUIET: Once = Once::new();
     static CALLS: AtomicUsize = AtomicUsize::new(0);
+    // Of the last panic of any thread: a pool passes on the payload of its threads, not the place.
+    static PLACE: Mutex<String> = Mutex::new(String::new());
     // The message of a panic is returned, not printed. Panics of a program in Rust outside of calls keep its own hook.
     QUIET.call_once(|| {
         let others = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             if CALLS.load(Ordering::Relaxed) == 0 {
                 others(panic);
+            } else if let (Some(place), Ok(mut last)) = (panic.location(), PLACE.lock()) {
+                *last = format!(" ({}:{})", place.file(), place.line());
             }
         }));
     });
@@ -93,7 +97,8 @@ pub(crate) fn guarded(work: impl FnOnce() -> Result<Status, Failure>) -> Status 
             status
         }
         Err(panic) => {
-            set_last(&format!("a mistake in tisane: {}", text_of(&*panic)));
+            let place = PLACE.lock().map(|mut place| std::mem::take(&mut *place)).unwrap_or_default();
+            set_last(&format!("a mistake in tisane: {}{place}", text_of(&*panic)));
             Status::TISANE_BUG
         }
     }

@@ -319,7 +319,9 @@ fn add_sources<
     sums: &mut Sums<M, S, K>,
     near: &mut Near<M, S>,
 ) {
-    let ahead = if (MASKED || FAR) && M::ZERO_COUNTS { 0 } else { D::ahead::<S>(M::SPLIT) - if FAR { 2 } else { 0 } };
+    // The limits and the words of neighbours take registers of their own.
+    let fewer = if FAR { 2 } else { 0 };
+    let ahead = if (MASKED || FAR) && M::ZERO_COUNTS { 0 } else { D::ahead::<S>(M::SPLIT).saturating_sub(fewer) };
     let stride = columns::<M, K>() * <M::Real as Real>::WIDTH;
     if bag.slots.len() >= BAG * stride {
         // Known where this is compiled: one of them is left.
