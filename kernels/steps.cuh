@@ -245,6 +245,9 @@ template <class M> struct Group : Members<Steps> {
         return call.targets + (((size_t)parity * call.groups + of_group) * own + k) * Record<M>::WORDS;
     }
 
+    /// Returns the number by which target k of the thread block's share is posted: that among the targets of this device.
+    __device__ __forceinline__ u32 posted_as(u32 k) const { return k * call.replicas + replica; }
+
     __device__ __forceinline__ uint4 *posted(u32 part, u32 k) const {
         // Blocks are at most all particles.
         return call.nodes + ((size_t)part * call.slots + k) * SUMS;

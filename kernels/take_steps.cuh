@@ -41,7 +41,7 @@ template <class M, int T> __device__ __forceinline__ void sum_tile(const Group<M
 #pragma unroll
                 for (int s = 0; s < SUMS; ++s) g.node[(bag * g.call.tile + place[j]) * SUMS + s] = sums[j].node(s);
             } else {
-                u32 k = (first_target + place[j]) * g.shares() + g.share();
+                u32 k = g.posted_as(first_target + place[j]);
                 u32 part = M::ORDER == Order::InOrder ? g.group * g.call.bags + bag : g.group;
                 if (part >= g.parts()) continue;
 #pragma unroll
@@ -165,14 +165,13 @@ template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g,
     const Steps &call = g.call;
     u32 all = agreed.before[MOST_BLOCKS];
     u32 shares = g.shares(), share = g.share(), targets = all > share ? (all - share + shares - 1) / shares : 0;
-    auto add_and_post = [&](u32 first, u32 count) {
-        if (!g.adds_bags()) return;
-        __syncthreads();
-        for (u32 x = g.thread; x < 8 * count; x += STEP_THREADS) {
+    // Adds the nodes of bags and posts the sums, with a number of threads.
+    auto add_and_post = [&](u32 first, u32 count, u32 threads) {
+        for (u32 x = g.thread; x < 8 * count; x += threads) {
             u32 s = x % 8, k = x / 8;
             if (s == SUMS) continue;
             auto node = over_bags(g.node + k * SUMS + s, call.tile * SUMS, call.bags);
-            store_word(g.posted(g.group, (first + k) * shares + share) + s, word_of(node, g.exchange));
+            store_word(g.posted(g.group, g.posted_as(first + k)) + s, word_of(node, g.exchange));
         }
     };
     u32 bags = Group<M>::RUNNING ? 1 : call.bags;
@@ -186,16 +185,19 @@ template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g,
             u32 part = M::ORDER == Order::InOrder ? g.group * call.bags + bag : g.group;
             if (g.lane < SUMS && part < g.parts()) {
                 if (g.adds_bags()) g.node[(bag * call.tile + x) * SUMS + g.lane] = node;
-                else store_word(g.posted(part, k) + g.lane, word_of(node, g.exchange));
+                else store_word(g.posted(part, g.posted_as(x)) + g.lane, word_of(node, g.exchange));
             }
             __syncwarp();
         }
-        add_and_post(0, targets);
+        if (!g.adds_bags()) return;
+        __syncthreads();
+        add_and_post(0, targets, STEP_THREADS);
         return;
     }
-    for (u32 first = 0; first < targets; first += call.tile) {
+    // Brings the targets of a tile, with the warps from one on.
+    auto bring = [&](u32 first, u32 warp) {
         u32 count = min(call.tile, targets - first);
-        for (u32 x = g.thread; x - g.lane < count; x += STEP_THREADS) {
+        for (u32 x = g.thread - 32 * warp; x - g.lane < count; x += STEP_THREADS - 32 * warp) {
             u32 own;
             Body<M> target = target_of(g, agreed, x < count ? (first + x) * shares + share : ~0u, own);
             if (x < count) {
@@ -203,22 +205,30 @@ template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g,
                 g.target_own[x] = own;
             }
         }
+    };
+    if (targets > 0) bring(0, 0);
+    for (u32 first = 0, next; first < targets; first = next) {
+        u32 count = min(call.tile, targets - first);
         __syncthreads();
         if (sizeof(R) == 4 && count >= 64) sum_tile<M, 2>(g, count, first);
         else sum_tile<M, 1>(g, count, first);
-        add_and_post(first, count);
-        // The targets are read until here where no node is added.
-        if (!g.adds_bags()) __syncthreads();
+        __syncthreads();
+        next = first + call.tile;
+        // While half of the warps post, the others wait for the next targets.
+        u32 posting = !g.adds_bags() ? 0 : next < targets ? STEP_WARPS / 2 : STEP_WARPS;
+        if (g.warp < posting) add_and_post(first, count, 32 * posting);
+        else if (next < targets) bring(next, posting);
     }
 }
 
-/// Waits for the nodes of target k, and adds them with a warp: sum number `lane % 8` to the lanes below 8. In order, each
-/// eight lanes add those of a target of their own.
-template <class M> __device__ __forceinline__ typename M::Node gather(const Group<M> &g, u32 k) {
+/// Waits for the nodes of target k, as it was posted, from `parts` parts, and adds them with a warp: sum number `lane % 8`
+/// to the lanes below 8. In order, each eight lanes add those of a target of their own.
+template <class M>
+__device__ __forceinline__ typename M::Node gather(const Group<M> &g, u32 k, u32 first_part, u32 parts) {
     using Node = typename M::Node;
     // More at once would need more registers than there are.
     constexpr u32 AT_ONCE = 8;
-    u32 s = g.lane % 8, part = g.lane / 8, parts = g.parts();
+    u32 s = g.lane % 8, part = g.lane / 8;
     bool reads = s < SUMS;
     s = min(s, (u32)SUMS - 1);
     auto fetch = [&](u32 first, u32 count, Node (&node)[AT_ONCE], u32 of) {
@@ -227,7 +237,7 @@ template <class M> __device__ __forceinline__ typename M::Node gather(const Grou
             bool arrived = true;
 #pragma unroll
             for (u32 p = 0; p < AT_ONCE; ++p)
-                if (p < count) word[p] = load_word(g.posted(first + p, of) + s);
+                if (p < count) word[p] = load_word(g.posted(first_part + first + p, of) + s);
 #pragma unroll
             for (u32 p = 0; p < AT_ONCE; ++p) {
                 node[p] = zero<Node>();
@@ -275,26 +285,63 @@ template <class M> __device__ __forceinline__ double receive(const Group<M> &g, 
 /// Brings the forces on `count` of the group's targets from number `first_target` on to `force`: those of this device from
 /// the nodes, and on to the other devices; then those that the others send.
 template <class M>
-__device__ __forceinline__ void collect(const Group<M> &g, u32 first_target, u32 count, double (&force)[CORRECTED][8]) {
-    // In order, each eight lanes have a target of their own.
-    constexpr u32 TARGETS = M::ORDER == Order::InOrder ? 4 : 1;
+__device__ __forceinline__ void collect(const Group<M> &g, u32 first_target, u32 count, double (&force)[CORRECTED][8],
+                                        typename M::Node (&piece)[STEP_WARPS][8]) {
+    using Node = typename M::Node;
     u32 devices = g.devices();
-    for (u32 turn = 0; turn < devices; ++turn) {
-        u32 first = 0, those = count;
-        if (devices > 1) {
-            u32 device = g.after(turn), before = first_target - g.shared_out(first_target) * devices;
-            first = device >= before ? device - before : device + devices - before;
-            those = count > first ? g.shared_out(count - first + devices - 1) : 0;
+    // Returns the place of the first target of a device, and how many it has.
+    auto dealt = [&](u32 turn, u32 &those) {
+        those = count;
+        if (devices == 1) return 0u;
+        u32 device = g.after(turn), before = first_target - g.shared_out(first_target) * devices;
+        u32 first = device >= before ? device - before : device + devices - before;
+        those = count > first ? g.shared_out(count - first + devices - 1) : 0;
+        return first;
+    };
+    auto keep = [&](u32 place, u32 s, Node node) {
+        double sum = value(node) + 0.0;
+        force[place][s] = sum;
+        if (g.replica > 0 || s == SUMS) return;
+        for (u32 turn = 1; turn < devices; ++turn)
+            send_words(g.mailed(g.after(turn), first_target + place) + s, words_of(sum, g.exchange));
+    };
+    auto as_posted = [&](u32 place) { return devices == 1 ? first_target + place : g.shared_out(first_target + place); };
+    u32 those, first = dealt(0, those), parts = g.parts();
+    if (M::ORDER == Order::InOrder) {
+        // Each eight lanes have a target of their own.
+        for (u32 x = 4 * g.warp; x < those; x += 4 * STEP_WARPS) {
+            u32 mine = min(g.lane / 8, those - 1 - x), place = first + (x + mine) * devices;
+            Node node = gather(g, as_posted(place), 0, parts);
+            if (mine == g.lane / 8) keep(place, g.lane % 8, node);
         }
-        for (u32 x = TARGETS * g.warp; x < those; x += TARGETS * STEP_WARPS) {
-            u32 mine = TARGETS == 1 ? 0 : min(g.lane / 8, those - 1 - x);
-            u32 place = first + (x + mine) * devices, k = first_target + place, s = g.lane % 8;
-            double sum = turn == 0 ? value(gather(g, k)) + 0.0 : receive(g, k);
-            if (g.lane >= 8 * TARGETS || mine != (TARGETS == 1 ? 0 : g.lane / 8)) continue;
-            force[place][s] = sum;
-            if (turn > 0 || g.replica > 0 || s == SUMS) continue;
-            for (u32 to = 1; to < devices; ++to)
-                send_words(g.mailed(g.after(to), k) + s, words_of(sum, g.exchange));
+    } else {
+        // Several warps share the parts of a target where there are few targets: what a warp waits for at once is not all.
+        u32 shift = 0;
+        while (32u << shift < parts && those << (shift + 1) <= STEP_WARPS) ++shift;
+        u32 pieces = 1u << shift, in_piece = parts >> shift;
+        for (u32 x = g.warp; x < those << shift; x += STEP_WARPS) {
+            u32 place = first + (x >> shift) * devices;
+            Node node = gather(g, as_posted(place), (x & (pieces - 1)) * in_piece, in_piece);
+            if (g.lane >= 8) continue;
+            if (pieces == 1) keep(place, g.lane, node);
+            else piece[x][g.lane] = node;
+        }
+        if (pieces > 1) {
+            __syncthreads();
+            if (g.thread < 8 * those) {
+                u32 x = g.thread / 8 << shift, s = g.thread % 8;
+                Node node = plus(piece[x][s], piece[x + 1][s]);
+                if (pieces > 2) node = plus(node, plus(piece[x + 2][s], piece[x + 3][s]));
+                keep(first + g.thread / 8 * devices, s, node);
+            }
+        }
+    }
+    for (u32 turn = 1; turn < devices; ++turn) {
+        first = dealt(turn, those);
+        for (u32 x = 4 * g.warp; x < those; x += 4 * STEP_WARPS) {
+            u32 mine = min(g.lane / 8, those - 1 - x), place = first + (x + mine) * devices;
+            double sum = receive(g, first_target + place);
+            if (mine == g.lane / 8) force[place][g.lane % 8] = sum;
         }
     }
 }
@@ -321,6 +368,7 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
     extern __shared__ float4 room[];
     __shared__ Agreed agreed;
     __shared__ double force[CORRECTED][8];
+    __shared__ typename M::Node piece[STEP_WARPS][8];
     __shared__ u32 refused_here, clamped_here;
     Group<M> g(call, room);
     g.load();
@@ -377,7 +425,7 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
             u32 first_target = agreed.before[g.group];
             for (u32 first = 0; first < found; first += CORRECTED) {
                 u32 count = min(CORRECTED, found - first);
-                collect(g, first_target + first, count, force);
+                collect(g, first_target + first, count, force, piece);
                 __syncthreads();
                 if (g.thread < count) {
                     u32 k = g.due[first + g.thread];

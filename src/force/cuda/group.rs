@@ -121,12 +121,26 @@ impl CudaGroup {
                 engine.set_step_kernels(Some(kernels));
                 engine.reserve(n)?;
             }
-            if self.can_take_steps()? {
+            if self.can_take_steps()? && self.join()? {
                 break;
             }
         }
         self.chosen_for = Some(n);
         Ok(())
+    }
+
+    /// Prepares resident kernels for steps with the other devices. Returns false if a device has none.
+    fn join(&mut self) -> Result<bool> {
+        for CudaEngine { device, held, .. } in &mut self.engines {
+            let Some(Buffers { steps: Some(Some(DeviceSteps::Resident(steps))), .. }) = held else { continue };
+            device.bind()?;
+            if !steps.join(device)? {
+                return Ok(false);
+            }
+            // Its mailbox is cleared before another device writes to it.
+            device.wait()?;
+        }
+        Ok(true)
     }
 
     /// Sets the kernels that take whole block steps, where the devices have them, or with [`None`] leaves the choice to the

@@ -93,7 +93,7 @@ pub struct ResidentMember<'a> {
 }
 
 /// Takes steps by all members alike, which share the forces on blocks of at least `shared_pairs` pairs, and stores the new state in `p`; [`None`] if the
-/// particles are not on schedule, or there is too little memory for their history. Each member reaches the memory of the others.
+/// particles are not on schedule, there is too little memory for their history, or several have not joined. Each member reaches the memory of the others.
 ///
 /// # Errors
 /// If a device fails.
@@ -107,7 +107,7 @@ pub fn take_together(
     let together = members.len() > 1;
     for ResidentMember { device, steps, through, .. } in members.iter_mut() {
         device.bind()?;
-        if together && !steps.join(device)? || !steps.send(device, (&*p, span.from), rules.scheme, through)? {
+        if together && steps.shared.is_none() || !steps.send(device, (&*p, span.from), rules.scheme, through)? {
             return Ok(None);
         }
         if together {
@@ -271,8 +271,11 @@ impl ResidentSteps {
         Ok(true)
     }
 
-    /// Prepares the steps with other devices. Returns false if this device has no kernels for them.
-    fn join(&mut self, device: &Device) -> Result<bool> {
+    /// Prepares steps with other devices. Returns false if this device has no kernels for them.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn join(&mut self, device: &Device) -> Result<bool> {
         if self.shared.is_none() {
             let Some(module) = Module::shared_steps(device)? else { return Ok(false) };
             let mode = self.precision.name().replace('-', "_");

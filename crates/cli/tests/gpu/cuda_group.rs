@@ -158,3 +158,33 @@ fn steps_on_several_devices_are_those_of_one() {
         println!("{}: steps on several devices are those of one", precision.name());
     }
 }
+
+/// Blocks of systems of 64 and 128 groups: of few targets, whose parts several warps gather, and of many.
+#[test]
+fn steps_of_many_groups_on_several_devices_are_those_of_one() {
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
+    for precision in modes() {
+        for n in [9000, 33_000] {
+            let engine = |device: usize| CudaEngine::new(precision, 1.0 / 128.0, CLOCK, device);
+            let Some(mut one) = needed(engine(0)) else { return };
+            one.set_step_kernels(Some(StepKernels::Resident));
+            one.reserve(n).unwrap();
+            if !one.can_take_steps().unwrap() {
+                println!("{}: N = {n} does not fit on the device", precision.name());
+                continue;
+            }
+            let scheme = || Hermite4::new(hermite4::Parameters::new(precision), CLOCK);
+            let expected = integrate(scheme(), &mut one, n, u64::MAX);
+            drop(one);
+            let devices = list().unwrap().len();
+            for shared_pairs in [0, 1 << 20] {
+                let mut group = CudaGroup::new((0..2).map(|k| engine(k % devices).unwrap()).collect()).unwrap();
+                group.set_step_kernels(Some(StepKernels::Resident));
+                group.set_shared_pairs(shared_pairs);
+                let found = integrate(scheme(), &mut group, n, u64::MAX);
+                assert!(found == expected, "{}, n = {n}, shared from {shared_pairs} pairs", precision.name());
+            }
+        }
+        println!("{}: steps of many groups on several devices are those of one", precision.name());
+    }
+}

@@ -137,6 +137,32 @@ fn every_mode_and_size_ends_in_the_hosts_state() {
     }
 }
 
+/// Small blocks of systems of 64 and 128 groups, whose parts several warps gather, in the modes that add in a tree.
+#[test]
+fn steps_of_many_groups_end_in_the_hosts_state() {
+    let limits = |limits| Limits { floor: Level::DEEPEST, ..limits };
+    for precision in modes() {
+        for n in [9000, 33_000] {
+            let start = plummer::sample(n, 5, 0.999);
+            let Some(mut host) = engine(precision, 1.0 / 64.0, None) else { return };
+            let Some(mut device) = engine(precision, 1.0 / 64.0, Some(StepKernels::Resident)) else { return };
+            device.reserve(n).unwrap();
+            if !device.can_take_steps().unwrap() {
+                println!("{}: N = {n} does not fit on the device", precision.name());
+                continue;
+            }
+            let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
+            assert_eq!(
+                run(&mut device, &mut hermite(precision, limits), &start, u64::MAX),
+                want,
+                "{} N = {n}",
+                precision.name()
+            );
+            println!("{} N = {n}: {:?}", precision.name(), want.1);
+        }
+    }
+}
+
 #[test]
 fn every_other_scheme_ends_in_the_hosts_state() {
     for precision in modes() {
