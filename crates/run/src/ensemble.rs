@@ -142,9 +142,12 @@ impl Ensemble {
     pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<ExitReason> {
         let (config, session) = (&self.blueprint.config, options.session);
         let one = session.device.unwrap_or(config.force.device);
-        let several = assemble::several_devices(config, session)?.filter(|_| session.team.is_none());
-        let devices = several.map_or_else(|| vec![one], |(_, devices)| devices);
-        let (engine, why) = self.blueprint.engine(session.engine, one);
+        let several = assemble::several_devices(config, session)?;
+        let (engine, mut why) = self.blueprint.engine(session.engine, one);
+        if several.is_some() && session.team.is_some() && engine.kind() == Some(EngineKind::Cuda) {
+            why += "; on one GPU: each rank takes one";
+        }
+        let devices = several.filter(|_| session.team.is_none()).map_or_else(|| vec![one], |(_, devices)| devices);
         tracing::info!("{why}; precision {}", config.force.precision().name());
         self.engine_choice = why;
         let kind = engine.kind().unwrap_or(EngineKind::Cpu);
