@@ -23,8 +23,8 @@ pub(crate) use engine::several_devices;
 #[cfg(feature = "mpi")]
 pub(crate) use engine::{Build, device_of_rank, engine_of_rank};
 pub use engine::{
-    Session, describe_engine, force_engine, force_engine_by, force_engine_with_bags, forecast, forecast_engine,
-    forecast_several, scheme_on_device,
+    Session, describe_engine, force_engine, force_engine_with_bags, forecast, forecast_engine, forecast_several,
+    scheme_on_device,
 };
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub(crate) use gpu::{OpenAhead, open_ahead};

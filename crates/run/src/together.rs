@@ -80,7 +80,7 @@ pub(crate) fn engines(setup: &Setup, kind: EngineKind, device: u32) -> Result<Op
     let on = OnGpu { device, room_for: setup.particles.len(), ..OnGpu::default() };
     // In f64 the CPU has the same bits.
     let engine = if precision == Precision::F64 { Engine::Cpu } else { Engine::Cuda };
-    let open = Box::new(move || force_engine(engine, precision, epsilon, clock, on));
+    let open = Box::new(move || force_engine(None, engine, precision, epsilon, clock, on));
     let given = Given::default();
     let engine = GivenEngine { given: given.clone(), open, engine: None, particles: Particles::default() };
     let engines = engines_stepped_elsewhere(setup, kind, Box::new(engine))?;

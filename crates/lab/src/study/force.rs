@@ -154,7 +154,7 @@ impl Exact {
             plummer::setup_by(key.law.as_ref(), sphere, &TimeSpan::default(), scheme, how)?;
         let targets = spread_over(&particles, key.targets as usize);
         let (on, gpu) = (Engine::Cpu, OnGpu::default());
-        let mut engine = assemble::force_engine_by(law.as_ref(), on, Precision::F64, key.epsilon, CLOCK, gpu)?;
+        let mut engine = assemble::force_engine(law.as_ref(), on, Precision::F64, key.epsilon, CLOCK, gpu)?;
         let forces = evaluate(&mut *engine, &particles, targets.view())?;
         let problem = Arc::new(Problem { law, particles, targets, forces });
         *last = Some((sphere, key.targets, Arc::clone(&problem)));
@@ -180,7 +180,7 @@ fn found(key: &Key, engine: Engine, gpu: OnGpu, problem: &Problem) -> Result<For
     let Problem { law, particles, targets, .. } = problem;
     let law = law.as_ref();
     if engine != Engine::Reference {
-        let mut engine = assemble::force_engine_by(law, engine, key.mode, key.epsilon, CLOCK, gpu)?;
+        let mut engine = assemble::force_engine(law, engine, key.mode, key.epsilon, CLOCK, gpu)?;
         return evaluate(&mut *engine, particles, targets.view());
     }
     let parts: Vec<Forces> = targets

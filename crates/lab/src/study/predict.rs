@@ -34,7 +34,7 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     const TILE: usize = 1 << 14;
     let p = &set.particles;
     let (law, on, gpu) = (set.law.as_ref(), Engine::Cpu, OnGpu::default());
-    let mut engine = assemble::force_engine_by(law, on, Precision::F64, set.epsilon(), set.clock, gpu)?;
+    let mut engine = assemble::force_engine(law, on, Precision::F64, set.epsilon(), set.clock, gpu)?;
     engine.load(p)?;
     let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
     let all: Vec<u32> = if p.len() > MOST_SUMMED { assemble::sample(p, SAMPLE) } else { (0..p.len() as u32).collect() };

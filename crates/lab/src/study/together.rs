@@ -147,7 +147,7 @@ mod tests {
     }
 
     fn on_cpu(epsilon: f64, clock: Clock) -> Result<Box<dyn ForceEngine>> {
-        force_engine(Engine::Cpu, Precision::F64, epsilon, clock, OnGpu::default())
+        force_engine(None, Engine::Cpu, Precision::F64, epsilon, clock, OnGpu::default())
     }
 
     impl SystemStepper for Stepper {

@@ -335,25 +335,11 @@ fn auto<E: Build>(
     }
 }
 
-/// Builds an engine for studies, where `auto` is the CPU.
+/// Builds an engine for studies, where `auto` is the CPU; of a law in place of Newton's where there is one.
 ///
 /// # Errors
-/// [`Error::Input`] or [`Error::Config`] if the engine is not there.
+/// [`Error::Input`] or [`Error::Config`] if the engine is not there, or the kernels of the law cannot be compiled.
 pub fn force_engine(
-    engine: Engine,
-    precision: Precision,
-    epsilon: f64,
-    clock: Clock,
-    gpu: OnGpu,
-) -> Result<Box<dyn ForceEngine>> {
-    force_engine_by(None, engine, precision, epsilon, clock, gpu)
-}
-
-/// Builds an engine as [`force_engine`] does, of a law in place of Newton's where there is one.
-///
-/// # Errors
-/// As [`force_engine`], and [`Error::Input`] if the kernels of the law cannot be compiled.
-pub fn force_engine_by(
     law: Option<&Arc<Law>>,
     engine: Engine,
     precision: Precision,

@@ -361,7 +361,7 @@ mod tests {
     }
 
     fn on_cpu(epsilon: f64, clock: Clock) -> Box<dyn tisane::force::ForceEngine> {
-        force_engine(Engine::Cpu, Precision::F64, epsilon, clock, OnGpu::default()).unwrap()
+        force_engine(None, Engine::Cpu, Precision::F64, epsilon, clock, OnGpu::default()).unwrap()
     }
 
     impl SystemStepper for Stepper {

@@ -77,7 +77,7 @@ mod tests {
     const END: f64 = 1.0;
 
     fn on_cpu(clock: Clock) -> Box<dyn ForceEngine> {
-        force_engine(Engine::Cpu, Precision::F64, 0.02, clock, OnGpu::default()).unwrap()
+        force_engine(None, Engine::Cpu, Precision::F64, 0.02, clock, OnGpu::default()).unwrap()
     }
 
     fn hermite(simulation: &InMemory, clock: Clock) -> Box<dyn Integrator<Evaluation = Forces>> {
