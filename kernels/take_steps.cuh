@@ -165,7 +165,7 @@ template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g,
     const Steps &call = g.call;
     u32 all = agreed.before[MOST_BLOCKS];
     u32 shares = g.shares(), share = g.share(), targets = all > share ? (all - share + shares - 1) / shares : 0;
-    // Adds the nodes of bags and posts the sums, with a number of threads.
+    // Adds the nodes of the bags and posts the sums, with the first `threads` threads.
     auto add_and_post = [&](u32 first, u32 count, u32 threads) {
         for (u32 x = g.thread; x < 8 * count; x += threads) {
             u32 s = x % 8, k = x / 8;
@@ -194,7 +194,7 @@ template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g,
         add_and_post(0, targets, STEP_THREADS);
         return;
     }
-    // Brings the targets of a tile, with the warps from one on.
+    // Brings the targets of a tile, with the warps from number `warp` on.
     auto bring = [&](u32 first, u32 warp) {
         u32 count = min(call.tile, targets - first);
         for (u32 x = g.thread - 32 * warp; x - g.lane < count; x += STEP_THREADS - 32 * warp) {
@@ -315,7 +315,7 @@ __device__ __forceinline__ void collect(const Group<M> &g, u32 first_target, u32
             if (mine == g.lane / 8) keep(place, g.lane % 8, node);
         }
     } else {
-        // Several warps share the parts of a target where there are few targets: what a warp waits for at once is not all.
+        // A warp loads 32 parts of a target at a time. Of few targets, several warps take the parts of each.
         u32 shift = 0;
         while (32u << shift < parts && those << (shift + 1) <= STEP_WARPS) ++shift;
         u32 pieces = 1u << shift, in_piece = parts >> shift;

@@ -108,4 +108,17 @@ impl Precision {
         // The kernels of all modes but one with a single sum take about as long for so few particles.
         if matches!(self, Self::F32Direct) { self.gpu_wins_from() } else { 256 }
     }
+
+    /// Returns the number of particles on a GPU up to which a kernel that stays there takes whole block steps faster than
+    /// several kernels a step, measured on an H200: beyond it forces by kernels of their own, on all multiprocessors, save
+    /// more than the launches cost.
+    #[must_use]
+    pub const fn resident_wins_to(self) -> usize {
+        match self {
+            Self::F64 | Self::F64Fast => 1 << 14,
+            // Its blocks are smaller: noise shortens its steps.
+            Self::F32Kahan => 1 << 16,
+            _ => 1 << 15,
+        }
+    }
 }

@@ -42,13 +42,15 @@ impl Transcript {
     /// Takes down what was said, under a title.
     pub fn add(&mut self, title: &str, said: &Said) {
         let code = if said.code == 0 { String::new() } else { format!("[exit code {}]\n", said.code) };
-        self.note(title, &format!("{}{}{code}", said.out, said.err));
+        self.push(title, &format!("{}{}{code}", said.out, joined(&said.err)));
     }
 
     /// Takes down a text, under a title.
     pub fn note(&mut self, title: &str, text: &str) {
-        // A report breaks its lines by the length of the folder's name, which is another on another machine.
-        let text = if text.contains("/.tmp") { &text.replace("\n       ", " ").replace("\n      ", " ") } else { text };
+        self.push(title, &joined(text));
+    }
+
+    fn push(&mut self, title: &str, text: &str) {
         let separator = if self.text.is_empty() { "" } else { "\n" };
         let end = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
         self.text += &format!("{separator}{title}\n{text}{end}");
@@ -67,4 +69,10 @@ impl Transcript {
         }
         settings.bind(|| insta::assert_snapshot!(name, self.text));
     }
+}
+
+/// Joins the lines of a report that names a temporary folder: it breaks them by the length of the name, which is another on
+/// another machine.
+fn joined(text: &str) -> String {
+    if text.contains("/.tmp") { text.replace("\n       ", " ").replace("\n      ", " ") } else { text.to_owned() }
 }

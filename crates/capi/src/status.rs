@@ -127,3 +127,21 @@ pub extern "C" fn tisane_abi_version() -> u32 {
 pub extern "C" fn tisane_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::ffi::CStr;
+
+    #[test]
+    fn a_panic_on_any_thread_is_a_status_with_its_text_and_line() {
+        let on_a_thread = || {
+            let panic = std::thread::spawn(|| panic!("a test")).join().unwrap_err();
+            std::panic::resume_unwind(panic)
+        };
+        assert_eq!(guarded(on_a_thread), Status::TISANE_BUG);
+        // SAFETY: the text of this thread, before the next call.
+        let text = unsafe { CStr::from_ptr(tisane_last_error()) }.to_str().unwrap();
+        assert!(text.starts_with("a mistake in tisane: a test (") && text.contains("status.rs:"), "{text}");
+    }
+}

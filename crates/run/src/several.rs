@@ -1,11 +1,12 @@
 //! Wall time of block steps that several GPUs of a host share, by a model of constants: what a run chooses by it depends on
 //! no measurement of the moment.
 //!
-//! One GPU takes a step of b particles among N in t₁ = step + target b + pair N b. On K GPUs it takes the shorter of two times.
-//! By resident kernels, which write into each other's memory and hold so many particles a GPU, the pairs and what belongs to a
-//! target are shared: step + (target b + pair N b)/K + [`EXCHANGE`] + [`SENT`] b. By launched kernels all of it is shared: t₁/K + [`LAUNCH`] K + [`TARGET`] (1 − 1/K) b, as one
-//! thread launches on one device after the other and waits for all, and each device corrects all targets, whose forces it
-//! reads from the others.
+//! One GPU takes a step of b particles among N in t₁ = step + target b + pair N b. On K GPUs the model has the shorter of two times:
+//!
+//! - Resident kernels write into each other's memory. They share the pairs and the work that belongs to a target:
+//!   step + (target b + pair N b)/K + [`EXCHANGE`] + [`SENT`] b. They take up to [`Precision::resident_wins_to`] particles a GPU.
+//! - Launched kernels share all of it: t₁/K + [`LAUNCH`] K + [`TARGET`] (1 − 1/K) b. One thread of the host launches on one device
+//!   after the other and waits for all, and each device corrects all targets, whose forces it reads from the others.
 
 use tisane::force::precision::Precision;
 
@@ -18,20 +19,17 @@ pub struct Rates {
     pub target: f64,
     /// Seconds of a pair.
     pub pair: f64,
-    /// Number of particles a GPU up to which resident kernels take the steps (`StepKernels::choose`).
-    pub resident: f64,
 }
 
 /// One NVIDIA H200 in `mixed` and in `f64`: fitted to the workload of `tisane bench run`, N = 256 to 524288 in `mixed` and to
 /// 131072 in `f64` (`validation/performance/cuda`, and the page on several GPUs).
 const H200: [Rates; 2] = [
-    Rates { step: 4.46e-6, target: 1.68e-8, pair: 1.370e-12, resident: 32768.0 },
-    Rates { step: 4.88e-6, target: 3.20e-8, pair: 2.980e-12, resident: 16384.0 },
+    Rates { step: 4.46e-6, target: 1.68e-8, pair: 1.370e-12 },
+    Rates { step: 4.88e-6, target: 3.20e-8, pair: 2.980e-12 },
 ];
-/// Seconds of a step by resident kernels for the exchange, and of a target whose force they send: fitted to two H100 with NVLink,
-/// N = 4096 to 65536.
+/// Seconds of a step for the exchange between resident kernels, fitted to two H100 with NVLink, N = 4096 to 65536.
 pub const EXCHANGE: f64 = 2.0e-6;
-/// See [`EXCHANGE`].
+/// Seconds of a target whose force resident kernels send, likewise.
 pub const SENT: f64 = 4.5e-9;
 /// Seconds of a step for each GPU, fitted to two H200 with NVLink, N = 32768 to 524288.
 pub const LAUNCH: f64 = 1.84e-5;
@@ -75,26 +73,28 @@ pub fn workload(n: usize) -> [f64; 2] {
 pub struct Gpus {
     /// Wall times of each.
     pub rates: Rates,
+    /// Number of particles on each up to which resident kernels take the steps.
+    pub resident: usize,
 }
 
 impl Gpus {
     /// Returns GPUs like the H200, for a mode: those of `mixed` stand for all modes whose pairs are not in f64.
     #[must_use]
     pub fn h200(precision: Precision) -> Self {
-        Self { rates: H200[usize::from(precision.in_f64())] }
+        Self { rates: H200[usize::from(precision.in_f64())], resident: precision.resident_wins_to() }
     }
 
     /// Returns the seconds of a step of `block` particles among `n` on a number of GPUs.
     #[must_use]
     pub fn step(&self, gpus: usize, n: f64, block: f64) -> f64 {
-        let Rates { step, target, pair, resident } = self.rates;
+        let Rates { step, target, pair } = self.rates;
         let one = step + target * block + pair * n * block;
         if gpus < 2 {
             return one;
         }
         let k = gpus as f64;
         let launched = one / k + LAUNCH * k + TARGET * (1.0 - 1.0 / k) * block;
-        if n > k * resident {
+        if n > k * self.resident as f64 {
             return launched;
         }
         launched.min(step + (target + pair * n) * block / k + EXCHANGE + SENT * block)

@@ -23,14 +23,7 @@ impl StepKernels {
     /// Returns the quicker kernels for a mode, a number of sources, and a number of devices that take steps together.
     #[must_use]
     pub const fn choose(precision: Precision, sources: usize, devices: usize) -> Self {
-        // Beyond it forces by kernels of their own, on all multiprocessors, save more than the launches cost: measured on an
-        // H200. The blocks of f32-kahan are smaller: noise shortens its steps.
-        let most = match precision {
-            Precision::F64 | Precision::F64Fast => 1 << 14,
-            Precision::F32Kahan => 1 << 16,
-            _ => 1 << 15,
-        };
-        if sources <= devices * most { Self::Resident } else { Self::Launched }
+        if sources <= devices * precision.resident_wins_to() { Self::Resident } else { Self::Launched }
     }
 }
 
