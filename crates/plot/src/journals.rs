@@ -4,6 +4,7 @@ use super::run::{Gallery, Run};
 use super::{Axis, Figure, Heat, Mark, Panel, Series};
 use std::path::Path;
 use tisane::time::LEVELS;
+use tisane::units::twelve_digits;
 use tisane_io::directory::ANALYSIS;
 use tisane_io::fields::Journal;
 use tisane_io::table::{self, Numbers, Table, Values};
@@ -172,7 +173,7 @@ fn binaries(dir: &Path, table: &Table, cluster: Option<&Table>) -> Result<Figure
                 rows.map(|i| (a.at(i), e.at(i))).collect()
             };
             let unit = run.label("", "time")?.replace("[N-body units]", "");
-            let at = format!("t = {time}{}", unit.replace(['[', ']'], ""));
+            let at = format!("t = {}{}", twelve_digits(time), unit.replace(['[', ']'], ""));
             panel.series.push(Series::new(at.trim(), Mark::Points, of(true)));
             let outer = of(false);
             if !outer.is_empty() {

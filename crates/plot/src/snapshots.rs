@@ -12,7 +12,7 @@ use tisane::diagnostics::cluster::systems::{self, Hardness};
 use tisane::error::Result;
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
-use tisane::units::Dimension;
+use tisane::units::{Dimension, twelve_digits};
 use tisane_io::directory;
 use tisane_io::file_units::FileUnits;
 use tisane_io::snapshot;
@@ -66,7 +66,7 @@ impl Look {
     /// Returns the time with its unit, as a label.
     pub fn time_label(&self) -> String {
         let unit = if self.units.units.is_henon() { "" } else { &self.units.units.time.name };
-        format!("t = {} {unit}", self.time).trim_end().to_owned()
+        format!("t = {} {unit}", twelve_digits(self.time)).trim_end().to_owned()
     }
 
     /// Single stars and binaries, each as one body, in the user's units, with velocities relative to the mean of the

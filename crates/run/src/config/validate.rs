@@ -8,7 +8,7 @@ use super::law;
 use super::{Config, Model};
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
-use tisane::units::Real;
+use tisane::units::{Real, twelve_digits};
 
 /// Relative error up to which the ratio of two times counts as a whole number: decimal ratios such as 0.3 / 0.1 are not
 /// whole in binary.
@@ -231,7 +231,7 @@ fn not_whole(key: &str, value: f64, start: f64, integrator: &IntegratorSettings)
         let help = format!("choose a longer {}.{name}", info.section);
         return Problem::new(key, problem).with_help(help);
     }
-    let multiple = |times: f64| short(start + times * dt_max);
+    let multiple = |times: f64| twelve_digits(start + times * dt_max);
     let (below, next) = (ratio.floor(), ratio.floor() + 1.0);
     let nearest = if below < 1.0 {
         format!("nearest valid value: {}", multiple(1.0))
@@ -240,11 +240,6 @@ fn not_whole(key: &str, value: f64, start: f64, integrator: &IntegratorSettings)
     };
     let from = if start == 0.0 { String::new() } else { format!(" from t = {start}") };
     Problem::new(key, format!("{value} is not a whole multiple of {name} = {dt_max}{from}; {nearest}"))
-}
-
-/// Rounds a number to 12 digits: enough for [`whole_multiple`], and without the last digits of the binary rounding.
-fn short(value: f64) -> f64 {
-    format!("{value:.11e}").parse().unwrap_or(value)
 }
 
 /// Checks that the end is after the start.
@@ -289,7 +284,7 @@ mod tests {
     proptest! {
         #[test]
         fn values_that_a_message_names_are_valid(steps in 1_u32..100_000_000, dt_max in 1e-6..1e6_f64) {
-            let named = short(f64::from(steps) * dt_max);
+            let named = twelve_digits(f64::from(steps) * dt_max);
             prop_assert_eq!(whole_multiple(named, dt_max), Some(u64::from(steps)));
         }
     }

@@ -65,6 +65,20 @@ fn a_run_becomes_a_page_of_diagnostics() {
 }
 
 #[test]
+fn times_are_shown_without_the_last_bits_of_their_conversion() {
+    let units = "[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\ntime = \"Myr\"\n[integrator.leapfrog]\ndt = 0.1\n\
+                 [softening]\nepsilon = 0.1\n";
+    let run = RUN.replace("t_end = 0.5", "t_end = 0.3").replace("= 0.125", "= 0.1");
+    let run = run.replace("n = 16", "n = 16\nmass = 500.0\nvirial_radius = 1.0");
+    let folder = Folder::new(&(run + units));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    // This is one of the numbers that have such bits.
+    assert!(read(&folder, "r/diagnostics.csv").contains("\n0.30000000000000004,"));
+    folder.tisane(&["plot", "r", "--theme", "light"]).exits(0);
+    assert!(read(&folder, "r/plots/projections.svg").contains("t = 0.3 Myr<"));
+}
+
+#[test]
 fn a_run_in_a_field_has_no_error_of_what_is_not_conserved() {
     let folder = Folder::new(&format!("{RUN}[external.point-mass]\nmass = 1.0\nposition = [2.0, 0.0, 0.0]\n"));
     folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
