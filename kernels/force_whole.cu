@@ -63,7 +63,7 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
         Sums<M> sums[T];
 #pragma unroll
         for (int j = 0; j < T; ++j) sums[j].clear();
-        add_bag<M, T, WHOLE_HELD / T>(call, mine, bag, target, own, sums);
+        add_bag<M, T, M::HELD ? M::HELD : WHOLE_HELD / T>(call, mine, bag, target, own, sums);
 #pragma unroll
         for (int k = 0; k < T * SUMS; ++k) node[k] = sums[k / SUMS].node(k % SUMS);
         if (TREE) {
@@ -121,14 +121,14 @@ template <class M, int T> __device__ __forceinline__ void force_whole(const Call
         force_whole<M, T>(call);                                                                                       \
     }
 #ifdef TISANE_ALL_SHAPES
-#define TISANE_FORCE_WHOLE_ALL(name, M)                                                                                \
-    TISANE_FORCE_WHOLE(name, M, 1)                                                                                     \
-    TISANE_FORCE_WHOLE(name, M, 2)                                                                                     \
-    TISANE_FORCE_WHOLE(name, M, 3)                                                                                     \
-    TISANE_FORCE_WHOLE(name, M, 4)
-#else
-#define TISANE_FORCE_WHOLE_ALL(name, M)                                                                                \
-    TISANE_FORCE_WHOLE(name, M, 1)                                                                                     \
-    TISANE_FORCE_WHOLE(name, M, 2)
-#endif
+// For tuning: 3 and 4 targets a lane too.
+#define TISANE_TWO_MORE_1 3
+#define TISANE_TWO_MORE_2 4
+#define TISANE_FORCE_WHOLE_OF(name, M, T) TISANE_FORCE_WHOLE(name, M, T)
+#define TISANE_FORCE_WHOLE_ALL(name, M, T)                                                                             \
+    TISANE_FORCE_WHOLE(name, M, T)                                                                                     \
+    TISANE_FORCE_WHOLE_OF(name, M, TISANE_TWO_MORE_##T)
 TISANE_EACH_WHOLE(TISANE_FORCE_WHOLE_ALL)
+#else
+TISANE_EACH_WHOLE(TISANE_FORCE_WHOLE)
+#endif

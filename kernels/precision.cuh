@@ -207,14 +207,14 @@ struct DoubleFloat : Numbers<float> {
 // Kernels of a mode by their numbers of targets T: as `compiled` of src/force/cuda/launch_shape.rs, which a test
 // compares with this.
 
-/// Writes kernels of force_whole.cu for every mode that has them: a running sum over all sources has none.
+/// Writes a kernel of force_whole.cu for every T and every mode that has them: a running sum over all sources has none.
 #define TISANE_EACH_WHOLE(ENTRY)                                                                                       \
-    ENTRY(f32_chamomile, F32Chamomile)                                                                                 \
-    ENTRY(f32_kahan, F32Kahan)                                                                                         \
-    ENTRY(mixed, Mixed)                                                                                                \
-    ENTRY(double_float, DoubleFloat)                                                                                   \
-    ENTRY(f64_fast, F64Fast)                                                                                           \
-    ENTRY(f64, F64)
+    ENTRY(f32_chamomile, F32Chamomile, 1) ENTRY(f32_chamomile, F32Chamomile, 2)                                        \
+    ENTRY(f32_kahan, F32Kahan, 1) ENTRY(f32_kahan, F32Kahan, 2)                                                        \
+    ENTRY(mixed, Mixed, 1) ENTRY(mixed, Mixed, 2)                                                                      \
+    ENTRY(double_float, DoubleFloat, 1) ENTRY(double_float, DoubleFloat, 2)                                            \
+    ENTRY(f64_fast, F64Fast, 1) ENTRY(f64_fast, F64Fast, 2)                                                            \
+    ENTRY(f64, F64, 1) ENTRY(f64, F64, 2)
 
 /// Writes a kernel of force_tiles.cu for every mode and T.
 #define TISANE_EACH_TILES(ENTRY)                                                                                       \

@@ -172,6 +172,8 @@ pub struct Kernels {
     /// Kernels of [`LaunchShape::Tiles`] by number of targets a thread.
     tiles: Vec<(usize, Kernel<Call<'static>>)>,
     reduce: Kernel<Call<'static>>,
+    /// Number of columns that a law reads.
+    columns: usize,
 }
 
 /// Number of warps, that is of bags, in a block of `predict`.
@@ -194,7 +196,9 @@ impl Kernels {
     /// # Errors
     /// [`Error::Input`] if there is no NVRTC, or they do not run on this device.
     pub fn of_law(device: &Device, precision: Precision, law: &Law) -> Result<Self> {
-        Self::of(Module::of_law(device, precision, law)?, precision, "law", [&[], law::tiles(law)])
+        let kernels =
+            Self::of(Module::of_law(device, precision, law)?, precision, "law", law::targets(law, precision))?;
+        Ok(Self { columns: law.program().columns.len(), ..kernels })
     }
 
     fn of(module: Arc<Module>, precision: Precision, mode: &str, [whole, tiles]: [&[usize]; 2]) -> Result<Self> {
@@ -204,6 +208,7 @@ impl Kernels {
             whole: module.by_targets(&format!("force_whole_{mode}"), whole)?,
             tiles: module.by_targets(&format!("force_tiles_{mode}"), tiles)?,
             reduce: module.kernel(&format!("reduce_{mode}"))?,
+            columns: 0,
             _module: module,
         })
     }
@@ -231,7 +236,7 @@ impl Kernels {
         match shape {
             LaunchShape::Whole { targets, warps, .. } => {
                 let tiles = call.batch.div_ceil(32 * targets as u32);
-                let shared = warps * launch_shape::shared_bytes(self.precision, targets);
+                let shared = warps * launch_shape::shared_bytes(self.precision, self.columns, targets);
                 let grid = (bags.div_ceil(call.span_bags), tiles);
                 find_kernel(&self.whole, targets, self.precision)?.launch(
                     device,

@@ -88,6 +88,12 @@ pub const fn units(precision: Precision) -> usize {
     }
 }
 
+/// Returns the number of units of 16 bytes of a predicted source of which a law reads this number of columns.
+#[must_use]
+pub const fn units_with(precision: Precision, columns: usize) -> usize {
+    units(precision) + (columns * precision.arithmetic().real_bytes).div_ceil(16)
+}
+
 /// Returns the size of a partial sum over bags in bytes.
 #[must_use]
 pub const fn node_bytes(precision: Precision) -> usize {
@@ -100,11 +106,12 @@ pub const fn in_order(precision: Precision) -> bool {
     precision.arithmetic().in_order()
 }
 
-/// Returns the bytes of shared memory for a warp of [`LaunchShape::Whole`] (`ROOM` of kernels/force_whole.cu).
+/// Returns the bytes of shared memory for a warp of [`LaunchShape::Whole`] (`ROOM` of kernels/force_whole.cu), with a law
+/// that reads this number of columns.
 #[must_use]
-pub fn shared_bytes(precision: Precision, targets: usize) -> usize {
+pub fn shared_bytes(precision: Precision, columns: usize, targets: usize) -> usize {
     let nodes = (32 * targets * FORCE * node_bytes(precision)).next_multiple_of(16);
-    nodes.max(BAG * 16 * units(precision))
+    nodes.max(BAG * 16 * units_with(precision, columns))
 }
 
 impl LaunchShape {
@@ -126,7 +133,7 @@ impl LaunchShape {
         match self {
             Self::Whole { targets, warps, bags } => {
                 let powers = warps.is_power_of_two() && bags.is_power_of_two();
-                let shared = warps.saturating_mul(shared_bytes(precision, targets));
+                let shared = warps.saturating_mul(shared_bytes(precision, 0, targets));
                 powers && warps <= MAX_WARPS && bags <= MAX_WARP_BAGS && shared <= MAX_SHARED_BYTES
             }
             Self::Tiles { threads, span_bags, .. } => {
@@ -217,10 +224,13 @@ pub fn choose(
 pub enum Shapes {
     /// Those that were measured.
     Measured(TuningTable),
-    /// [`LaunchShape::tiled`] of kernels that nothing was measured with.
-    Tiled {
-        /// Numbers of targets a thread.
-        choices: &'static [usize],
+    /// Those of a law, with which nothing was measured: Newton's for blocks so small that they are of
+    /// [`LaunchShape::Whole`], and else [`LaunchShape::tiled`].
+    OfLaw {
+        /// Newton's.
+        newton: TuningTable,
+        /// Numbers of targets a lane and a thread.
+        choices: [&'static [usize]; 2],
         /// Number of multiprocessors of the device.
         multiprocessors: usize,
     },
@@ -232,7 +242,13 @@ impl Shapes {
     pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
         match self {
             Self::Measured(table) => table.choose(sources, targets),
-            Self::Tiled { choices, multiprocessors } => LaunchShape::tiled(choices, sources, targets, *multiprocessors),
+            Self::OfLaw { newton, choices: [whole, tiles], multiprocessors } => match newton.choose(sources, targets) {
+                LaunchShape::Whole { targets: of_lane, warps, bags } if !whole.is_empty() => {
+                    let targets = if whole.contains(&of_lane) { of_lane } else { whole[0] };
+                    LaunchShape::Whole { targets, warps, bags }
+                }
+                _ => LaunchShape::tiled(tiles, sources, targets, *multiprocessors),
+            },
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Kernels of a [law](crate::law): its program as CUDA source, compiled at run time with the kernels that the program
 //! embeds in source.
 
+use super::launch_shape::LaunchShape;
 use super::nvrtc::{self, Sources};
 use crate::error::{Error, Result};
 use crate::force::precision::Precision;
@@ -30,6 +31,7 @@ const KERNELS: Sources = &kernels![
     "canonical.cuh",
     "elementary.cuh",
     "force_tiles.cu",
+    "force_whole.cu",
     "law.cuh",
     "pair.cuh",
     "precision.cuh",
@@ -60,18 +62,16 @@ pub fn law_source(law: &Law, precision: Precision) -> String {
     text += &law_type(law);
     let mode = format!("ByLaw<{precision:?}, UserLaw>");
     let _ = writeln!(text, "using UserMode = {mode};");
-    for name in ["TILES", "ACCELERATION", "MODE"] {
+    let [whole, tiles] = targets(law, precision);
+    for (name, targets) in [("WHOLE", whole), ("TILES", tiles), ("ACCELERATION", &[1])] {
         let _ = write!(text, "#undef TISANE_EACH_{name}\n#define TISANE_EACH_{name}(ENTRY)");
-        match name {
-            "TILES" => tiles(law).iter().for_each(|targets| {
-                let _ = write!(text, " ENTRY(law, UserMode, {targets})");
-            }),
-            "ACCELERATION" => text += " ENTRY(law, UserMode, 1)",
-            _ => text += " ENTRY(law, UserMode)",
+        for targets in targets {
+            let _ = write!(text, " ENTRY(law, UserMode, {targets})");
         }
         text.push('\n');
     }
-    for file in ["predict.cu", "force_tiles.cu", "reduce.cu", "acceleration.cu"] {
+    text += "#undef TISANE_EACH_MODE\n#define TISANE_EACH_MODE(ENTRY) ENTRY(law, UserMode)\n";
+    for file in ["predict.cu", "force_whole.cu", "force_tiles.cu", "reduce.cu", "acceleration.cu"] {
         let _ = writeln!(text, "#include \"{file}\"");
     }
     text
@@ -98,9 +98,10 @@ pub fn law_type(law: &Law) -> String {
     text + "};\n"
 }
 
-/// Returns the numbers of targets a thread for which a law has kernels.
-pub fn tiles(law: &Law) -> &'static [usize] {
-    if cost(law) <= MOST_FOR_TWO { &[1, 2] } else { &[1] }
+/// Returns the numbers of targets a lane, of the kernels for small blocks, and a thread, for which a law has kernels.
+pub fn targets(law: &Law, precision: Precision) -> [&'static [usize]; 2] {
+    let targets: &[_] = if cost(law) <= MOST_FOR_TWO { &[1, 2] } else { &[1] };
+    [if LaunchShape::whole(precision).is_empty() { &[] } else { targets }, targets]
 }
 
 /// Returns the approximate number of machine operations of a law's program.

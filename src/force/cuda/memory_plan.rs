@@ -1,7 +1,7 @@
 //! Memory needed for a number of sources.
 
 use super::PARTIAL_BYTES;
-use super::launch_shape::units;
+use super::launch_shape::{units, units_with};
 use super::staging::{FORCE, upload_words};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
@@ -31,8 +31,7 @@ impl MemoryPlan {
     #[must_use]
     pub fn with_columns(mut self, precision: Precision, columns: usize) -> Self {
         self.arrays[2] *= 1 + columns;
-        let units = (columns * precision.arithmetic().real_bytes).div_ceil(16);
-        self.arrays[3] += 16 * units * self.slots;
+        self.arrays[3] = 16 * units_with(precision, columns) * self.slots;
         self
     }
 

@@ -142,7 +142,12 @@ impl CudaEngine {
     pub fn with_law(law: &Arc<Law>, precision: Precision, epsilon: f64, clock: Clock, device: usize) -> Result<Self> {
         let device = Device::open(device)?;
         let kernels = Kernels::of_law(&device, precision, law)?;
-        let shapes = Shapes::Tiled { choices: law::tiles(law), multiprocessors: device.multiprocessors() };
+        let newton = [LaunchShape::whole(precision), LaunchShape::tiles(precision)].map(<[_]>::to_vec);
+        let shapes = Shapes::OfLaw {
+            newton: TuningTable::load(precision, &newton)?,
+            choices: law::targets(law, precision),
+            multiprocessors: device.multiprocessors(),
+        };
         let engine = Self::with_kernels((kernels, shapes), (precision, epsilon, clock), device);
         Ok(Self { law: Some(Arc::clone(law)), ..engine })
     }

@@ -190,7 +190,9 @@ mod tests {
             println!("{formula} in {}: {:.2} s", precision.name(), began.elapsed().as_secs_f64());
             let holds = |name: &[u8]| code.windows(name.len()).any(|text| text == name);
             assert!(holds(b"predict_law") && holds(b"force_tiles_law_1"));
-            assert_eq!(holds(b"force_tiles_law_2"), law::tiles(&law).contains(&2), "{formula}");
+            let [_, tiles] = law::targets(&law, precision);
+            assert_eq!(holds(b"force_tiles_law_2"), tiles.contains(&2), "{formula}");
+            assert!(holds(b"force_whole_law_1") && holds(b"force_whole_law_2") == tiles.contains(&2), "{formula}");
             assert!(holds(b"reduce_law") && holds(b"accelerate_law_1") && holds(b"reduce_accelerations_law"));
         }
     }
