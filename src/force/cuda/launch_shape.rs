@@ -13,8 +13,9 @@ pub const MAX_SPAN_BAGS: usize = 1 << 11;
 pub const MAX_WARP_BAGS: usize = 1 << 7;
 /// Largest number of warps in a thread block, for which the kernels' registers are bounded.
 pub const MAX_WARPS: usize = 8;
-/// Bytes of shared memory that a thread block has without a special request.
-const MAX_SHARED_BYTES: usize = 48 << 10;
+/// Bytes of shared memory that a launch may ask for: what a thread block has without a special request, less some for the
+/// kernel's own variables.
+const MAX_SHARED_BYTES: usize = (48 << 10) - 64;
 
 /// Constants of [`LaunchShape::of_predicted`], the quickest on an H200: the block above which it gives a shape, and the
 /// number of thread blocks for each multiprocessor, both for one target a thread; the block from which on threads have
@@ -229,6 +230,10 @@ pub enum Shapes {
     OfLaw {
         /// Newton's.
         newton: TuningTable,
+        /// Precision mode.
+        precision: Precision,
+        /// Number of columns that the law reads.
+        columns: usize,
         /// Numbers of targets a lane and a thread.
         choices: [&'static [usize]; 2],
         /// Number of multiprocessors of the device.
@@ -242,19 +247,26 @@ impl Shapes {
     pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
         match self {
             Self::Measured(table) => table.choose(sources, targets),
-            Self::OfLaw { newton, choices: [whole, tiles], multiprocessors } => match newton.choose(sources, targets) {
-                LaunchShape::Whole { targets: of_lane, warps, bags } if !whole.is_empty() => {
-                    let targets = if whole.contains(&of_lane) { of_lane } else { whole[0] };
-                    LaunchShape::Whole { targets, warps, bags }
+            Self::OfLaw { newton, precision, columns, choices: [whole, tiles], multiprocessors } => {
+                match newton.choose(sources, targets) {
+                    LaunchShape::Whole { targets: of_lane, mut warps, mut bags } if !whole.is_empty() => {
+                        let targets = if whole.contains(&of_lane) { of_lane } else { whole[0] };
+                        // The columns stand beside the sources in shared memory.
+                        while warps * shared_bytes(*precision, *columns, targets) > MAX_SHARED_BYTES {
+                            (warps, bags) = (warps / 2, (2 * bags).min(MAX_WARP_BAGS));
+                        }
+                        LaunchShape::Whole { targets, warps, bags }
+                    }
+                    _ => LaunchShape::tiled(tiles, sources, targets, *multiprocessors),
                 }
-                _ => LaunchShape::tiled(tiles, sources, targets, *multiprocessors),
-            },
+            }
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::law::MOST_COLUMNS;
     use super::*;
 
     #[test]
@@ -307,6 +319,37 @@ mod tests {
         let tiles = |targets, threads, span_bags| Some(LaunchShape::Tiles { targets, threads, span_bags });
         assert_eq!([shape(131_072, 40), shape(131_072, 4096)], [tiles(2, 32, 4), tiles(2, 128, 8)]);
         assert_eq!([shape(65_536, 32), shape(65_536, 65_536)], [None, tiles(3, 128, 64)]);
+    }
+
+    #[test]
+    fn shapes_of_laws_have_kernels_and_fit_the_shared_memory() {
+        let mut fewer = 0;
+        for precision in Precision::ALL {
+            let choices = [LaunchShape::whole(precision), LaunchShape::tiles(precision)];
+            for (columns, of_law) in (0..=MOST_COLUMNS).flat_map(|columns| [(columns, &[1][..]), (columns, &[1, 2])]) {
+                let lanes: &[_] = if choices[0].is_empty() { &[] } else { of_law };
+                let newton = || TuningTable::load(precision, &choices.map(<[_]>::to_vec)).unwrap();
+                let table = newton();
+                let choices = [lanes, of_law];
+                let shapes = Shapes::OfLaw { newton: newton(), precision, columns, choices, multiprocessors: 132 };
+                for (n, targets) in (6..18).flat_map(|n| (0..=n).map(move |targets| (1 << n, 1 << targets))) {
+                    match (shapes.choose(n, targets), table.choose(n, targets)) {
+                        (LaunchShape::Whole { targets, warps, bags }, LaunchShape::Whole { warps: most, .. }) => {
+                            let shared = warps * shared_bytes(precision, columns, targets);
+                            assert!(lanes.contains(&targets) && shared < 48 << 10, "{precision:?} {columns} {shared}");
+                            assert!(warps.is_power_of_two() && bags.is_power_of_two() && bags <= MAX_WARP_BAGS);
+                            assert!(warps == most || columns > 2, "{precision:?} {columns}: {warps} of {most} warps");
+                            fewer += usize::from(warps < most);
+                        }
+                        (LaunchShape::Tiles { targets, .. }, LaunchShape::Tiles { .. }) => {
+                            assert!(of_law.contains(&targets));
+                        }
+                        (found, newton) => panic!("{precision:?} {n} {targets}: {found:?}, Newton's {newton:?}"),
+                    }
+                }
+            }
+        }
+        assert!(fewer > 0, "more columns need more room");
     }
 
     #[test]

@@ -145,6 +145,8 @@ impl CudaEngine {
         let newton = [LaunchShape::whole(precision), LaunchShape::tiles(precision)].map(<[_]>::to_vec);
         let shapes = Shapes::OfLaw {
             newton: TuningTable::load(precision, &newton)?,
+            precision,
+            columns: law.program().columns.len(),
             choices: law::targets(law, precision),
             multiprocessors: device.multiprocessors(),
         };

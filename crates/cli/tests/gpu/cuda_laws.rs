@@ -29,14 +29,18 @@ fn laws() -> Vec<Arc<Law>> {
         law(potential("-m_i*m_j/s"), &[]),
         law(potential("-m_i*m_j*exp(-s/a)/s"), &[]),
         law(potential(everything), &["q"]),
+        // As many columns as a GPU takes.
+        law(potential("(q_i*q_j + u_i*u_j + v_i*v_j + w_i*w_j - m_i*m_j)/s"), &["q", "u", "v", "w"]),
         law(Formula::Acceleration("(2 + q_j + q_i)*(1 + s)".into()), &["q"]),
     ]
 }
 
 fn charged(n: usize) -> (Particles, Time) {
     let (mut p, now) = system(n, n as u64);
-    let values = (0..n).map(|i| (i as f64).sin()).collect();
-    p.columns.push(NamedColumn { name: "q".into(), values });
+    for (name, scale) in [("q", 1.0), ("u", 0.7), ("v", 0.2), ("w", 0.1)] {
+        let values = (0..n).map(|i| (scale * i as f64).sin()).collect();
+        p.columns.push(NamedColumn { name: name.into(), values });
+    }
     (p, now)
 }
 
