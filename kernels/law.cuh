@@ -63,8 +63,7 @@ template <class M, class L> struct ByLaw : M {
 #pragma unroll
         for (int k = 0; k < 3; ++k) {
             M::add_product(sums.sum[k], factor, r[k]);
-            M::add_product(sums.sum[3 + k], factor, v[k]);
-            M::add_product(sums.sum[3 + k], beta, r[k]);
+            M::add_products(sums.sum[3 + k], factor, v[k], beta, r[k]);
         }
         if (L::HAS_POTENTIAL) M::subtract(sums.sum[6], minus_potential);
         if (M::ZERO_COUNTS && absent) sums = before;

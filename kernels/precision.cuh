@@ -115,6 +115,9 @@ template <class R> struct PlainSum : Numbers<R> {
     /// Number of components of a running sum.
     static constexpr int PARTS = 1;
     static __device__ __forceinline__ void add_product(R (&sum)[1], R a, R b) { sum[0] = fma_rn(a, b, sum[0]); }
+    static __device__ __forceinline__ void add_products(R (&sum)[1], R a, R b, R c, R d) {
+        sum[0] = fma_rn(c, d, fma_rn(a, b, sum[0]));
+    }
     static __device__ __forceinline__ void subtract(R (&sum)[1], R x) { sum[0] = sum[0] - x; }
 };
 
@@ -172,6 +175,9 @@ struct F32Kahan : Numbers<float> {
     static __device__ __forceinline__ void add_product(Real (&sum)[2], Real a, Real b) {
         kahan(sum, fma_rn(a, b, -sum[1]));
     }
+    static __device__ __forceinline__ void add_products(Real (&sum)[2], Real a, Real b, Real c, Real d) {
+        kahan(sum, fma_rn(c, d, fma_rn(a, b, -sum[1])));
+    }
     static __device__ __forceinline__ void subtract(Real (&sum)[2], Real x) { kahan(sum, -x - sum[1]); }
     static __device__ __forceinline__ Node node(const Real (&sum)[2]) { return Twofold::normalised(sum[0], -sum[1]); }
 };
@@ -190,6 +196,9 @@ struct DoubleFloat : Numbers<float> {
         sum[1] = sum[1] + error;
     }
     static __device__ __forceinline__ void add_product(Real (&sum)[2], Real a, Real b) { two_sum(sum, a * b); }
+    static __device__ __forceinline__ void add_products(Real (&sum)[2], Real a, Real b, Real c, Real d) {
+        two_sum(sum, fma_rn(c, d, a * b));
+    }
     static __device__ __forceinline__ void subtract(Real (&sum)[2], Real x) { two_sum(sum, -x); }
     static __device__ __forceinline__ Node node(const Real (&sum)[2]) { return Twofold::normalised(sum[0], sum[1]); }
 };

@@ -226,6 +226,18 @@ pub trait Mode: Send + Sync + 'static {
         sum[0] = Self::Real::fma(simd, a, b, sum[0]);
     }
 
+    /// Adds a · b + c · d to the running sum. A mode that keeps the rounding error of additions makes one of them.
+    #[inline(always)]
+    fn add_products<S: Simd>(
+        simd: S,
+        sum: &mut Running<Self::Real, S>,
+        [a, b]: [<Self::Real as Real>::Lanes<S>; 2],
+        [c, d]: [<Self::Real as Real>::Lanes<S>; 2],
+    ) {
+        Self::add_product(simd, sum, a, b);
+        Self::add_product(simd, sum, c, d);
+    }
+
     /// Subtracts x from the running sum.
     #[inline(always)]
     fn subtract<S: Simd>(simd: S, sum: &mut Running<Self::Real, S>, x: <Self::Real as Real>::Lanes<S>) {
@@ -319,6 +331,10 @@ impl Mode for F32Kahan {
         kahan(simd, sum, simd.negate_mul_add_f32s(a, b, sum[1]));
     }
     #[inline(always)]
+    fn add_products<S: Simd>(simd: S, sum: &mut [S::f32s; 2], [a, b]: [S::f32s; 2], [c, d]: [S::f32s; 2]) {
+        kahan(simd, sum, simd.negate_mul_add_f32s(c, d, simd.negate_mul_add_f32s(a, b, sum[1])));
+    }
+    #[inline(always)]
     fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {
         kahan(simd, sum, simd.add_f32s(x, sum[1]));
     }
@@ -347,6 +363,10 @@ impl Mode for DoubleFloat {
     fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
         let term = simd.mul_f32s(a, b);
         two_sum(simd, sum, term);
+    }
+    #[inline(always)]
+    fn add_products<S: Simd>(simd: S, sum: &mut [S::f32s; 2], [a, b]: [S::f32s; 2], [c, d]: [S::f32s; 2]) {
+        two_sum(simd, sum, simd.mul_add_f32s(c, d, simd.mul_f32s(a, b)));
     }
     #[inline(always)]
     fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {

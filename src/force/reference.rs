@@ -213,6 +213,14 @@ fn add<M: Mode>(sum: &mut [M::Real; 2], a: M::Real, b: M::Real) {
     *sum = lanes.map(M::Real::single);
 }
 
+/// Adds a · b + c · d to a sum.
+fn add_two<M: Mode>(sum: &mut [M::Real; 2], of: [[M::Real; 2]; 2]) {
+    let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
+    let [first, second] = of.map(|factors| factors.map(|x| M::Real::splat(Scalar, x)));
+    M::add_products(Scalar, &mut lanes, first, second);
+    *sum = lanes.map(M::Real::single);
+}
+
 /// Subtracts x from a sum.
 fn subtract<M: Mode>(sum: &mut [M::Real; 2], x: M::Real) {
     let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));

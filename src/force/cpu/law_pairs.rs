@@ -260,8 +260,7 @@ fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool, const MASKE
         let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
         let beta = M::Real::mul(simd, slope, rv);
         for k in 0..3 {
-            M::add_product(simd, &mut sums[3 + k], factor, v[k]);
-            M::add_product(simd, &mut sums[3 + k], beta, r[k]);
+            M::add_products(simd, &mut sums[3 + k], [factor, v[k]], [beta, r[k]]);
         }
         if has_potential {
             M::subtract(simd, &mut sums[6], minus_potential);

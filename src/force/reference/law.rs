@@ -1,6 +1,6 @@
 //! Pairs of a [law](crate::law) in plain scalars: what the engines with a law are compared with.
 
-use super::{add, relative, subtract};
+use super::{add, add_two, relative, subtract};
 use crate::error::Result;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS};
 use crate::force::real::Real;
@@ -73,8 +73,7 @@ impl<M: Mode> LawPairs<M> {
         let beta = slope * num_traits::Float::mul_add(x, vx, num_traits::Float::mul_add(y, vy, z * vz));
         for k in 0..3 {
             add::<M>(&mut sums[k], factor, r[k]);
-            add::<M>(&mut sums[3 + k], factor, v[k]);
-            add::<M>(&mut sums[3 + k], beta, r[k]);
+            add_two::<M>(&mut sums[3 + k], [[factor, v[k]], [beta, r[k]]]);
         }
         if self.law.has_potential() {
             subtract::<M>(&mut sums[6], minus_potential);
