@@ -8,9 +8,9 @@ mod node;
 
 pub use node::{MAX_LANES, Node, NodeRow, Sum, Twofold};
 
+use super::operations::Operations;
 use super::precision::Precision;
 use super::real::Real;
-use pulp::Simd;
 
 /// Number of sums in a force: acceleration (3), jerk (3), potential (1).
 pub const SUMS: usize = 7;
@@ -51,31 +51,26 @@ pub trait Mode: Send + Sync + 'static {
 
     /// Adds a · b to the running sum.
     #[inline(always)]
-    fn add_product<S: Simd>(
-        simd: S,
-        sum: &mut Running<Self::Real, S>,
-        a: <Self::Real as Real>::Lanes<S>,
-        b: <Self::Real as Real>::Lanes<S>,
-    ) {
-        sum[0] = Self::Real::fma(simd, a, b, sum[0]);
+    fn add_product<O: Operations<Self::Real>>(unit: O, sum: &mut [O::Lanes; 2], a: O::Lanes, b: O::Lanes) {
+        sum[0] = unit.fma(a, b, sum[0]);
     }
 
     /// Adds a · b + c · d to the running sum. A mode that keeps the rounding error of additions makes one of them.
     #[inline(always)]
-    fn add_products<S: Simd>(
-        simd: S,
-        sum: &mut Running<Self::Real, S>,
-        [a, b]: [<Self::Real as Real>::Lanes<S>; 2],
-        [c, d]: [<Self::Real as Real>::Lanes<S>; 2],
+    fn add_products<O: Operations<Self::Real>>(
+        unit: O,
+        sum: &mut [O::Lanes; 2],
+        [a, b]: [O::Lanes; 2],
+        [c, d]: [O::Lanes; 2],
     ) {
-        Self::add_product(simd, sum, a, b);
-        Self::add_product(simd, sum, c, d);
+        Self::add_product(unit, sum, a, b);
+        Self::add_product(unit, sum, c, d);
     }
 
     /// Subtracts x from the running sum.
     #[inline(always)]
-    fn subtract<S: Simd>(simd: S, sum: &mut Running<Self::Real, S>, x: <Self::Real as Real>::Lanes<S>) {
-        sum[0] = Self::Real::sub(simd, sum[0], x);
+    fn subtract<O: Operations<Self::Real>>(unit: O, sum: &mut [O::Lanes; 2], x: O::Lanes) {
+        sum[0] = unit.sub(sum[0], x);
     }
 
     /// Returns the finished sum over a bag.
@@ -144,9 +139,9 @@ impl Mode for Mixed {
 /// Kahan's compensated sum (1965): `sum[1]` holds the rounding error of the last addition, with the sign of an excess.
 /// The term is passed with the opposite sign, which costs nothing: rounding to nearest is symmetric.
 #[inline(always)]
-fn kahan<S: Simd>(simd: S, sum: &mut [S::f32s; 2], minus_term: S::f32s) {
-    let total = simd.sub_f32s(sum[0], minus_term);
-    sum[1] = simd.add_f32s(simd.sub_f32s(total, sum[0]), minus_term);
+fn kahan<O: Operations<f32>>(unit: O, sum: &mut [O::Lanes; 2], minus_term: O::Lanes) {
+    let total = unit.sub(sum[0], minus_term);
+    sum[1] = unit.add(unit.sub(total, sum[0]), minus_term);
     sum[0] = total;
 }
 
@@ -160,17 +155,22 @@ impl Mode for F32Kahan {
     const ZERO_COUNTS: bool = true;
     const PARTS: usize = 2;
     #[inline(always)]
-    fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
+    fn add_product<O: Operations<f32>>(unit: O, sum: &mut [O::Lanes; 2], a: O::Lanes, b: O::Lanes) {
         // a · b minus the excess of the last addition, rounded once.
-        kahan(simd, sum, simd.negate_mul_add_f32s(a, b, sum[1]));
+        kahan(unit, sum, unit.minus_product(a, b, sum[1]));
     }
     #[inline(always)]
-    fn add_products<S: Simd>(simd: S, sum: &mut [S::f32s; 2], [a, b]: [S::f32s; 2], [c, d]: [S::f32s; 2]) {
-        kahan(simd, sum, simd.negate_mul_add_f32s(c, d, simd.negate_mul_add_f32s(a, b, sum[1])));
+    fn add_products<O: Operations<f32>>(
+        unit: O,
+        sum: &mut [O::Lanes; 2],
+        [a, b]: [O::Lanes; 2],
+        [c, d]: [O::Lanes; 2],
+    ) {
+        kahan(unit, sum, unit.minus_product(c, d, unit.minus_product(a, b, sum[1])));
     }
     #[inline(always)]
-    fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {
-        kahan(simd, sum, simd.add_f32s(x, sum[1]));
+    fn subtract<O: Operations<f32>>(unit: O, sum: &mut [O::Lanes; 2], x: O::Lanes) {
+        kahan(unit, sum, unit.add(x, sum[1]));
     }
     #[inline(always)]
     fn node([sum, excess]: [f32; 2]) -> Twofold {
@@ -180,11 +180,11 @@ impl Mode for F32Kahan {
 
 /// Two-sum (Knuth 1969): the exact error of the addition goes to `sum[1]`.
 #[inline(always)]
-fn two_sum<S: Simd>(simd: S, sum: &mut [S::f32s; 2], term: S::f32s) {
-    let total = simd.add_f32s(sum[0], term);
-    let part = simd.sub_f32s(total, sum[0]);
-    let error = simd.add_f32s(simd.sub_f32s(sum[0], simd.sub_f32s(total, part)), simd.sub_f32s(term, part));
-    *sum = [total, simd.add_f32s(sum[1], error)];
+fn two_sum<O: Operations<f32>>(unit: O, sum: &mut [O::Lanes; 2], term: O::Lanes) {
+    let total = unit.add(sum[0], term);
+    let part = unit.sub(total, sum[0]);
+    let error = unit.add(unit.sub(sum[0], unit.sub(total, part)), unit.sub(term, part));
+    *sum = [total, unit.add(sum[1], error)];
 }
 
 impl Mode for DoubleFloat {
@@ -194,17 +194,21 @@ impl Mode for DoubleFloat {
     const SPLIT: bool = true;
     const PARTS: usize = 2;
     #[inline(always)]
-    fn add_product<S: Simd>(simd: S, sum: &mut [S::f32s; 2], a: S::f32s, b: S::f32s) {
-        let term = simd.mul_f32s(a, b);
-        two_sum(simd, sum, term);
+    fn add_product<O: Operations<f32>>(unit: O, sum: &mut [O::Lanes; 2], a: O::Lanes, b: O::Lanes) {
+        two_sum(unit, sum, unit.mul(a, b));
     }
     #[inline(always)]
-    fn add_products<S: Simd>(simd: S, sum: &mut [S::f32s; 2], [a, b]: [S::f32s; 2], [c, d]: [S::f32s; 2]) {
-        two_sum(simd, sum, simd.mul_add_f32s(c, d, simd.mul_f32s(a, b)));
+    fn add_products<O: Operations<f32>>(
+        unit: O,
+        sum: &mut [O::Lanes; 2],
+        [a, b]: [O::Lanes; 2],
+        [c, d]: [O::Lanes; 2],
+    ) {
+        two_sum(unit, sum, unit.fma(c, d, unit.mul(a, b)));
     }
     #[inline(always)]
-    fn subtract<S: Simd>(simd: S, sum: &mut [S::f32s; 2], x: S::f32s) {
-        two_sum(simd, sum, simd.sub_f32s(simd.splat_f32s(0.0), x));
+    fn subtract<O: Operations<f32>>(unit: O, sum: &mut [O::Lanes; 2], x: O::Lanes) {
+        two_sum(unit, sum, unit.sub(unit.constant(0.0), x));
     }
     #[inline(always)]
     fn node([hi, lo]: [f32; 2]) -> Twofold {

@@ -41,6 +41,8 @@ pub trait Real: Float + Pod + Send + Sync {
     fn sqrt_lanes<S: Simd>(simd: S, a: Self::Lanes<S>) -> Self::Lanes<S>;
     /// a · b + c, rounded once
     fn fma<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>, c: Self::Lanes<S>) -> Self::Lanes<S>;
+    /// c − a · b, rounded once
+    fn minus_product<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>, c: Self::Lanes<S>) -> Self::Lanes<S>;
     /// a = b
     fn equal<S: Simd>(simd: S, a: Self::Lanes<S>, b: Self::Lanes<S>) -> Self::Mask<S>;
     /// a < b
@@ -59,7 +61,7 @@ pub trait Real: Float + Pod + Send + Sync {
 
 macro_rules! real {
     ($real:ty, $width:literal, $nowhere:literal, $lanes:ident, $mask:ident, $splat:ident, $add:ident, $sub:ident,
-     $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $equal:ident, $at_least:ident, $less:ident, $select:ident,
+     $mul:ident, $div:ident, $sqrt:ident, $fma:ident, $minus_product:ident, $equal:ident, $at_least:ident, $less:ident, $select:ident,
      $words:ident, $bits:ident, $splat_bits:ident, $or:ident, $select_bits:ident) => {
         impl Real for $real {
             const WIDTH: usize = $width;
@@ -115,6 +117,10 @@ macro_rules! real {
                 simd.$fma(a, b, c)
             }
             #[inline(always)]
+            fn minus_product<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes, c: S::$lanes) -> S::$lanes {
+                simd.$minus_product(a, b, c)
+            }
+            #[inline(always)]
             fn equal<S: Simd>(simd: S, a: S::$lanes, b: S::$lanes) -> S::$mask {
                 simd.$equal(a, b)
             }
@@ -159,6 +165,7 @@ real!(
     div_f64s,
     sqrt_f64s,
     mul_add_f64s,
+    negate_mul_add_f64s,
     equal_f64s,
     greater_than_or_equal_f64s,
     less_than_f64s,
@@ -182,6 +189,7 @@ real!(
     div_f32s,
     sqrt_f32s,
     mul_add_f32s,
+    negate_mul_add_f32s,
     equal_f32s,
     greater_than_or_equal_f32s,
     less_than_f32s,

@@ -1,5 +1,6 @@
 //! 1/√x in lanes, in two forms with the same bits.
 
+use crate::force::operations::Operations;
 use crate::force::real::Real;
 use bytemuck::cast;
 use pulp::Simd;
@@ -65,26 +66,45 @@ impl Fma {
     pub const fn computes<R: Real, S: Simd>() -> bool {
         size_of::<R>() == size_of::<f64>() && size_of::<R::Lanes<S>>() == size_of::<__m512d>()
     }
+}
 
-    /// Returns 1/s, correctly rounded, for s other than 0 and ∞ and an estimate y₀ of it, to 2⁻¹⁴.
-    ///
-    /// Let e = 1 − s y₀. A step of third order,
-    /// y = y₀ + y₀ (e + e² + e³), rounded up, is within an ulp of 1/s. Then d = 1 − s y is exact, and q = y + y d lies
-    /// at (1/s)(1 − d²) before it is rounded, for every machine's y₀. That rounds as 1/s does unless a midpoint of two
-    /// numbers is between the two, so only where 1/s is less than 4 · 2⁻¹⁰⁶ above a midpoint. There y is the number above
-    /// 1/s, half an ulp away, and d² < 2⁻¹⁰⁶, while no 1/s is as near to a midpoint as 2⁻¹⁰⁶. To round y up matters for
-    /// s = 2 − 2⁻⁵², the exception of Markstein's theorem (1990). Neighbouring forms, such as y rounded to nearest, fail
-    /// for a few values of s that random numbers do not find: the tests have a list of them.
+/// What [`reciprocal`] needs beside the other operations.
+pub trait Estimates: Operations<f64> {
+    /// Returns an estimate of 1/√x to 2⁻¹⁴.
+    fn estimate(self, x: Self::Lanes) -> Self::Lanes;
+    /// a · b + c, rounded up once
+    fn fma_up(self, a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes;
+}
+
+impl Estimates for V4 {
     #[inline(always)]
-    fn reciprocal(self, s: __m512d, y0: __m512d, one: __m512d) -> __m512d {
-        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
-        let unit = self.0.avx512f;
-        let e = unit._mm512_fnmadd_pd(s, y0, one);
-        let p = unit._mm512_fmadd_pd(e, unit._mm512_fmadd_pd(e, e, e), e);
-        let y = unit._mm512_fmadd_round_pd::<UP>(y0, p, y0);
-        let d = unit._mm512_fnmadd_pd(s, y, one);
-        unit._mm512_fmadd_pd(d, y, y)
+    fn estimate(self, x: Self::Lanes) -> Self::Lanes {
+        cast(self.avx512f._mm512_rsqrt14_pd(cast(x)))
     }
+    #[inline(always)]
+    fn fma_up(self, a: Self::Lanes, b: Self::Lanes, c: Self::Lanes) -> Self::Lanes {
+        const UP: i32 = _MM_FROUND_TO_POS_INF | _MM_FROUND_NO_EXC;
+        cast(self.avx512f._mm512_fmadd_round_pd::<UP>(cast(a), cast(b), cast(c)))
+    }
+}
+
+/// Returns 1/s, correctly rounded, for s other than 0 and ∞ and an estimate y₀ of it, to 2⁻¹⁴.
+///
+/// Let e = 1 − s y₀. A step of third order,
+/// y = y₀ + y₀ (e + e² + e³), rounded up, is within an ulp of 1/s. Then d = 1 − s y is exact, and q = y + y d lies
+/// at (1/s)(1 − d²) before it is rounded, for every machine's y₀. That rounds as 1/s does unless a midpoint of two
+/// numbers is between the two, so only where 1/s is less than 4 · 2⁻¹⁰⁶ above a midpoint. There y is the number above
+/// 1/s, half an ulp away, and d² < 2⁻¹⁰⁶, while no 1/s is as near to a midpoint as 2⁻¹⁰⁶. To round y up matters for
+/// s = 2 − 2⁻⁵², the exception of Markstein's theorem (1990). Neighbouring forms, such as y rounded to nearest, fail
+/// for a few values of s that random numbers do not find: the tests have a list of them.
+#[inline(always)]
+pub fn reciprocal<E: Estimates>(unit: E, s: E::Lanes, y0: E::Lanes) -> E::Lanes {
+    let one = unit.constant(1.0);
+    let e = unit.minus_product(s, y0, one);
+    let p = unit.fma(e, unit.fma(e, e, e), e);
+    let y = unit.fma_up(y0, p, y0);
+    let d = unit.minus_product(s, y, one);
+    unit.fma(d, y, y)
 }
 
 impl InverseSqrt for Fma {
@@ -96,10 +116,10 @@ impl InverseSqrt for Fma {
     }
 
     #[inline(always)]
-    fn inverse_of_root<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S> {
+    fn inverse_of_root<R: Real, S: Simd>(self, _: S, x: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S> {
         // The estimate does not wait for the root.
-        let estimate = self.0.avx512f._mm512_rsqrt14_pd(cast(x));
-        cast(self.reciprocal(cast(s), estimate, cast(R::splat(simd, R::one()))))
+        let estimate = self.0.estimate(cast(x));
+        cast(reciprocal(self.0, cast(s), estimate))
     }
 
     #[inline(always)]
@@ -218,11 +238,11 @@ mod tests {
         #[inline(always)]
         fn with_simd<S: Simd>(self, _: S) -> __m512d {
             let splat = |x: f64| cast([x; LANES]);
-            Fma(self.0).reciprocal(splat(self.1), splat(self.2), splat(1.0))
+            cast(reciprocal(self.0, splat(self.1), splat(self.2)))
         }
     }
 
-    /// [`Fma::reciprocal`] with y rounded to nearest.
+    /// [`reciprocal`] with y rounded to nearest.
     fn to_nearest(s: f64, y0: f64) -> f64 {
         let e = (-s).mul_add(y0, 1.0);
         let p = e.mul_add(e.mul_add(e, e), e);

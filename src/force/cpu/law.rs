@@ -1,5 +1,6 @@
 //! Law of the CPU engine: what its pairs read of sources and targets.
 
+use super::compiled::PairCode;
 use super::inverse_sqrt::{Fma, Ieee};
 use super::lanes::Item;
 use super::law_pairs::LawPairs;
@@ -13,12 +14,14 @@ use crate::force::real::Real;
 use crate::law::Law;
 use crate::particles::Particles;
 use pulp::{Simd, WithSimd};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Law, with masses and values in its columns of all particles.
 pub struct LawSources<M: Mode> {
     law: Arc<Law>,
     plan: Plan,
+    /// Machine code of its pairs, where there is one for it and the vectors of the engine.
+    code: OnceLock<Option<PairCode>>,
     /// Mass and values in the columns of each particle, column by column.
     of_targets: Vec<Vec<M::Real>>,
     /// Values in the columns, as the [slots](super::sources) lie: [`Real::WIDTH`] numbers a slot.
@@ -29,7 +32,8 @@ impl<M: Mode> LawSources<M> {
     /// Creates the sources of a law for `K` sums, without particles.
     pub fn new<const K: usize>(law: &Arc<Law>) -> Self {
         let program = if is_whole(K) { law.program() } else { law.accelerations() };
-        Self { law: law.clone(), plan: Plan::new(program), of_targets: Vec::new(), of_sources: Vec::new() }
+        let (law, plan) = (law.clone(), Plan::new(program));
+        Self { law, plan, code: OnceLock::new(), of_targets: Vec::new(), of_sources: Vec::new() }
     }
 
     /// Returns the law.
@@ -40,6 +44,19 @@ impl<M: Mode> LawSources<M> {
     /// Returns the plan of the law's program.
     pub fn plan(&self) -> &Plan {
         &self.plan
+    }
+
+    /// Returns the machine code for vectors of `size` bytes and a form of 1 / s, made when first wanted. An engine has one
+    /// size of vectors, one form and one number of sums.
+    pub fn code<const K: usize>(&self, size: usize, estimates: bool) -> Option<&PairCode> {
+        let program = if is_whole(K) { self.law.program() } else { self.law.accelerations() };
+        let code = self.code.get_or_init(|| PairCode::new::<M, K>(program, size, estimates)).as_ref();
+        code.filter(|code| code.size() == size)
+    }
+
+    /// Returns the number of columns.
+    pub fn columns(&self) -> usize {
+        self.law.program().columns.len()
     }
 
     /// Returns the values of a column as the slots lie, one row a slot.
@@ -92,8 +109,8 @@ impl<M: Mode, const K: usize, const FAR: bool> WithSimd for LawItem<'_, M, K, FA
         if Fma::computes::<M::Real, S>()
             && let Some(unit) = self.item.divide_on
         {
-            return self.item.sum(simd, LawPairs::new(simd, self.law, Fma(unit)));
+            return self.item.sum(simd, LawPairs::new::<K>(simd, self.law, Fma(unit)));
         }
-        self.item.sum(simd, LawPairs::new(simd, self.law, Ieee));
+        self.item.sum(simd, LawPairs::new::<K>(simd, self.law, Ieee));
     }
 }

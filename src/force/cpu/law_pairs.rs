@@ -4,6 +4,8 @@
 //! just-in-time compiler such as cranelift has vectors of 128 bits, a quarter of those of AVX-512. The roots, for which
 //! the unit of divisions is busy longest, are begun for the next block, one by one between other operations of this one.
 
+use super::arithmetic::{LawResults, add_law};
+use super::compiled::{Fixed, Line, PairCode};
 use super::interaction::{Ahead, Interaction};
 use super::inverse_sqrt::InverseSqrt;
 use super::law::LawSources;
@@ -12,6 +14,7 @@ use super::near::Near;
 use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_velocity, restore};
 use super::plan::{DISTANCES, SQUARES, Step};
 use super::sources::columns;
+use crate::force::canonical::BAG;
 use crate::force::mode::{MAX_LANES, Mode};
 use crate::force::real::Real;
 use crate::law::functions;
@@ -40,12 +43,23 @@ pub struct LawPairs<'a, M: Mode, S: Simd, D> {
     turn: usize,
     /// Number of pairs of the next block whose distances are there.
     begun: usize,
+    compiled: Option<Compiled<'a>>,
+    /// Mass and values in the columns of the targets, of those that the law reads.
+    of_targets: Vec<V<M, S>>,
+}
+
+/// Machine code of the pairs, with its memory.
+struct Compiled<'a> {
+    code: &'a PairCode,
+    memory: Vec<Line>,
+    /// Flag that the memory has the targets.
+    has_targets: bool,
 }
 
 impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
     /// Creates the memory for the program of a law, with its constants.
     #[inline(always)]
-    pub fn new(simd: S, law: &'a LawSources<M>, form: D) -> Self {
+    pub fn new<const K: usize>(simd: S, law: &'a LawSources<M>, form: D) -> Self {
         let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
         let blocks: Vec<_> = (0..law.plan().blocks).map(|_| Block::new(zero)).collect();
         for step in &law.plan().fixed {
@@ -54,7 +68,12 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
             }
         }
         let positions = [zero; 2].map(|zero| [zero; 3].map(Block::new));
-        Self { law, form, blocks, positions, turn: 0, begun: 0 }
+        let compiled = law.code::<K>(size_of::<V<M, S>>(), D::PARTIAL).map(|code| Compiled {
+            code,
+            memory: vec![Line::EMPTY; code.lines],
+            has_targets: false,
+        });
+        Self { law, form, blocks, positions, turn: 0, begun: 0, compiled, of_targets: vec![zero; 1 + law.columns()] }
     }
 
     /// Returns a block of the plan.
@@ -150,6 +169,56 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         }
     }
 
+    /// Adds the pairs of a bag to the sums by machine code, if there is some for it. Returns false, with the sums as they
+    /// were, where there is none, or where the form of 1 / s has no value.
+    #[inline(always)]
+    fn run_compiled<const K: usize, const OVER_BAGS: bool>(
+        &mut self,
+        simd: S,
+        (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
+        sums: &mut Sums<M, S, K>,
+    ) -> bool {
+        let width = <M::Real as Real>::WIDTH;
+        let is_full = bag.slots.len() == BAG * columns::<M, K>() * width;
+        let Some(Compiled { code, memory, has_targets }) = self.compiled.as_mut().filter(|_| is_full && !bag.masked)
+        else {
+            return false;
+        };
+        let (of_sums, of_targets) = memory.split_at_mut(code.sums);
+        if !*has_targets {
+            for (line, &fixed) in of_targets.iter_mut().zip(&code.fixed) {
+                line.set(match fixed {
+                    Fixed::Constant(value) => M::Real::splat(simd, M::Real::from_f64(value)),
+                    Fixed::Position(k) => target.pos[k],
+                    Fixed::Low(k) => target.low[k],
+                    Fixed::Velocity(k) => target.vel[k],
+                    Fixed::Softening => target.eps2,
+                    Fixed::Target(column) => self.of_targets[column],
+                });
+            }
+            *has_targets = true;
+        }
+        for (k, line) in of_sums.iter_mut().enumerate() {
+            let sum = sums.get(k / M::PARTS).map(|sum| sum[k % M::PARTS]);
+            line.set(sum.unwrap_or_else(|| M::Real::splat(simd, M::Real::from_f64(0.0))));
+        }
+        let mut beside = [&[][..]; PairCode::MOST_COLUMNS];
+        let beside = &mut beside[..self.law.columns()];
+        for (k, column) in beside.iter_mut().enumerate() {
+            *column = &self.law.of_sources(k as u8)[bag.group * width + bag.first..];
+        }
+        code.run(OVER_BAGS, memory, &bag.slots[bag.first..], beside);
+        if code.checked && self.form.any_nan::<M::Real, S>(memory[code.sums - 1].get()) {
+            return false;
+        }
+        for (k, line) in memory[..M::PARTS * K].iter().enumerate() {
+            sums[k / M::PARTS][k % M::PARTS] = line.get();
+        }
+        // The distances that were begun are those of this bag.
+        self.begun = 0;
+        true
+    }
+
     /// Adds the pairs of a full block to the sums, none of them left out, and begins the rest of the next, full one.
     #[inline(always)]
     fn add_all<const K: usize, const OVER_BAGS: bool>(
@@ -212,20 +281,11 @@ struct Results<'a, M: Mode, S: Simd> {
     has_potential: bool,
 }
 
-/// Results of a pair.
-struct PairResults<M: Mode, S: Simd> {
-    /// Relative position.
-    r: [V<M, S>; 3],
-    /// A, B and −U / m_i
-    factors: [V<M, S>; 3],
-    has_potential: bool,
-}
-
 impl<M: Mode, S: Simd> Results<'_, M, S> {
     #[inline(always)]
-    fn get(&self, k: usize) -> PairResults<M, S> {
+    fn get(&self, k: usize) -> LawResults<V<M, S>> {
         let ([x, y, z], [a, b, c]) = (self.position, self.factors);
-        PairResults {
+        LawResults {
             r: [x.get(k), y.get(k), z.get(k)],
             factors: [a.get(k), b.get(k), c.get(k)],
             has_potential: self.has_potential,
@@ -239,33 +299,18 @@ fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool, const MASKE
     simd: S,
     sums: &mut Sums<M, S, K>,
     (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-    (source, results): (Source<'_, M::Real, OVER_BAGS>, PairResults<M, S>),
+    (source, mut results): (Source<'_, M::Real, OVER_BAGS>, LawResults<V<M, S>>),
 ) {
-    let PairResults { r, mut factors, has_potential } = results;
     let before = *sums;
     if MASKED {
         let (absent, beyond) = (source.absent(simd, bag), source.beyond(simd, bag));
         let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
-        for factor in &mut factors {
+        for factor in &mut results.factors {
             *factor = M::Real::select(simd, absent, zero, M::Real::select(simd, beyond, zero, *factor));
         }
     }
-    let [factor, slope, minus_potential] = factors;
-    for (sum, &r) in sums.iter_mut().zip(&r) {
-        M::add_product(simd, sum, factor, r);
-    }
-    if is_whole(K) {
-        let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
-        let ([x, y, z], [vx, vy, vz]) = (r, v);
-        let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
-        let beta = M::Real::mul(simd, slope, rv);
-        for k in 0..3 {
-            M::add_products(simd, &mut sums[3 + k], [factor, v[k]], [beta, r[k]]);
-        }
-        if has_potential {
-            M::subtract(simd, &mut sums[6], minus_potential);
-        }
-    }
+    let v = if is_whole(K) { relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source) } else { results.r };
+    add_law::<M, S, K>(simd, sums, results, v);
     if M::ZERO_COUNTS && MASKED {
         restore::<M, S, K>(simd, sums, &before, source.absent(simd, bag));
         restore::<M, S, K>(simd, sums, &before, source.beyond(simd, bag));
@@ -281,13 +326,16 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
     #[inline(always)]
     fn take_targets(&mut self, particles: &[u32; MAX_LANES]) {
         self.begun = 0;
+        self.compiled.iter_mut().for_each(|compiled| compiled.has_targets = false);
         for step in &self.law.plan().fixed {
             let column = match step.op {
                 Op::Input(Input::TargetMass) => 0,
                 Op::Input(Input::Target(column)) => 1 + usize::from(column),
                 _ => continue,
             };
-            self.blocks[step.to].fill(load::<M, S>(&self.law.of_targets(column, particles)));
+            let values = load::<M, S>(&self.law.of_targets(column, particles));
+            self.blocks[step.to].fill(values);
+            self.of_targets[column] = values;
         }
     }
 
@@ -301,6 +349,9 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
         next: Ahead<'_, M::Real>,
         sums: &mut Sums<M, S, K>,
     ) -> Near<M, S> {
+        if self.run_compiled::<K, OVER_BAGS>(simd, (target, bag), sums) {
+            return Near::none(simd);
+        }
         let (law, form, stride) = (self.law, self.form, columns::<M, K>() * <M::Real as Real>::WIDTH);
         for place in (0..bag.slots.len() / stride).step_by(BLOCK) {
             let sources = Sources::new(&bag.slots[place * stride..], stride, bag.first, place);

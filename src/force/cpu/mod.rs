@@ -2,6 +2,9 @@
 //! engine in every mode.
 
 mod accelerations;
+mod arithmetic;
+#[allow(unsafe_code, reason = "calls of machine code made at run time")]
+mod compiled;
 mod interaction;
 mod inverse_sqrt;
 mod irregular;

@@ -1,5 +1,6 @@
 //! The pair in lanes, and the sources of a bag added one after the other.
 
+use super::arithmetic::{difference, dot, softened_square};
 use super::inverse_sqrt::{Ieee, InverseSqrt};
 use super::near::{Near, Word};
 use super::sources::columns;
@@ -27,10 +28,10 @@ pub const fn lanes<M: Mode, S: Simd>() -> usize {
 
 /// State of the targets in the lanes. `low` is used by split modes.
 pub struct Lanes<M: Mode, S: Simd> {
-    pos: [V<M, S>; 3],
-    low: [V<M, S>; 3],
-    vel: [V<M, S>; 3],
-    eps2: V<M, S>,
+    pub pos: [V<M, S>; 3],
+    pub low: [V<M, S>; 3],
+    pub vel: [V<M, S>; 3],
+    pub eps2: V<M, S>,
     /// Square of the softened distance below which a source is a neighbour.
     limit: V<M, S>,
     zero: V<M, S>,
@@ -72,8 +73,8 @@ impl<M: Mode, S: Simd> Lanes<M, S> {
 
     /// Returns s² = r² + ε².
     #[inline(always)]
-    pub fn softened_square(&self, simd: S, [x, y, z]: [V<M, S>; 3]) -> V<M, S> {
-        M::Real::fma(simd, x, x, M::Real::fma(simd, y, y, M::Real::fma(simd, z, z, self.eps2)))
+    pub fn softened_square(&self, simd: S, r: [V<M, S>; 3]) -> V<M, S> {
+        softened_square::<M, S>(simd, r, self.eps2)
     }
 }
 
@@ -166,10 +167,9 @@ pub fn relative_position<M: Mode, S: Simd, const OVER_BAGS: bool>(
 ) -> [V<M, S>; 3] {
     let mut r = target.pos;
     for (k, r) in r.iter_mut().enumerate() {
-        *r = M::Real::sub(simd, source.column(simd, k), *r);
-        if M::SPLIT {
-            *r = M::Real::add(simd, *r, M::Real::sub(simd, source.column(simd, 3 + k), target.low[k]));
-        }
+        let of = source.column(simd, k);
+        let low_of = if M::SPLIT { source.column(simd, 3 + k) } else { of };
+        *r = difference::<M, S>(simd, [of, low_of], [*r, target.low[k]]);
     }
     r
 }
@@ -245,8 +245,7 @@ fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool>(
     }
     if is_whole(K) {
         let v = relative_velocity::<M, S, K, OVER_BAGS>(simd, target, source);
-        let ([x, y, z], [vx, vy, vz]) = (r, v);
-        let rv = M::Real::fma(simd, x, vx, M::Real::fma(simd, y, vy, M::Real::mul(simd, z, vz)));
+        let rv = dot::<M, S>(simd, r, v);
         let alpha = M::Real::mul(simd, target.minus_three, M::Real::mul(simd, rv, s_inv2));
         for k in 0..3 {
             M::add_product(simd, &mut sums[3 + k], m_s3, M::Real::fma(simd, alpha, r[k], v[k]));

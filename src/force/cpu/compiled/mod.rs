@@ -1,0 +1,247 @@
+//! Machine code for the pairs of a [law](crate::law), made when an engine first computes with it: of the operations that
+//! the generic arithmetic records on a pair, one loop over the sources of a bag with all values in registers.
+//!
+//! The bits are those of [`LawPairs`](super::law_pairs), which computes what has no code: a bag that a lane leaves
+//! sources out of, laws with elementary functions, machines without AVX2.
+
+mod allocate;
+mod machine;
+mod record;
+mod schedule;
+
+pub use record::Fixed;
+
+use super::sources::columns;
+use crate::force::canonical::BAG;
+use crate::force::mode::Mode;
+use crate::force::real::Real;
+use crate::law::Program;
+use allocate::{Allocation, Homes, Memory};
+use iced_x86::{IcedError, Register};
+use machine::{Address, Operand, Unit, Vector, Writer};
+use memmap2::{Mmap, MmapMut};
+use record::{Operation, Record};
+use schedule::{Read, Schedule, Step};
+use std::mem::{size_of, transmute};
+
+/// Cache line: the place of a vector in the memory of the code, and a column of a slot.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+pub struct Line([u8; LINE]);
+const LINE: usize = 64;
+
+impl Line {
+    /// Line without a vector.
+    pub const EMPTY: Self = Self([0; LINE]);
+
+    /// Stores a vector.
+    #[inline(always)]
+    pub fn set<V: bytemuck::NoUninit>(&mut self, vector: V) {
+        self.0[..size_of::<V>()].copy_from_slice(bytemuck::bytes_of(&vector));
+    }
+
+    /// Returns the vector.
+    #[inline(always)]
+    pub fn get<V: bytemuck::AnyBitPattern>(&self) -> V {
+        bytemuck::pod_read_unaligned(&self.0[..size_of::<V>()])
+    }
+}
+
+/// Registers of the code: its memory, the slots of the sources, the addresses of columns, the number of turns.
+const FRAME: Register = Register::RDI;
+const SLOTS: Register = Register::RSI;
+const ADDRESSES: Register = Register::RDX;
+const TURNS: Register = Register::ECX;
+/// Registers of the columns of a law.
+const BESIDE: [Register; 4] = [Register::R8, Register::R9, Register::R10, Register::R11];
+
+/// The code: its memory, the first number of the slots, the addresses of columns.
+type Function = unsafe extern "sysv64" fn(*mut Line, *const u8, *const *const u8);
+
+/// Machine code that adds all sources of a bag to the sums.
+pub struct PairCode {
+    memory: Mmap,
+    /// Beginning of the code for lanes over targets, and of that for lanes over bags.
+    entries: [usize; 2],
+    /// Vectors that the caller stores in the memory of the code, after the sums.
+    pub fixed: Vec<Fixed>,
+    /// Number of parts of sums, and of the check.
+    pub sums: usize,
+    /// Flag that the last of the sums is NaN where [`super::inverse_sqrt::Fma`] has no value.
+    pub checked: bool,
+    /// Number of lines of its memory.
+    pub lines: usize,
+    /// Number of bytes that it reads from the first number of the slots on, and from that of a column.
+    reads: [[usize; 2]; 2],
+    beside: usize,
+    size: usize,
+}
+
+impl PairCode {
+    /// Largest number of columns of a law.
+    pub const MOST_COLUMNS: usize = BESIDE.len();
+
+    /// Makes the code of a program for `K` sums on vectors of `size` bytes, with 1 / s by `estimates` or by division.
+    /// Returns [`None`] if there is none for it here.
+    pub fn new<M: Mode, const K: usize>(program: &Program, size: usize, estimates: bool) -> Option<Self> {
+        let unit = Unit::of_size(size)?;
+        let beside = program.columns.len();
+        if beside > BESIDE.len() {
+            return None;
+        }
+        let record = Record::new::<M, K>(program, estimates)?;
+        let schedule = Schedule::new(&record);
+        let mut writer = Writer::new(unit, size_of::<M::Real>() == size_of::<f64>());
+        let (mut entries, mut lines, mut reads) = ([0; 2], 0, [[0; 2]; 2]);
+        for over_bags in [false, true] {
+            let mut frame = Frame {
+                over_bags,
+                stride: columns::<M, K>() * LINE,
+                sums: record.sums.len(),
+                fixed: record.fixed.len(),
+                kept: schedule.kept,
+                spilled: 0,
+            };
+            let last = if over_bags { size } else { size_of::<M::Real>() };
+            reads[usize::from(over_bags)] = [BAG * frame.stride - LINE + last, (BAG - 1) * LINE + last];
+            entries[usize::from(over_bags)] = usize::try_from(writer.here()).ok()?;
+            write(&mut writer, &mut frame, &schedule, beside).ok()?;
+            lines = lines.max(frame.spills() + frame.spilled);
+        }
+        let code = writer.finish();
+        let mut memory = MmapMut::map_anon(code.len()).ok()?;
+        memory.copy_from_slice(&code);
+        // Some systems forbid memory that is both made here and executed.
+        let memory = memory.make_exec().ok()?;
+        let Record { fixed, sums, checked, .. } = record;
+        Some(Self { memory, entries, fixed, sums: sums.len(), checked, lines, reads, beside, size })
+    }
+
+    /// Returns the size of its vectors in bytes.
+    pub const fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Adds the sources of a full bag to the sums at the beginning of `memory`. The slots and the columns begin with the
+    /// number of the first lane.
+    #[inline(always)]
+    pub fn run<R: Real>(&self, over_bags: bool, memory: &mut [Line], slots: &[R], columns: &[&[R]]) {
+        let [of_slots, of_column] = self.reads[usize::from(over_bags)];
+        let mut addresses = [std::ptr::null(); BESIDE.len()];
+        assert!(memory.len() >= self.lines && size_of_val(slots) >= of_slots && columns.len() == self.beside);
+        for (address, column) in addresses.iter_mut().zip(columns) {
+            assert!(size_of_val(*column) >= of_column);
+            *address = column.as_ptr().cast();
+        }
+        let entry = self.memory[self.entries[usize::from(over_bags)]..].as_ptr();
+        // SAFETY: the memory is executable and holds a function of this type at the entry; it has the instructions of
+        // the unit with vectors of this size, which the caller has. It reads and writes `lines` lines, and reads as much
+        // of the slots and of each column as was compared above.
+        unsafe {
+            let function = transmute::<*const u8, Function>(entry);
+            function(memory.as_mut_ptr(), slots.as_ptr().cast(), addresses.as_ptr());
+        }
+    }
+}
+
+/// Lines of the memory of the code.
+struct Frame {
+    over_bags: bool,
+    /// Size of a slot in bytes.
+    stride: usize,
+    sums: usize,
+    fixed: usize,
+    kept: usize,
+    spilled: usize,
+}
+
+impl Frame {
+    /// Returns the first line of values that gave way.
+    const fn spills(&self) -> usize {
+        self.sums + self.fixed + self.kept
+    }
+
+    const fn line(&self, line: usize) -> Address {
+        Address { base: FRAME, offset: line * LINE, broadcast: false }
+    }
+}
+
+impl Memory for Frame {
+    fn address(&self, read: Read) -> Address {
+        let broadcast = !self.over_bags;
+        match read {
+            Read::Sum(k) => self.line(k),
+            Read::Fixed(k) => self.line(self.sums + k),
+            Read::Kept(k) => self.line(self.sums + self.fixed + k),
+            Read::Slot { column, place } => {
+                Address { base: SLOTS, offset: place * self.stride + column * LINE, broadcast }
+            }
+            Read::Beside { column, place } => Address { base: BESIDE[column], offset: place * LINE, broadcast },
+        }
+    }
+
+    fn spilled(&mut self, number: usize) -> Address {
+        self.spilled = self.spilled.max(number + 1);
+        self.line(self.spills() + number)
+    }
+}
+
+/// Returns where the sums and the fixed vectors are: in as many registers as the other values can spare.
+fn homes(unit: Unit, frame: &Frame, schedule: &Schedule) -> Homes {
+    let for_values: u8 = match unit {
+        Unit::Avx2 => 7,
+        Unit::Avx512 => 13,
+    };
+    let mut left = 0..unit.registers() - for_values;
+    let home = |k| left.next().map_or(Operand::Memory(frame.line(k)), Operand::Register);
+    let sums = (0..frame.sums).map(home).collect();
+    // How often a turn reads each of them.
+    let mut readers: Vec<(usize, usize)> = (0..frame.fixed).map(|k| (0, k)).collect();
+    for step in &schedule.turn.steps {
+        for &operand in step.operands() {
+            if let Step::Compute(Operation::Read(Read::Fixed(k))) = schedule.turn.steps[operand] {
+                readers[k].0 += 1;
+            }
+        }
+    }
+    readers.sort_unstable_by(|a, b| b.cmp(a));
+    let mut fixed: Vec<Option<Vector>> = vec![None; frame.fixed];
+    for (_, k) in readers {
+        fixed[k] = left.next();
+    }
+    Homes { sums, fixed }
+}
+
+/// Writes the function for a bag.
+fn write(writer: &mut Writer, frame: &mut Frame, schedule: &Schedule, beside: usize) -> Result<(), IcedError> {
+    let homes = homes(writer.unit(), frame, schedule);
+    for (k, &column) in BESIDE[..beside].iter().enumerate() {
+        writer.load_word(column, ADDRESSES, k * size_of::<*const u8>())?;
+    }
+    for (k, &home) in homes.fixed.iter().enumerate() {
+        if let Some(vector) = home {
+            writer.load(vector, frame.address(Read::Fixed(k)))?;
+        }
+    }
+    Allocation::write(writer, frame, &homes, &schedule.first)?;
+    for (k, &home) in homes.sums.iter().enumerate() {
+        if let Operand::Register(vector) = home {
+            writer.load(vector, frame.address(Read::Sum(k)))?;
+        }
+    }
+    writer.set(TURNS, BAG / Schedule::TURN - 1)?;
+    let turn = writer.here();
+    Allocation::write(writer, frame, &homes, &schedule.turn)?;
+    writer.advance(SLOTS, Schedule::TURN * frame.stride)?;
+    for &column in &BESIDE[..beside] {
+        writer.advance(column, Schedule::TURN * LINE)?;
+    }
+    writer.repeat(TURNS, turn)?;
+    Allocation::write(writer, frame, &homes, &schedule.last)?;
+    for (k, &home) in homes.sums.iter().enumerate() {
+        if let Operand::Register(vector) = home {
+            writer.store(frame.address(Read::Sum(k)), vector)?;
+        }
+    }
+    writer.end()
+}
