@@ -6,15 +6,6 @@ use super::pair::{Bag, Lanes, Sums, add_bag};
 use crate::force::mode::{MAX_LANES, Mode};
 use pulp::Simd;
 
-/// Bag that comes next, so that its first pairs may be begun: where its sources lie. No slots where none comes.
-#[derive(Clone, Copy)]
-pub struct Ahead<'a, R> {
-    /// The slots of the sources.
-    pub slots: &'a [R],
-    /// Lane of the bag in the slots, or of the first bag of several.
-    pub first: usize,
-}
-
 /// Computation of the pairs of the targets in the lanes with the sources of a bag.
 pub trait Interaction<M: Mode, S: Simd, const K: usize, const FAR: bool> {
     /// Flag that a place without a source must be masked: it would change the sums.
@@ -23,14 +14,12 @@ pub trait Interaction<M: Mode, S: Simd, const K: usize, const FAR: bool> {
     /// Takes the particles in the lanes, for what the law reads of a target.
     fn take_targets(&mut self, particles: &[u32; MAX_LANES]);
 
-    /// Adds the sources of a bag to the sums. With `FAR` the neighbours of a target are left out, and returned. `next` is
-    /// the bag of the next call before targets are taken again.
+    /// Adds the sources of a bag to the sums. With `FAR` the neighbours of a target are left out, and returned.
     fn add_bag<const OVER_BAGS: bool>(
         &mut self,
         simd: S,
         target: &Lanes<M, S>,
         bag: &Bag<'_, M, S>,
-        next: Ahead<'_, M::Real>,
         sums: &mut Sums<M, S, K>,
     ) -> Near<M, S>;
 }
@@ -51,7 +40,6 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
         simd: S,
         target: &Lanes<M, S>,
         bag: &Bag<'_, M, S>,
-        _: Ahead<'_, M::Real>,
         sums: &mut Sums<M, S, K>,
     ) -> Near<M, S> {
         add_bag::<M, S, D, K, OVER_BAGS, FAR>((simd, self.0), target, bag, sums)

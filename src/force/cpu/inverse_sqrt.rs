@@ -15,13 +15,8 @@ pub trait InverseSqrt: Copy {
     /// Number of sources whose 1/√x is begun before the products of an earlier one are added to the sums, in a mode
     /// whose positions are `split` or not: as many as were fastest.
     fn ahead<S: Simd>(split: bool) -> usize;
-    /// Returns 1/s with the bits of a division, correctly rounded, where s = √x.
-    fn inverse_of_root<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S>;
     /// Returns 1/√x with the bits of a square root and a division, each correctly rounded.
-    #[inline(always)]
-    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S> {
-        self.inverse_of_root::<R, S>(simd, x, R::sqrt_lanes(simd, x))
-    }
+    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S>;
     /// Returns true if a lane is NaN.
     fn any_nan<R: Real, S: Simd>(self, x: R::Lanes<S>) -> bool;
 }
@@ -45,8 +40,8 @@ impl InverseSqrt for Ieee {
     }
 
     #[inline(always)]
-    fn inverse_of_root<R: Real, S: Simd>(self, simd: S, _: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S> {
-        <R as Real>::div(simd, R::splat(simd, R::one()), s)
+    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S> {
+        <R as Real>::div(simd, R::splat(simd, R::one()), R::sqrt_lanes(simd, x))
     }
 
     #[inline(always)]
@@ -116,10 +111,10 @@ impl InverseSqrt for Fma {
     }
 
     #[inline(always)]
-    fn inverse_of_root<R: Real, S: Simd>(self, _: S, x: R::Lanes<S>, s: R::Lanes<S>) -> R::Lanes<S> {
+    fn inverse_sqrt<R: Real, S: Simd>(self, simd: S, x: R::Lanes<S>) -> R::Lanes<S> {
         // The estimate does not wait for the root.
         let estimate = self.0.estimate(cast(x));
-        cast(reciprocal(self.0, cast(s), estimate))
+        cast(reciprocal(self.0, cast(R::sqrt_lanes(simd, x)), estimate))
     }
 
     #[inline(always)]

@@ -11,7 +11,7 @@
 //! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions,
 //! and every operation in it would become a call (measured: ten times slower).
 
-use super::interaction::{Ahead, Interaction, Newton};
+use super::interaction::{Interaction, Newton};
 use super::inverse_sqrt::{Fma, Ieee};
 use super::pair::{Bag, Lanes, finish, is_whole, lanes, load, zero};
 use super::sources::columns;
@@ -156,8 +156,7 @@ fn over_targets<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, 
         }
         let masked = item.index[first..last].iter().any(|&i| i as usize / BAG == number);
         let bag = bag_of_targets::<M, S, K, FAR>(item, number, masked.then_some(&own));
-        let next = slots_of_bag::<M, K, FAR>(item, number + 1);
-        let near = pairs.add_bag::<false>(simd, &target, &bag, next, &mut sums);
+        let near = pairs.add_bag::<false>(simd, &target, &bag, &mut sums);
         if FAR {
             for k in first..last {
                 item.set_near(k, number, near.of_lane(k - first));
@@ -181,21 +180,6 @@ fn over_targets<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, 
     }
 }
 
-/// Returns the slots of a bag's sources: none beyond the last bag of the item.
-#[inline(always)]
-fn slots_of_bag<'a, M: Mode, const K: usize, const FAR: bool>(
-    item: &Item<'a, M, K, FAR>,
-    bag: usize,
-) -> Ahead<'a, M::Real> {
-    let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M, K>());
-    if bag >= item.first_bag + item.bags {
-        return Ahead { slots: &[], first: 0 };
-    }
-    let slots = &item.sources[bag / width * BAG * columns * width..][..BAG * columns * width];
-    let in_bag = (item.len - bag * BAG).min(BAG);
-    Ahead { slots: &slots[..in_bag * columns * width], first: bag % width }
-}
-
 /// Returns a bag for all lanes. The target of each lane has the source index `own`, or none of them lies in the bag.
 #[inline(always)]
 fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
@@ -203,7 +187,9 @@ fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
     bag: usize,
     own: Option<&[u32; MAX_LANES]>,
 ) -> Bag<'a, M, S> {
-    let Ahead { slots, first } = slots_of_bag::<M, K, FAR>(item, bag);
+    let (width, columns) = (<M::Real as Real>::WIDTH, columns::<M, K>());
+    let slots = &item.sources[bag / width * BAG * columns * width..][..BAG * columns * width];
+    let in_bag = (item.len - bag * BAG).min(BAG);
     let mut absent = [M::Real::from_f64(-1.0); MAX_LANES];
     if let Some(own) = own {
         for (absent, &i) in absent.iter_mut().zip(own) {
@@ -214,9 +200,9 @@ fn bag_of_targets<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
     }
     let filled = [M::Real::from_f64(BAG as f64); MAX_LANES];
     Bag {
-        slots,
-        group: bag / <M::Real as Real>::WIDTH * BAG,
-        first,
+        slots: &slots[..in_bag * columns * width],
+        group: bag / width * BAG,
+        first: bag % width,
         absent: load::<M, S>(&absent),
         filled: load::<M, S>(&filled),
         masked: own.is_some(),
@@ -249,8 +235,7 @@ fn over_bags<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, con
             let masked = these.contains(&(own / BAG)) || incomplete;
             let bag = bags_of_target::<M, S, K, FAR>(item, first + part, masked.then_some(own));
             let mut sums = zero::<M, S, K>(simd);
-            let next = slots_of_bags::<M, S, K, FAR>(item, first + part + lanes);
-            let near = pairs.add_bag::<true>(simd, &target, &bag, next, &mut sums);
+            let near = pairs.add_bag::<true>(simd, &target, &bag, &mut sums);
             if FAR {
                 for number in these.start..these.end.min(item.first_bag + item.bags) {
                     item.set_near(k, number, near.of_lane(number - these.start));
@@ -268,20 +253,6 @@ fn over_bags<M: Mode, S: Simd, I: Interaction<M, S, K, FAR>, const K: usize, con
     tree.root()
 }
 
-/// Returns the slots of as many consecutive bags as there are lanes: none beyond the last bag of the item.
-#[inline(always)]
-fn slots_of_bags<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
-    item: &Item<'a, M, K, FAR>,
-    first_bag: usize,
-) -> Ahead<'a, M::Real> {
-    let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M, K>(), lanes::<M, S>());
-    if first_bag >= item.first_bag + item.bags {
-        return Ahead { slots: &[], first: 0 };
-    }
-    let slots = &item.sources[first_bag / width * BAG * columns * width..][..BAG * columns * width];
-    Ahead { slots, first: first_bag % width / lanes * lanes }
-}
-
 /// Returns as many consecutive bags as there are lanes, one for each. The target has the source index `own`; without it
 /// the target lies in none of them, and their sources are all there or do not count.
 #[inline(always)]
@@ -290,11 +261,12 @@ fn bags_of_target<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
     first_bag: usize,
     own: Option<usize>,
 ) -> Bag<'a, M, S> {
-    let Ahead { slots, first } = slots_of_bags::<M, S, K, FAR>(item, first_bag);
+    let (width, columns, lanes) = (<M::Real as Real>::WIDTH, columns::<M, K>(), lanes::<M, S>());
+    let slots = &item.sources[first_bag / width * BAG * columns * width..][..BAG * columns * width];
     let mut absent = [M::Real::from_f64(-1.0); MAX_LANES];
     let mut filled = [M::Real::from_f64(BAG as f64); MAX_LANES];
     if let Some(own) = own {
-        for lane in 0..lanes::<M, S>() {
+        for lane in 0..lanes {
             let bag = first_bag + lane;
             if bag == own / BAG {
                 absent[lane] = M::Real::from_f64((own % BAG) as f64);
@@ -303,7 +275,7 @@ fn bags_of_target<'a, M: Mode, S: Simd, const K: usize, const FAR: bool>(
         }
     }
     let (absent, filled) = (load::<M, S>(&absent), load::<M, S>(&filled));
-    let group = first_bag / <M::Real as Real>::WIDTH * BAG;
+    let (group, first) = (first_bag / width * BAG, first_bag % width / lanes * lanes);
     Bag { slots, group, first, absent, filled, masked: own.is_some() }
 }
 

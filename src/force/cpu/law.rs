@@ -1,7 +1,7 @@
 //! Law of the CPU engine: what its pairs read of sources and targets.
 
 use super::compiled::PairCode;
-use super::inverse_sqrt::{Fma, Ieee};
+use super::inverse_sqrt::Fma;
 use super::lanes::Item;
 use super::law_pairs::LawPairs;
 use super::pair::is_whole;
@@ -106,11 +106,7 @@ impl<M: Mode, const K: usize, const FAR: bool> WithSimd for LawItem<'_, M, K, FA
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, simd: S) {
-        if Fma::computes::<M::Real, S>()
-            && let Some(unit) = self.item.divide_on
-        {
-            return self.item.sum(simd, LawPairs::new::<K>(simd, self.law, Fma(unit)));
-        }
-        self.item.sum(simd, LawPairs::new::<K>(simd, self.law, Ieee));
+        let estimates = Fma::computes::<M::Real, S>() && self.item.divide_on.is_some();
+        self.item.sum(simd, LawPairs::new::<K>(simd, self.law, estimates));
     }
 }

@@ -1,51 +1,40 @@
-//! Pairs of a [law](crate::law) in lanes: its program, operation by operation, on a block of pairs at a time.
+//! Pairs of a [law](crate::law) in lanes: by [machine code](super::compiled), or its program operation by operation on a
+//! block of pairs at a time.
 //!
-//! Each operation is a loop over full vectors of the widest unit, between blocks of memory in the innermost cache. A
-//! just-in-time compiler such as cranelift has vectors of 128 bits, a quarter of those of AVX-512. The roots, for which
-//! the unit of divisions is busy longest, are begun for the next block, one by one between other operations of this one.
+//! Machine code is of the law's own operations, without elementary functions, and of sources that no lane leaves out. For
+//! all others each operation is a loop over full vectors of the widest unit, between blocks of memory in the innermost
+//! cache.
 
 use super::arithmetic::{LawResults, add_law};
 use super::compiled::{Fixed, Line, PairCode};
-use super::interaction::{Ahead, Interaction};
-use super::inverse_sqrt::InverseSqrt;
+use super::interaction::Interaction;
+use super::inverse_sqrt::{Ieee, InverseSqrt as _};
 use super::law::LawSources;
-use super::law_blocks::{BLOCK, Block, Distances, Sources};
+use super::law_blocks::{BLOCK, Block, Sources};
 use super::near::Near;
-use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_velocity, restore};
-use super::plan::{DISTANCES, SQUARES, Step};
+use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
+use super::plan::{ROOTS, SQUARES, Step};
 use super::sources::columns;
-use crate::force::canonical::BAG;
 use crate::force::mode::{MAX_LANES, Mode};
 use crate::force::real::Real;
 use crate::law::functions;
 use crate::law::program::{Input, Op};
 use pulp::Simd;
-use std::hint::black_box;
+use std::ops::Range;
 
 /// Number of pairs of each lane whose results are in registers at a time.
 const IN_REGISTERS: usize = 8;
 
-/// Number of pairs of the next block whose distances are begun between the steps of this one; the others are begun while
-/// this one's pairs are added to the sums.
-const AMONG_STEPS: usize = BLOCK / 2;
-/// Number of those that are begun before 1 / s is made of the roots of this one: that takes as long.
-const BEFORE_STEPS: usize = 2;
-
 /// Pairs of a law, with the memory for their program.
-pub struct LawPairs<'a, M: Mode, S: Simd, D> {
+pub struct LawPairs<'a, M: Mode, S: Simd> {
     law: &'a LawSources<M>,
-    form: D,
-    /// Blocks of the plan.
-    blocks: Vec<Block<M, S>>,
-    /// Relative positions, in two turns as the distances.
-    positions: [[Block<M, S>; 3]; 2],
-    /// Turn of the present block.
-    turn: usize,
-    /// Number of pairs of the next block whose distances are there.
-    begun: usize,
-    compiled: Option<Compiled<'a>>,
     /// Mass and values in the columns of the targets, of those that the law reads.
     of_targets: Vec<V<M, S>>,
+    compiled: Option<Compiled<'a>>,
+    /// Blocks of the plan.
+    blocks: Vec<Block<M, S>>,
+    /// Relative positions.
+    position: [Block<M, S>; 3],
 }
 
 /// Machine code of the pairs, with its memory.
@@ -56,10 +45,11 @@ struct Compiled<'a> {
     has_targets: bool,
 }
 
-impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
-    /// Creates the memory for the program of a law, with its constants.
+impl<'a, M: Mode, S: Simd> LawPairs<'a, M, S> {
+    /// Creates the memory for the program of a law, with its constants. With `estimates` machine code has
+    /// [`reciprocal`](super::inverse_sqrt::reciprocal) for 1 / s.
     #[inline(always)]
-    pub fn new<const K: usize>(simd: S, law: &'a LawSources<M>, form: D) -> Self {
+    pub fn new<const K: usize>(simd: S, law: &'a LawSources<M>, estimates: bool) -> Self {
         let zero = M::Real::splat(simd, M::Real::from_f64(0.0));
         let blocks: Vec<_> = (0..law.plan().blocks).map(|_| Block::new(zero)).collect();
         for step in &law.plan().fixed {
@@ -67,26 +57,87 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
                 blocks[step.to].fill(M::Real::splat(simd, M::Real::from_f64(value)));
             }
         }
-        let positions = [zero; 2].map(|zero| [zero; 3].map(Block::new));
-        let compiled = law.code::<K>(size_of::<V<M, S>>(), D::PARTIAL).map(|code| Compiled {
+        let compiled = law.code::<K>(size_of::<V<M, S>>(), estimates).map(|code| Compiled {
             code,
             memory: vec![Line::EMPTY; code.lines],
             has_targets: false,
         });
-        Self { law, form, blocks, positions, turn: 0, begun: 0, compiled, of_targets: vec![zero; 1 + law.columns()] }
+        let (of_targets, position) = (vec![zero; 1 + law.columns()], [zero; 3].map(Block::new));
+        Self { law, of_targets, compiled, blocks, position }
     }
 
-    /// Returns a block of the plan.
+    /// Adds the pairs with the sources in a range of places to the sums by machine code, if there is some for them. Returns
+    /// false, with the sums as they were, where there is none, or where its form of 1 / s has no value.
     #[inline(always)]
-    fn block(&self, block: usize) -> &Block<M, S> {
-        &self.blocks[if block < DISTANCES { block + self.turn * DISTANCES } else { block }]
+    fn run_compiled<const K: usize, const OVER_BAGS: bool>(
+        &mut self,
+        simd: S,
+        (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
+        places: Range<usize>,
+        sums: &mut Sums<M, S, K>,
+    ) -> bool {
+        let Some(Compiled { code, memory, has_targets }) = self.compiled.as_mut().filter(|_| !places.is_empty()) else {
+            return false;
+        };
+        let (of_sums, of_targets) = memory.split_at_mut(code.sums);
+        if !*has_targets {
+            for (line, &fixed) in of_targets.iter_mut().zip(&code.fixed) {
+                line.set(match fixed {
+                    Fixed::Constant(value) => M::Real::splat(simd, M::Real::from_f64(value)),
+                    Fixed::Position(k) => target.pos[k],
+                    Fixed::Low(k) => target.low[k],
+                    Fixed::Velocity(k) => target.vel[k],
+                    Fixed::Softening => target.eps2,
+                    Fixed::Target(column) => self.of_targets[column],
+                });
+            }
+            *has_targets = true;
+        }
+        for (k, line) in of_sums.iter_mut().enumerate() {
+            line.set(match sums.get(k / M::PARTS) {
+                Some(sum) => sum[k % M::PARTS],
+                None => M::Real::splat(simd, M::Real::from_f64(0.0)),
+            });
+        }
+        let width = <M::Real as Real>::WIDTH;
+        let mut beside = [&[][..]; PairCode::MOST_COLUMNS];
+        let beside = &mut beside[..self.law.columns()];
+        for (k, column) in beside.iter_mut().enumerate() {
+            *column = &self.law.of_sources(k as u8)[(bag.group + places.start) * width + bag.first..];
+        }
+        let slots = &bag.slots[places.start * columns::<M, K>() * width + bag.first..];
+        code.run(OVER_BAGS, memory, slots, beside, places.len());
+        if code.checked
+            && memory[code.sums - 1].lanes::<M::Real, V<M, S>>().iter().any(|x| num_traits::Float::is_nan(*x))
+        {
+            return false;
+        }
+        for (k, line) in memory[..M::PARTS * K].iter().enumerate() {
+            sums[k / M::PARTS][k % M::PARTS] = line.get();
+        }
+        true
     }
 
-    /// Returns the distances of a turn.
+    /// Computes the distances of a block of pairs.
     #[inline(always)]
-    fn distances(&self, turn: usize) -> Distances<'_, M, S> {
-        let scalars = &self.blocks.as_chunks().0[turn];
-        Distances { scalars, position: &self.positions[turn], reads: self.law.plan().reads }
+    fn distances<const OVER_BAGS: bool>(&self, simd: S, target: &Lanes<M, S>, sources: Sources<'_, M::Real>) {
+        let reads = self.law.plan().reads;
+        for k in 0..sources.len() {
+            let r = relative_position::<M, S, OVER_BAGS>(simd, target, sources.get(k));
+            let square = target.softened_square(simd, r);
+            if reads.square {
+                self.blocks[SQUARES].set(k, square);
+            }
+            if reads.root {
+                self.blocks[ROOTS].set(k, M::Real::sqrt_lanes(simd, square));
+            }
+            if reads.inverse {
+                self.blocks[reads.inverses()].set(k, Ieee.inverse_sqrt::<M::Real, S>(simd, square));
+            }
+            for (position, &r) in self.position.iter().zip(&r) {
+                position.set(k, r);
+            }
+        }
     }
 
     /// Computes a step for all pairs of the block. Places beyond the last source hold what is left of earlier ones.
@@ -100,7 +151,7 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         let to = &self.blocks[to];
         macro_rules! each {
             ($k:ident, [$($x:ident = $block:expr),+] => $value:expr) => {{
-                $(let $x = self.block(usize::from($block));)+
+                $(let $x = &self.blocks[usize::from($block)];)+
                 for part in (0..BLOCK).step_by(IN_REGISTERS) {
                     // Written when all are read: for all that the compiler knows, an operand may lie there.
                     let mut results = [M::Real::splat(simd, M::Real::from_f64(0.0)); IN_REGISTERS];
@@ -117,8 +168,8 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         // A plain loop over numbers, which the compiler turns into vector code.
         macro_rules! each_number {
             ($function:ident, [$x:expr $(, $y:ident = $block:expr)?]) => {{
-                let mut numbers = self.block(usize::from($x)).values();
-                $(let $y = self.block(usize::from($block)).values();)?
+                let mut numbers = self.blocks[usize::from($x)].values();
+                $(let $y = self.blocks[usize::from($block)].values();)?
                 for (k, x) in bytemuck::cast_slice_mut::<_, M::Real>(&mut numbers).iter_mut().enumerate() {
                     let _ = k;
                     *x = functions::$function(*x $(, bytemuck::cast_slice::<_, M::Real>(&$y)[k])?);
@@ -169,127 +220,31 @@ impl<'a, M: Mode, S: Simd, D: InverseSqrt> LawPairs<'a, M, S, D> {
         }
     }
 
-    /// Adds the pairs of a bag to the sums by machine code, if there is some for it. Returns false, with the sums as they
-    /// were, where there is none, or where the form of 1 / s has no value.
+    /// Adds the pairs of a block to the sums. With `MASKED` a lane may leave some of them out.
     #[inline(always)]
-    fn run_compiled<const K: usize, const OVER_BAGS: bool>(
-        &mut self,
-        simd: S,
-        (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-        sums: &mut Sums<M, S, K>,
-    ) -> bool {
-        let width = <M::Real as Real>::WIDTH;
-        let is_full = bag.slots.len() == BAG * columns::<M, K>() * width;
-        let Some(Compiled { code, memory, has_targets }) = self.compiled.as_mut().filter(|_| is_full && !bag.masked)
-        else {
-            return false;
-        };
-        let (of_sums, of_targets) = memory.split_at_mut(code.sums);
-        if !*has_targets {
-            for (line, &fixed) in of_targets.iter_mut().zip(&code.fixed) {
-                line.set(match fixed {
-                    Fixed::Constant(value) => M::Real::splat(simd, M::Real::from_f64(value)),
-                    Fixed::Position(k) => target.pos[k],
-                    Fixed::Low(k) => target.low[k],
-                    Fixed::Velocity(k) => target.vel[k],
-                    Fixed::Softening => target.eps2,
-                    Fixed::Target(column) => self.of_targets[column],
-                });
-            }
-            *has_targets = true;
-        }
-        for (k, line) in of_sums.iter_mut().enumerate() {
-            let sum = sums.get(k / M::PARTS).map(|sum| sum[k % M::PARTS]);
-            line.set(sum.unwrap_or_else(|| M::Real::splat(simd, M::Real::from_f64(0.0))));
-        }
-        let mut beside = [&[][..]; PairCode::MOST_COLUMNS];
-        let beside = &mut beside[..self.law.columns()];
-        for (k, column) in beside.iter_mut().enumerate() {
-            *column = &self.law.of_sources(k as u8)[bag.group * width + bag.first..];
-        }
-        code.run(OVER_BAGS, memory, &bag.slots[bag.first..], beside);
-        if code.checked && self.form.any_nan::<M::Real, S>(memory[code.sums - 1].get()) {
-            return false;
-        }
-        for (k, line) in memory[..M::PARTS * K].iter().enumerate() {
-            sums[k / M::PARTS][k % M::PARTS] = line.get();
-        }
-        // The distances that were begun are those of this bag.
-        self.begun = 0;
-        true
-    }
-
-    /// Adds the pairs of a full block to the sums, none of them left out, and begins the rest of the next, full one.
-    #[inline(always)]
-    fn add_all<const K: usize, const OVER_BAGS: bool>(
-        &self,
-        simd: S,
-        (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-        [sources, next]: [Sources<'_, M::Real>; 2],
-        sums: &mut Sums<M, S, K>,
-    ) {
-        let (sources, next) = (sources.full(), next.full());
-        let (results, later) = (self.results(), self.distances(1 - self.turn));
-        let mut now = *sums;
-        for k in 0..BLOCK {
-            if k % 2 == 0 {
-                later.begin::<D, OVER_BAGS>((simd, self.form), target, next, AMONG_STEPS + k / 2);
-            }
-            let pair = (sources.get::<OVER_BAGS>(k), results.get(k));
-            add_pair::<M, S, K, OVER_BAGS, false>(simd, &mut now, (target, bag), pair);
-        }
-        *sums = now;
-    }
-
-    /// Adds the pairs of a block to the sums, except those that a lane leaves out.
-    #[inline(always)]
-    fn add_some<const K: usize, const OVER_BAGS: bool>(
+    fn add_block<const K: usize, const OVER_BAGS: bool, const MASKED: bool>(
         &self,
         simd: S,
         (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
         sources: Sources<'_, M::Real>,
         sums: &mut Sums<M, S, K>,
     ) {
-        let results = self.results();
+        let plan = self.law.plan();
+        // Where there is none it is not read.
+        let factors = [Some(plan.factor), plan.slope, plan.minus_potential];
+        let [a, b, c] = factors.map(|block| &self.blocks[block.unwrap_or(SQUARES)]);
+        let [x, y, z] = &self.position;
         let mut now = *sums;
         for k in 0..sources.len() {
-            let pair = (sources.get::<OVER_BAGS>(k), results.get(k));
-            add_pair::<M, S, K, OVER_BAGS, true>(simd, &mut now, (target, bag), pair);
+            let results = LawResults {
+                r: [x.get(k), y.get(k), z.get(k)],
+                factors: [a.get(k), b.get(k), c.get(k)],
+                has_potential: plan.minus_potential.is_some(),
+            };
+            let pair = (sources.get::<OVER_BAGS>(k), results);
+            add_pair::<M, S, K, OVER_BAGS, MASKED>(simd, &mut now, (target, bag), pair);
         }
         *sums = now;
-    }
-
-    /// Returns the results of the present block.
-    #[inline(always)]
-    fn results(&self) -> Results<'_, M, S> {
-        let plan = self.law.plan();
-        let block = |block: Option<usize>| self.block(block.unwrap_or(SQUARES));
-        Results {
-            position: &self.positions[self.turn],
-            // Where there is none it is not read.
-            factors: [block(Some(plan.factor)), block(plan.slope), block(plan.minus_potential)],
-            has_potential: plan.minus_potential.is_some(),
-        }
-    }
-}
-
-/// Results of a block of pairs.
-struct Results<'a, M: Mode, S: Simd> {
-    position: &'a [Block<M, S>; 3],
-    /// A, B and −U / m_i
-    factors: [&'a Block<M, S>; 3],
-    has_potential: bool,
-}
-
-impl<M: Mode, S: Simd> Results<'_, M, S> {
-    #[inline(always)]
-    fn get(&self, k: usize) -> LawResults<V<M, S>> {
-        let ([x, y, z], [a, b, c]) = (self.position, self.factors);
-        LawResults {
-            r: [x.get(k), y.get(k), z.get(k)],
-            factors: [a.get(k), b.get(k), c.get(k)],
-            has_potential: self.has_potential,
-        }
     }
 }
 
@@ -317,16 +272,15 @@ fn add_pair<M: Mode, S: Simd, const K: usize, const OVER_BAGS: bool, const MASKE
     }
 }
 
-impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interaction<M, S, K, FAR>
-    for LawPairs<'_, M, S, D>
-{
+impl<M: Mode, S: Simd, const K: usize, const FAR: bool> Interaction<M, S, K, FAR> for LawPairs<'_, M, S> {
     // A law need not vanish with the mass, nor far away.
     const MASKS_PLACES: bool = true;
 
     #[inline(always)]
     fn take_targets(&mut self, particles: &[u32; MAX_LANES]) {
-        self.begun = 0;
-        self.compiled.iter_mut().for_each(|compiled| compiled.has_targets = false);
+        if let Some(compiled) = &mut self.compiled {
+            compiled.has_targets = false;
+        }
         for step in &self.law.plan().fixed {
             let column = match step.op {
                 Op::Input(Input::TargetMass) => 0,
@@ -346,50 +300,28 @@ impl<M: Mode, S: Simd, D: InverseSqrt, const K: usize, const FAR: bool> Interact
         simd: S,
         target: &Lanes<M, S>,
         bag: &Bag<'_, M, S>,
-        next: Ahead<'_, M::Real>,
         sums: &mut Sums<M, S, K>,
     ) -> Near<M, S> {
-        if self.run_compiled::<K, OVER_BAGS>(simd, (target, bag), sums) {
-            return Near::none(simd);
-        }
-        let (law, form, stride) = (self.law, self.form, columns::<M, K>() * <M::Real as Real>::WIDTH);
-        for place in (0..bag.slots.len() / stride).step_by(BLOCK) {
+        let stride = columns::<M, K>() * <M::Real as Real>::WIDTH;
+        let (mut place, of_bag) = (0, bag.slots.len() / stride);
+        while place < of_bag {
+            let whole = bag.end_of_whole(place, of_bag) - place;
+            let compiled = place..place + whole / PairCode::TURN * PairCode::TURN;
+            if self.run_compiled::<K, OVER_BAGS>(simd, (target, bag), compiled.clone(), sums) {
+                place = compiled.end;
+                continue;
+            }
             let sources = Sources::new(&bag.slots[place * stride..], stride, bag.first, place);
-            let later = &bag.slots[place * stride + sources.slots.len()..];
-            let (slots, first) = if later.is_empty() { (next.slots, next.first) } else { (later, bag.first) };
-            let next = Sources::new(slots, stride, first, 0);
-            self.turn = 1 - self.turn;
-            let (now, later) = (self.distances(self.turn), self.distances(1 - self.turn));
-            for k in self.begun..sources.len() {
-                now.begin::<D, OVER_BAGS>((simd, form), target, sources, k);
-            }
-            let all = !bag.masked && sources.is_full() && next.is_full();
-            let mut begun = 0;
-            while D::PARTIAL && all && begun < BEFORE_STEPS {
-                later.begin::<D, OVER_BAGS>((simd, form), target, next.full(), begun);
-                begun += 1;
-            }
-            now.finish(simd, form);
-            for &step in &law.plan().steps {
-                if all && begun < AMONG_STEPS {
-                    later.begin::<D, OVER_BAGS>((simd, form), target, next.full(), begun);
-                    begun += 1;
-                }
+            self.distances::<OVER_BAGS>(simd, target, sources);
+            for &step in &self.law.plan().steps {
                 self.step::<OVER_BAGS>(simd, step, (sources, bag.group));
             }
-            while all && begun < AMONG_STEPS {
-                later.begin::<D, OVER_BAGS>((simd, form), target, next.full(), begun);
-                begun += 1;
-            }
-            // In memory until here: the steps use the registers.
-            let (of, sums) = ((target, bag), black_box(&mut *sums));
-            if all {
-                self.add_all::<K, OVER_BAGS>(simd, of, [sources, next], sums);
-                begun = BLOCK;
+            if whole >= sources.len() {
+                self.add_block::<K, OVER_BAGS, false>(simd, (target, bag), sources, sums);
             } else {
-                self.add_some::<K, OVER_BAGS>(simd, of, sources, sums);
+                self.add_block::<K, OVER_BAGS, true>(simd, (target, bag), sources, sums);
             }
-            self.begun = begun;
+            place += sources.len();
         }
         Near::none(simd)
     }

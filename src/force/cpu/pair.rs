@@ -94,6 +94,26 @@ pub struct Bag<'a, M: Mode, S: Simd> {
     pub masked: bool,
 }
 
+impl<M: Mode, S: Simd> Bag<'_, M, S> {
+    /// Returns the place after the sources that no lane leaves out, from a place on.
+    #[inline(always)]
+    pub fn end_of_whole(&self, place: usize, sources: usize) -> usize {
+        let mut end = sources;
+        if self.masked {
+            let [absent, filled] = [&self.absent, &self.filled].map(std::slice::from_ref);
+            let numbers = bytemuck::cast_slice::<_, M::Real>(absent).iter().zip(bytemuck::cast_slice(filled));
+            for (absent, filled) in numbers {
+                let absent = M::Real::widen(*absent);
+                if absent >= place as f64 {
+                    end = end.min(absent as usize);
+                }
+                end = end.min(M::Real::widen(*filled) as usize);
+            }
+        }
+        end.max(place)
+    }
+}
+
 /// Source in the lanes: its slot. Columns are read where they are needed, so that pairs begun ahead keep registers free.
 #[derive(Clone, Copy)]
 pub struct Source<'a, R, const OVER_BAGS: bool> {

@@ -7,8 +7,7 @@ use crate::law::program::{Input, Op, Register};
 pub const SQUARES: usize = 0;
 /// Block of the distances s.
 pub const ROOTS: usize = 1;
-/// Number of blocks for distances, from which a plan starts. There are as many again after them: those of the next pairs
-/// are computed meanwhile.
+/// Number of blocks for distances, from which a plan starts.
 pub const DISTANCES: usize = 3;
 
 /// Which distances a program reads.
@@ -79,7 +78,7 @@ impl Plan {
             fixed: Vec::new(),
             reads,
             steps: Vec::new(),
-            blocks: 2 * DISTANCES,
+            blocks: DISTANCES,
             factor: 0,
             slope: None,
             minus_potential: None,
@@ -162,7 +161,7 @@ mod tests {
                     assert_eq!(holds[usize::from(block)], Some(usize::from(wanted)), "{step:?}");
                     assert_ne!(usize::from(block), step.to, "{step:?}");
                 }
-                assert!(step.to >= 2 * DISTANCES, "{step:?}");
+                assert!(step.to >= DISTANCES, "{step:?}");
                 holds[step.to] = Some(k);
             }
             assert_eq!(holds[plan.factor], Some(usize::from(program.factor)));

@@ -83,6 +83,14 @@ pub struct Writer {
     unit: Unit,
     /// Numbers of 8 bytes, else of 4.
     double: bool,
+    /// Jumps and where they lead.
+    jumps: Vec<(Jump, u64)>,
+}
+
+/// Jump forward that has yet to land.
+pub struct Jump {
+    /// Address of the instruction after it.
+    from: u64,
 }
 
 /// Code of an instruction by unit and size: `zmm` f64, f32, `ymm` f64, f32.
@@ -103,7 +111,7 @@ type Written = Result<(), IcedError>;
 impl Writer {
     /// Creates a writer without instructions.
     pub fn new(unit: Unit, double: bool) -> Self {
-        Self { encoder: Encoder::new(64), length: 0, unit, double }
+        Self { encoder: Encoder::new(64), length: 0, unit, double, jumps: Vec::new() }
     }
 
     /// Returns the unit.
@@ -118,7 +126,12 @@ impl Writer {
 
     /// Returns the instructions.
     pub fn finish(mut self) -> Vec<u8> {
-        self.encoder.take_buffer()
+        let mut code = self.encoder.take_buffer();
+        for (Jump { from }, to) in self.jumps {
+            // The last four bytes of the jump are the distance from its end.
+            code[from as usize - 4..from as usize].copy_from_slice(&((to - from) as u32).to_le_bytes());
+        }
+        code
     }
 
     fn put(&mut self, instruction: Instruction) -> Written {
@@ -348,15 +361,22 @@ impl Writer {
         self.put(Instruction::with2(Code::Add_rm64_imm32, to, i32::try_from(number).unwrap_or(i32::MAX))?)
     }
 
-    /// Writes to ← number.
-    pub fn set(&mut self, to: Register, number: usize) -> Written {
-        self.put(Instruction::with2(Code::Mov_r32_imm32, to, u32::try_from(number).unwrap_or(u32::MAX))?)
-    }
-
     /// Writes to ← the word in memory.
     pub fn load_word(&mut self, to: Register, base: Register, offset: usize) -> Written {
         let from = self.memory(Address { base, offset, broadcast: false });
         self.put(Instruction::with2(Code::Mov_r64_rm64, to, from)?)
+    }
+
+    /// Writes a jump where a register is 0, to where [`Self::land`] is called with what this returns.
+    pub fn skip_if_zero(&mut self, count: Register) -> Result<Jump, IcedError> {
+        self.put(Instruction::with2(Code::Test_rm32_r32, count, count)?)?;
+        self.put(Instruction::with_branch(Code::Je_rel32_64, self.length)?)?;
+        Ok(Jump { from: self.length })
+    }
+
+    /// Directs a jump to the next instruction.
+    pub fn land(&mut self, jump: Jump) {
+        self.jumps.push((jump, self.length));
     }
 
     /// Counts a register down and repeats the instructions from an address on until it is 0.

@@ -45,9 +45,15 @@ impl Line {
     pub fn get<V: bytemuck::AnyBitPattern>(&self) -> V {
         bytemuck::pod_read_unaligned(&self.0[..size_of::<V>()])
     }
+
+    /// Returns the numbers of a vector of type `V`.
+    #[inline(always)]
+    pub fn lanes<R: Real, V>(&self) -> &[R] {
+        bytemuck::cast_slice(&self.0[..size_of::<V>()])
+    }
 }
 
-/// Registers of the code: its memory, the slots of the sources, the addresses of columns, the number of turns.
+/// Registers of the code: its memory, the slots of the sources, the addresses of columns, the number of turns left.
 const FRAME: Register = Register::RDI;
 const SLOTS: Register = Register::RSI;
 const ADDRESSES: Register = Register::RDX;
@@ -55,8 +61,8 @@ const TURNS: Register = Register::ECX;
 /// Registers of the columns of a law.
 const BESIDE: [Register; 4] = [Register::R8, Register::R9, Register::R10, Register::R11];
 
-/// The code: its memory, the first number of the slots, the addresses of columns.
-type Function = unsafe extern "sysv64" fn(*mut Line, *const u8, *const *const u8);
+/// The code: its memory, the first number of the slots, the addresses of columns, the number of turns before the last.
+type Function = unsafe extern "sysv64" fn(*mut Line, *const u8, *const *const u8, u32);
 
 /// Machine code that adds all sources of a bag to the sums.
 pub struct PairCode {
@@ -71,13 +77,17 @@ pub struct PairCode {
     pub checked: bool,
     /// Number of lines of its memory.
     pub lines: usize,
-    /// Number of bytes that it reads from the first number of the slots on, and from that of a column.
-    reads: [[usize; 2]; 2],
+    /// Size of a slot in bytes.
+    stride: usize,
+    /// Size of what is read at once of a source, or of one in each bag.
+    reads: [usize; 2],
     beside: usize,
     size: usize,
 }
 
 impl PairCode {
+    /// Number of sources of which it takes a multiple.
+    pub const TURN: usize = Schedule::TURN;
     /// Largest number of columns of a law.
     pub const MOST_COLUMNS: usize = BESIDE.len();
 
@@ -92,18 +102,17 @@ impl PairCode {
         let record = Record::new::<M, K>(program, estimates)?;
         let schedule = Schedule::new(&record);
         let mut writer = Writer::new(unit, size_of::<M::Real>() == size_of::<f64>());
-        let (mut entries, mut lines, mut reads) = ([0; 2], 0, [[0; 2]; 2]);
+        let (mut entries, mut lines) = ([0; 2], 0);
+        let stride = columns::<M, K>() * LINE;
         for over_bags in [false, true] {
             let mut frame = Frame {
                 over_bags,
-                stride: columns::<M, K>() * LINE,
+                stride,
                 sums: record.sums.len(),
                 fixed: record.fixed.len(),
                 kept: schedule.kept,
                 spilled: 0,
             };
-            let last = if over_bags { size } else { size_of::<M::Real>() };
-            reads[usize::from(over_bags)] = [BAG * frame.stride - LINE + last, (BAG - 1) * LINE + last];
             entries[usize::from(over_bags)] = usize::try_from(writer.here()).ok()?;
             write(&mut writer, &mut frame, &schedule, beside).ok()?;
             lines = lines.max(frame.spills() + frame.spilled);
@@ -114,7 +123,8 @@ impl PairCode {
         // Some systems forbid memory that is both made here and executed.
         let memory = memory.make_exec().ok()?;
         let Record { fixed, sums, checked, .. } = record;
-        Some(Self { memory, entries, fixed, sums: sums.len(), checked, lines, reads, beside, size })
+        let (sums, reads) = (sums.len(), [size_of::<M::Real>(), size]);
+        Some(Self { memory, entries, fixed, sums, checked, lines, stride, reads, beside, size })
     }
 
     /// Returns the size of its vectors in bytes.
@@ -122,11 +132,13 @@ impl PairCode {
         self.size
     }
 
-    /// Adds the sources of a full bag to the sums at the beginning of `memory`. The slots and the columns begin with the
-    /// number of the first lane.
+    /// Adds a number of sources, a multiple of [`Self::TURN`], to the sums at the beginning of `memory`. The slots and the
+    /// columns begin with the number of the first source in the first lane.
     #[inline(always)]
-    pub fn run<R: Real>(&self, over_bags: bool, memory: &mut [Line], slots: &[R], columns: &[&[R]]) {
-        let [of_slots, of_column] = self.reads[usize::from(over_bags)];
+    pub fn run<R: Real>(&self, over_bags: bool, memory: &mut [Line], slots: &[R], columns: &[&[R]], sources: usize) {
+        assert!(sources >= Self::TURN && sources.is_multiple_of(Self::TURN) && sources <= BAG);
+        let last = self.reads[usize::from(over_bags)];
+        let (of_slots, of_column) = (sources * self.stride - LINE + last, (sources - 1) * LINE + last);
         let mut addresses = [std::ptr::null(); BESIDE.len()];
         assert!(memory.len() >= self.lines && size_of_val(slots) >= of_slots && columns.len() == self.beside);
         for (address, column) in addresses.iter_mut().zip(columns) {
@@ -139,7 +151,8 @@ impl PairCode {
         // of the slots and of each column as was compared above.
         unsafe {
             let function = transmute::<*const u8, Function>(entry);
-            function(memory.as_mut_ptr(), slots.as_ptr().cast(), addresses.as_ptr());
+            let turns = (sources / Self::TURN - 1) as u32;
+            function(memory.as_mut_ptr(), slots.as_ptr().cast(), addresses.as_ptr(), turns);
         }
     }
 }
@@ -229,7 +242,7 @@ fn write(writer: &mut Writer, frame: &mut Frame, schedule: &Schedule, beside: us
             writer.load(vector, frame.address(Read::Sum(k)))?;
         }
     }
-    writer.set(TURNS, BAG / Schedule::TURN - 1)?;
+    let skip = writer.skip_if_zero(TURNS)?;
     let turn = writer.here();
     Allocation::write(writer, frame, &homes, &schedule.turn)?;
     writer.advance(SLOTS, Schedule::TURN * frame.stride)?;
@@ -237,6 +250,7 @@ fn write(writer: &mut Writer, frame: &mut Frame, schedule: &Schedule, beside: us
         writer.advance(column, Schedule::TURN * LINE)?;
     }
     writer.repeat(TURNS, turn)?;
+    writer.land(skip);
     Allocation::write(writer, frame, &homes, &schedule.last)?;
     for (k, &home) in homes.sums.iter().enumerate() {
         if let Operand::Register(vector) = home {
