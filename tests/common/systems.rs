@@ -57,6 +57,11 @@ pub fn bits(f: &Forces) -> Vec<u64> {
     vectors.chain(&f.pot).map(|x| x.to_bits()).collect()
 }
 
+/// Everything, to be compared bit by bit, but for the sign and the payload of what is no number.
+pub fn comparable(all: Vec<u64>) -> Vec<u64> {
+    all.into_iter().map(|x| if f64::from_bits(x).is_nan() { f64::NAN.to_bits() } else { x }).collect()
+}
+
 /// Columns of `m` points among `n` sources: excluded sources, in no order and several times, position, velocity.
 pub fn points(n: usize, m: usize) -> (Vec<u32>, Vec<Vec3>, Vec<Vec3>) {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64((n * 1000 + m) as u64);

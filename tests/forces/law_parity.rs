@@ -41,7 +41,7 @@ pub fn charged(n: usize) -> (Particles, Time) {
 }
 
 /// Calls `test` with each width and number of threads.
-fn everywhere(mut test: impl FnMut(Width, &str) + Send) {
+pub fn everywhere(mut test: impl FnMut(Width, &str) + Send) {
     for width in Width::available() {
         for threads in [1, 3] {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

@@ -3,6 +3,7 @@
 mod force_parity;
 #[cfg(feature = "cuda")]
 mod law_kernels;
+mod law_machine_code;
 mod law_parity;
 mod laws;
 mod neighbour_forces;

@@ -1,7 +1,7 @@
 //! Promise: distances that are 0, denormal, huge or infinite give the bits of the reference engine too, on every vector
 //! width and by each of its divisions.
 
-use crate::systems::{CLOCK, bits};
+use crate::systems::{CLOCK, bits, comparable};
 use proptest::prelude::*;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
@@ -15,11 +15,6 @@ const COORDINATES: [f64; 15] =
     [0.0, -0.0, 5e-324, -1e-310, 3e-162, 1e-160, 1.5e-154, -1e-153, 1.0, -1.5, 1e6, 1e140, 9e153, -1.3e154, 2e155];
 const SOFTENINGS: [f64; 6] = [0.0, 1e-170, 3e-162, 1e-154, 1.0 / 256.0, 1e153];
 const MASSES: [f64; 5] = [0.0, 1e-300, 0.25, 1.0, 1e30];
-
-/// Everything, to be compared bit by bit, but for the sign and the payload of what is no number.
-fn comparable(all: Vec<u64>) -> Vec<u64> {
-    all.into_iter().map(|x| if f64::from_bits(x).is_nan() { f64::NAN.to_bits() } else { x }).collect()
-}
 
 fn on(engine: &mut dyn FieldEngine, p: &Particles, exclude: &[u32]) -> Vec<u64> {
     let (mut block, mut points) = (Forces::default(), Forces::default());

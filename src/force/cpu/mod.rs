@@ -3,7 +3,6 @@
 
 mod accelerations;
 mod arithmetic;
-#[allow(unsafe_code, reason = "calls of machine code made at run time")]
 mod compiled;
 mod interaction;
 mod inverse_sqrt;

@@ -5,6 +5,8 @@
 //! sources out of, laws with elementary functions, machines without AVX2.
 
 mod allocate;
+#[allow(unsafe_code, reason = "calls of machine code made at run time")]
+mod call;
 mod machine;
 mod record;
 mod schedule;
@@ -12,7 +14,6 @@ mod schedule;
 pub use record::Fixed;
 
 use super::sources::columns;
-use crate::force::canonical::BAG;
 use crate::force::mode::Mode;
 use crate::force::real::Real;
 use crate::law::Program;
@@ -22,7 +23,6 @@ use machine::{Address, Operand, Unit, Vector, Writer};
 use memmap2::{Mmap, MmapMut};
 use record::{Operation, Record};
 use schedule::{Read, Schedule, Step};
-use std::mem::{size_of, transmute};
 
 /// Cache line: the place of a vector in the memory of the code, and a column of a slot.
 #[derive(Clone, Copy)]
@@ -60,9 +60,6 @@ const ADDRESSES: Register = Register::RDX;
 const TURNS: Register = Register::ECX;
 /// Registers of the columns of a law.
 const BESIDE: [Register; 4] = [Register::R8, Register::R9, Register::R10, Register::R11];
-
-/// The code: its memory, the first number of the slots, the addresses of columns, the number of turns before the last.
-type Function = unsafe extern "sysv64" fn(*mut Line, *const u8, *const *const u8, u32);
 
 /// Machine code that adds all sources of a bag to the sums.
 pub struct PairCode {
@@ -130,30 +127,6 @@ impl PairCode {
     /// Returns the size of its vectors in bytes.
     pub const fn size(&self) -> usize {
         self.size
-    }
-
-    /// Adds a number of sources, a multiple of [`Self::TURN`], to the sums at the beginning of `memory`. The slots and the
-    /// columns begin with the number of the first source in the first lane.
-    #[inline(always)]
-    pub fn run<R: Real>(&self, over_bags: bool, memory: &mut [Line], slots: &[R], columns: &[&[R]], sources: usize) {
-        assert!(sources >= Self::TURN && sources.is_multiple_of(Self::TURN) && sources <= BAG);
-        let last = self.reads[usize::from(over_bags)];
-        let (of_slots, of_column) = (sources * self.stride - LINE + last, (sources - 1) * LINE + last);
-        let mut addresses = [std::ptr::null(); BESIDE.len()];
-        assert!(memory.len() >= self.lines && size_of_val(slots) >= of_slots && columns.len() == self.beside);
-        for (address, column) in addresses.iter_mut().zip(columns) {
-            assert!(size_of_val(*column) >= of_column);
-            *address = column.as_ptr().cast();
-        }
-        let entry = self.memory[self.entries[usize::from(over_bags)]..].as_ptr();
-        // SAFETY: the memory is executable and holds a function of this type at the entry; it has the instructions of
-        // the unit with vectors of this size, which the caller has. It reads and writes `lines` lines, and reads as much
-        // of the slots and of each column as was compared above.
-        unsafe {
-            let function = transmute::<*const u8, Function>(entry);
-            let turns = (sources / Self::TURN - 1) as u32;
-            function(memory.as_mut_ptr(), slots.as_ptr().cast(), addresses.as_ptr(), turns);
-        }
     }
 }
 
@@ -258,4 +231,32 @@ fn write(writer: &mut Writer, frame: &mut Frame, schedule: &Schedule, beside: us
         }
     }
     writer.end()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::force::mode::{F64, Mixed, SUMS};
+    use crate::law::{Formula, Law, LawSource};
+
+    /// Which laws and vectors have code: the engine's tests of bits would pass without any.
+    #[test]
+    fn laws_without_elementary_functions_have_code() {
+        let code = |formula: &str, columns: &[&str], size: usize| {
+            let source = LawSource::new(Formula::Acceleration(formula.into()), &[]).with_columns(columns);
+            let law = Law::new(source).unwrap();
+            let f64s = PairCode::new::<F64, SUMS>(law.program(), size, size == 64).is_some();
+            let mixed = PairCode::new::<Mixed, SUMS>(law.program(), size, false).is_some();
+            assert_eq!(f64s, mixed);
+            f64s
+        };
+        for size in [32, 64] {
+            assert!(code("m_j/s^3", &[], size));
+            assert!(code("m_j*min(1, if(s < 2, sqrt(s), s^2))", &[], size));
+            assert!(code("a_j + b_i + c_j + d_j", &["a", "b", "c", "d"], size));
+            assert!(!code("a_j + b_i + c_j + d_j + e_j", &["a", "b", "c", "d", "e"], size));
+            assert!(!code("m_j*exp(-s)", &[], size));
+        }
+        assert!(!code("m_j/s^3", &[], 8));
+    }
 }
