@@ -3,10 +3,9 @@
 //! Values are in registers while there are any; else the value that is wanted last gives way, one that lies in memory
 //! before one that has to be stored (Belady 1966).
 
-use super::machine::{Address, Binary, Fused, Operand, Unary, Vector, Writer};
+use super::machine::{Address, Binary, Fused, NoCode, Operand, Unary, Vector, Writer, Written};
 use super::record::{Operation, Value};
 use super::schedule::{Read, Sequence, Step};
-use iced_x86::IcedError;
 
 /// Number of steps within which a value in memory is wanted again that is worth a register.
 const SOON: usize = 40;
@@ -44,8 +43,6 @@ pub struct Allocation<'a, M> {
     free: Vec<Vector>,
     spilled: usize,
 }
-
-type Written = Result<(), IcedError>;
 
 impl<'a, M: Memory> Allocation<'a, M> {
     /// Writes the instructions of a sequence.
@@ -100,7 +97,7 @@ impl<'a, M: Memory> Allocation<'a, M> {
     }
 
     /// Returns a register that no operand of the present step is in.
-    fn take(&mut self, operands: &[Value]) -> Result<Vector, IcedError> {
+    fn take(&mut self, operands: &[Value]) -> Result<Vector, NoCode> {
         if let Some(vector) = self.free.pop() {
             return Ok(vector);
         }
@@ -108,9 +105,8 @@ impl<'a, M: Memory> Allocation<'a, M> {
         let wait = |value: &Value| {
             self.next_use(*value).unwrap_or(usize::MAX / 2) + if self.stored[*value].is_some() { STORE } else { 0 }
         };
-        // There is one: a step has at most four operands.
-        let value = held.max_by_key(wait).unwrap_or_default();
-        let vector = self.registers[value].take().unwrap_or_default();
+        let value = held.max_by_key(wait).ok_or(NoCode)?;
+        let vector = self.registers[value].take().ok_or(NoCode)?;
         if self.stored[value].is_none() {
             let address = self.memory.spilled(self.spilled);
             self.spilled += 1;
@@ -122,14 +118,12 @@ impl<'a, M: Memory> Allocation<'a, M> {
     }
 
     /// Returns the register of an operand, after it was loaded where it lies in memory.
-    fn load(&mut self, value: Value, operands: &[Value]) -> Result<Vector, IcedError> {
+    fn load(&mut self, value: Value, operands: &[Value]) -> Result<Vector, NoCode> {
         if let Some(vector) = self.registers[value] {
             return Ok(vector);
         }
         let vector = self.take(operands)?;
-        if let Some(address) = self.stored[value] {
-            self.writer.load(vector, address)?;
-        }
+        self.writer.load(vector, self.stored[value].ok_or(NoCode)?)?;
         self.give(value, vector);
         Ok(vector)
     }
@@ -143,7 +137,7 @@ impl<'a, M: Memory> Allocation<'a, M> {
     }
 
     /// Returns an operand in a register or in memory.
-    fn operand(&mut self, value: Value, step: usize, operands: &[Value]) -> Result<Operand, IcedError> {
+    fn operand(&mut self, value: Value, step: usize, operands: &[Value]) -> Result<Operand, NoCode> {
         match self.stored[value] {
             Some(address) if self.reads_in_place(value, step) => Ok(Operand::Memory(address)),
             _ => self.load(value, operands).map(Operand::Register),
@@ -255,7 +249,7 @@ impl<'a, M: Memory> Allocation<'a, M> {
     }
 
     /// Returns a register for the result of a step in which an operand lies: its own, or a copy.
-    fn copied(&mut self, value: Value, vector: Vector, k: usize, operands: &[Value]) -> Result<Vector, IcedError> {
+    fn copied(&mut self, value: Value, vector: Vector, k: usize, operands: &[Value]) -> Result<Vector, NoCode> {
         if self.ends(value, k) {
             self.registers[value] = None;
             self.give(k, vector);
@@ -322,13 +316,13 @@ impl<'a, M: Memory> Allocation<'a, M> {
             }
         }
         // First those that are in registers, each when nothing else is needed where it goes.
-        while let Some(next) = self.next_move(&moves) {
+        while let Some(next) = self.next_move(&moves)? {
             let (to, value) = moves.swap_remove(next);
             match (self.registers[value], self.stored[value]) {
                 (Some(from), _) if from == to => {}
                 (Some(from), _) => self.writer.copy(to, from)?,
                 (None, Some(address)) => self.writer.load(to, address)?,
-                (None, None) => {}
+                (None, None) => return Err(NoCode),
             }
             // Where it is now nothing has to be kept.
             if let Some(from) = self.registers[value]
@@ -342,22 +336,20 @@ impl<'a, M: Memory> Allocation<'a, M> {
     }
 
     /// Returns the move that may be made next. Where each waits for another, one of the values goes to memory.
-    fn next_move(&mut self, moves: &[(Vector, Value)]) -> Option<usize> {
-        if moves.is_empty() {
-            return None;
-        }
+    fn next_move(&mut self, moves: &[(Vector, Value)]) -> Result<Option<usize>, NoCode> {
+        let Some(&(_, first)) = moves.first() else { return Ok(None) };
         let is_free = |&(to, value): &(Vector, Value)| {
             moves.iter().all(|&(_, other)| other == value || self.registers[other] != Some(to))
         };
         let found = moves.iter().position(is_free);
-        found.or_else(|| {
-            let (_, value) = moves[0];
-            let vector = self.registers[value].take()?;
-            let address = self.memory.spilled(self.spilled);
-            self.spilled += 1;
-            self.writer.store(address, vector).ok()?;
-            self.stored[value] = Some(address);
-            self.next_move(moves)
-        })
+        if found.is_some() {
+            return Ok(found);
+        }
+        let vector = self.registers[first].take().ok_or(NoCode)?;
+        let address = self.memory.spilled(self.spilled);
+        self.spilled += 1;
+        self.writer.store(address, vector)?;
+        self.stored[first] = Some(address);
+        self.next_move(moves)
     }
 }

@@ -105,8 +105,18 @@ macro_rules! by_unit {
     };
 }
 
-/// Result of an instruction that is written.
-type Written = Result<(), IcedError>;
+/// Error of code that cannot be written: the law is computed without it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NoCode;
+
+impl From<IcedError> for NoCode {
+    fn from(_: IcedError) -> Self {
+        Self
+    }
+}
+
+/// Result of instructions that are written.
+pub type Written = Result<(), NoCode>;
 
 impl Writer {
     /// Creates a writer without instructions.
@@ -368,7 +378,7 @@ impl Writer {
     }
 
     /// Writes a jump where a register is 0, to where [`Self::land`] is called with what this returns.
-    pub fn skip_if_zero(&mut self, count: Register) -> Result<Jump, IcedError> {
+    pub fn skip_if_zero(&mut self, count: Register) -> Result<Jump, NoCode> {
         self.put(Instruction::with2(Code::Test_rm32_r32, count, count)?)?;
         self.put(Instruction::with_branch(Code::Je_rel32_64, self.length)?)?;
         Ok(Jump { from: self.length })

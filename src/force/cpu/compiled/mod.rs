@@ -18,8 +18,8 @@ use crate::force::mode::Mode;
 use crate::force::real::Real;
 use crate::law::Program;
 use allocate::{Allocation, Homes, Memory};
-use iced_x86::{IcedError, Register};
-use machine::{Address, Operand, Unit, Vector, Writer};
+use iced_x86::Register;
+use machine::{Address, Operand, Unit, Vector, Writer, Written};
 use memmap2::{Mmap, MmapMut};
 use record::{Operation, Record};
 use schedule::{Read, Schedule, Step};
@@ -199,7 +199,7 @@ fn homes(unit: Unit, frame: &Frame, schedule: &Schedule) -> Homes {
 }
 
 /// Writes the function for a bag.
-fn write(writer: &mut Writer, frame: &mut Frame, schedule: &Schedule, beside: usize) -> Result<(), IcedError> {
+fn write(writer: &mut Writer, frame: &mut Frame, schedule: &Schedule, beside: usize) -> Written {
     let homes = homes(writer.unit(), frame, schedule);
     for (k, &column) in BESIDE[..beside].iter().enumerate() {
         writer.load_word(column, ADDRESSES, k * size_of::<*const u8>())?;

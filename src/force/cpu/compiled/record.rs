@@ -142,6 +142,66 @@ impl Recorder {
         });
         self.read(Place::Fixed(number))
     }
+
+    /// Records the distances of a pair.
+    fn distances<M: Mode>(&self, program: &Program, estimates: bool) -> Distances {
+        let slot = |column| self.read(Place::Slot(column));
+        let r = from_fn(|k| {
+            let low = if M::SPLIT { [slot(3 + k), self.fixed(Fixed::Low(k))] } else { [0; 2] };
+            difference::<M, _>(self, [slot(k), low[0]], [self.fixed(Fixed::Position(k)), low[1]])
+        });
+        let square = softened_square::<M, _>(self, r, self.fixed(Fixed::Softening));
+        let reads = |input| program.ops.contains(&Op::Input(input));
+        let root = (reads(Input::S) || reads(Input::InverseS)).then(|| self.push(Operation::Sqrt([square])));
+        let inverse = root.filter(|_| reads(Input::InverseS)).map(|root| {
+            if estimates {
+                return reciprocal(self, root, self.estimate(square));
+            }
+            self.push(Operation::Div([self.fixed(Fixed::Constant(1.0)), root]))
+        });
+        Distances { r, square, root, inverse }
+    }
+
+    /// Records the operations of a program; the mass of the source is in the column `mass` of its slot. Returns the
+    /// results, or [`None`] where it has elementary functions.
+    fn results(&self, program: &Program, of: Distances, mass: usize) -> Option<Vec<Value>> {
+        let mut results: Vec<Value> = Vec::with_capacity(program.ops.len());
+        for op in &program.ops {
+            let at = |register: u16| results[usize::from(register)];
+            let two = |a, b| [at(a), at(b)];
+            results.push(match *op {
+                Op::Input(Input::SquareS) => of.square,
+                Op::Input(Input::S) => of.root?,
+                Op::Input(Input::InverseS) => of.inverse?,
+                Op::Input(Input::SourceMass) => self.read(Place::Slot(mass)),
+                Op::Input(Input::Source(column)) => self.read(Place::Beside(column.into())),
+                Op::Input(Input::TargetMass) => self.fixed(Fixed::Target(0)),
+                Op::Input(Input::Target(column)) => self.fixed(Fixed::Target(1 + usize::from(column))),
+                Op::Constant(value) => self.fixed(Fixed::Constant(value)),
+                Op::Add(a, b) => self.push(Operation::Add(two(a, b))),
+                Op::Sub(a, b) => self.push(Operation::Sub(two(a, b))),
+                Op::Mul(a, b) => self.push(Operation::Mul(two(a, b))),
+                Op::Div(a, b) => self.push(Operation::Div(two(a, b))),
+                Op::Neg(a) => self.push(Operation::Sub([self.fixed(Fixed::Constant(-0.0)), at(a)])),
+                Op::Sqrt(a) => self.push(Operation::Sqrt([at(a)])),
+                Op::Min(a, b) => self.push(Operation::SelectLess([at(a), at(b), at(a), at(b)])),
+                Op::Max(a, b) => self.push(Operation::SelectLess([at(b), at(a), at(a), at(b)])),
+                Op::Less(a, b, c, d) => self.push(Operation::SelectLess([at(a), at(b), at(c), at(d)])),
+                Op::Exp(_) | Op::Log(_) | Op::Sin(_) | Op::Cos(_) | Op::Pow(..) => return None,
+            });
+        }
+        Some(results)
+    }
+}
+
+/// Distances of a pair that its program reads.
+#[derive(Clone, Copy)]
+struct Distances {
+    /// Relative position.
+    r: [Value; 3],
+    square: Value,
+    root: Option<Value>,
+    inverse: Option<Value>,
 }
 
 impl<R: Real> Operations<R> for &Recorder {
@@ -180,47 +240,10 @@ impl Record {
     /// [`None`] for a program with elementary functions, which are loops over numbers.
     pub fn new<M: Mode, const K: usize>(program: &Program, estimates: bool) -> Option<Self> {
         let recorder = &Recorder::default();
-        let slot = |column| recorder.read(Place::Slot(column));
-        let r = from_fn(|k| {
-            let low = if M::SPLIT { [slot(3 + k), recorder.fixed(Fixed::Low(k))] } else { [0; 2] };
-            difference::<M, _>(recorder, [slot(k), low[0]], [recorder.fixed(Fixed::Position(k)), low[1]])
-        });
-        let square = softened_square::<M, _>(recorder, r, recorder.fixed(Fixed::Softening));
-        let reads = |input| program.ops.contains(&Op::Input(input));
-        let root = (reads(Input::S) || reads(Input::InverseS)).then(|| recorder.push(Operation::Sqrt([square])));
-        let inverse = root.filter(|_| reads(Input::InverseS)).map(|root| {
-            if estimates {
-                return reciprocal(recorder, root, recorder.estimate(square));
-            }
-            recorder.push(Operation::Div([Operations::<M::Real>::constant(recorder, 1.0), root]))
-        });
+        let distances = recorder.distances::<M>(program, estimates);
         let begun = recorder.operations.borrow().len();
-
-        let mut results: Vec<Value> = Vec::with_capacity(program.ops.len());
-        for op in &program.ops {
-            let at = |register: u16| results[usize::from(register)];
-            let two = |a, b| [at(a), at(b)];
-            results.push(match *op {
-                Op::Input(Input::SquareS) => square,
-                Op::Input(Input::S) => root?,
-                Op::Input(Input::InverseS) => inverse?,
-                Op::Input(Input::SourceMass) => slot(columns::<M, K>() - 1),
-                Op::Input(Input::Source(column)) => recorder.read(Place::Beside(column.into())),
-                Op::Input(Input::TargetMass) => recorder.fixed(Fixed::Target(0)),
-                Op::Input(Input::Target(column)) => recorder.fixed(Fixed::Target(1 + usize::from(column))),
-                Op::Constant(value) => recorder.fixed(Fixed::Constant(value)),
-                Op::Add(a, b) => recorder.push(Operation::Add(two(a, b))),
-                Op::Sub(a, b) => recorder.push(Operation::Sub(two(a, b))),
-                Op::Mul(a, b) => recorder.push(Operation::Mul(two(a, b))),
-                Op::Div(a, b) => recorder.push(Operation::Div(two(a, b))),
-                Op::Neg(a) => recorder.push(Operation::Sub([recorder.fixed(Fixed::Constant(-0.0)), at(a)])),
-                Op::Sqrt(a) => recorder.push(Operation::Sqrt([at(a)])),
-                Op::Min(a, b) => recorder.push(Operation::SelectLess([at(a), at(b), at(a), at(b)])),
-                Op::Max(a, b) => recorder.push(Operation::SelectLess([at(b), at(a), at(a), at(b)])),
-                Op::Less(a, b, c, d) => recorder.push(Operation::SelectLess([at(a), at(b), at(c), at(d)])),
-                Op::Exp(_) | Op::Log(_) | Op::Sin(_) | Op::Cos(_) | Op::Pow(..) => return None,
-            });
-        }
+        let Distances { r, square, inverse, .. } = distances;
+        let results = recorder.results(program, distances, columns::<M, K>() - 1)?;
         let result = |register: Option<u16>| register.map_or(square, |register| results[usize::from(register)]);
         let factors = [result(Some(program.factor)), result(program.slope), result(program.minus_potential)];
         let part = |k: usize, part| if part < M::PARTS { recorder.read(Place::Sum(M::PARTS * k + part)) } else { 0 };
@@ -228,7 +251,7 @@ impl Record {
         let first_velocity = columns::<M, K>() - 4;
         let v = if is_whole(K) {
             from_fn(|k| {
-                let of = slot(first_velocity + k);
+                let of = recorder.read(Place::Slot(first_velocity + k));
                 recorder.push(Operation::Sub([of, recorder.fixed(Fixed::Velocity(k))]))
             })
         } else {
