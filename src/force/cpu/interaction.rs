@@ -1,8 +1,9 @@
 //! What computes the pairs of a bag: Newton's law, built in, or a [law](super::law) of the user.
 
+use super::bag::Bag;
 use super::inverse_sqrt::InverseSqrt;
 use super::near::Near;
-use super::pair::{Bag, Lanes, Sums, add_bag};
+use super::pair::{Lanes, Sums, add_bag};
 use crate::force::mode::{MAX_LANES, Mode};
 use pulp::Simd;
 

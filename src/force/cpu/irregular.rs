@@ -1,9 +1,10 @@
 //! Irregular forces: sums over the list of each target.
 
 use super::Width;
+use super::bag::Bag;
 use super::inverse_sqrt::{Fma, Ieee, InverseSqrt};
 use super::lanes::merge_group;
-use super::pair::{Bag, Lanes, add_bag, finish, lanes, load, zero};
+use super::pair::{Lanes, add_bag, finish, lanes, load, zero};
 use super::records::Record;
 use super::sources::columns;
 use crate::force::Targets;

@@ -11,9 +11,10 @@
 //! No closures around vector operations: a closure is a function of its own, compiled without the wider instructions,
 //! and every operation in it would become a call (measured: ten times slower).
 
+use super::bag::Bag;
 use super::interaction::{Interaction, Newton};
 use super::inverse_sqrt::{Fma, Ieee};
-use super::pair::{Bag, Lanes, finish, is_whole, lanes, load, zero};
+use super::pair::{Lanes, finish, is_whole, lanes, load, zero};
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
 use crate::force::mode::{MAX_LANES, Mode, NodeRow, Order, Sum};

@@ -6,13 +6,14 @@
 //! cache.
 
 use super::arithmetic::{LawResults, add_law};
+use super::bag::{Bag, Source};
 use super::compiled::{Fixed, Line, PairCode};
 use super::interaction::Interaction;
 use super::inverse_sqrt::{Ieee, InverseSqrt as _};
 use super::law::LawSources;
 use super::law_blocks::{BLOCK, Block, Sources};
 use super::near::Near;
-use super::pair::{Bag, Lanes, Source, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
+use super::pair::{Lanes, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
 use super::plan::{ROOTS, SQUARES, Step};
 use super::sources::columns;
 use crate::force::mode::{MAX_LANES, Mode};

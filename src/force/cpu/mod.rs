@@ -3,6 +3,7 @@
 
 mod accelerations;
 mod arithmetic;
+mod bag;
 mod compiled;
 mod interaction;
 mod inverse_sqrt;
