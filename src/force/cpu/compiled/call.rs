@@ -23,8 +23,8 @@ impl PairCode {
             *address = column.as_ptr().cast();
         }
         let entry = self.memory[self.entries[usize::from(over_bags)]..].as_ptr();
-        // SAFETY: the memory is executable and holds a function of this type at the entry; it has the instructions of
-        // the unit with vectors of this size, which the caller has. It reads and writes `lines` lines, and reads as much
+        // SAFETY: the memory is executable and holds a function of this type at the entry; it has instructions
+        // that this machine has: `Unit::of_size`. It reads and writes `lines` lines, and reads as much
         // of the slots and of each column as was compared above.
         unsafe {
             let function = transmute::<*const u8, Function>(entry);

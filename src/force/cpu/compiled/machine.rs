@@ -1,6 +1,7 @@
 //! Instructions of a vector unit for numbers of one size.
 
 use iced_x86::{Code, Encoder, IcedError, Instruction, MemoryOperand, Register, RoundingControl};
+use pulp::x86::{V3, V4};
 
 /// Vector unit, by what its instructions are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,11 +13,11 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// Returns the unit whose vectors have this size in bytes; [`None`] for single numbers.
+    /// Returns the unit whose vectors have this size in bytes; [`None`] for single numbers, or where this machine lacks it.
     pub fn of_size(bytes: usize) -> Option<Self> {
         match bytes {
-            32 => Some(Self::Avx2),
-            64 => Some(Self::Avx512),
+            32 => V3::try_new().map(|_| Self::Avx2),
+            64 => V4::try_new().map(|_| Self::Avx512),
             _ => None,
         }
     }

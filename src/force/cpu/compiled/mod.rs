@@ -250,7 +250,8 @@ mod tests {
             assert_eq!(f64s, mixed);
             f64s
         };
-        for size in [32, 64] {
+        let here = [32, 64].into_iter().filter(|&size| Unit::of_size(size).is_some());
+        for size in here {
             assert!(code("m_j/s^3", &[], size));
             assert!(code("m_j*min(1, if(s < 2, sqrt(s), s^2))", &[], size));
             assert!(code("a_j + b_i + c_j + d_j", &["a", "b", "c", "d"], size));
