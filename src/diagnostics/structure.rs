@@ -40,6 +40,14 @@ pub fn crossing_time(mass: f64, energy: f64) -> f64 {
     mass.powf(2.5) / (2.0 * energy.abs()).powf(1.5)
 }
 
+/// Returns the crossing time by kinetic and potential energy; that of virial equilibrium, if their sum is not negative. NaN
+/// without potential energy.
+#[must_use]
+pub fn crossing_time_of(mass: f64, [kinetic, potential]: [f64; 2]) -> f64 {
+    let energy = if kinetic + potential < 0.0 { kinetic + potential } else { 0.5 * potential };
+    if potential < 0.0 { crossing_time(mass, energy) } else { f64::NAN }
+}
+
 /// Returns the half-mass relaxation time, `0.138 sqrt(N r_h³ / (G m)) / ln(γ N)` with G = 1, mean mass m and γ = 0.11
 /// (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994 for γ). NaN for N < 10, where the Coulomb logarithm has no meaning.
 #[must_use]

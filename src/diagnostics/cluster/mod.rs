@@ -5,6 +5,7 @@
 pub mod bodies;
 pub mod density;
 pub mod members;
+pub mod own_frame;
 pub mod segregation;
 pub mod spheres;
 pub mod systems;
