@@ -293,7 +293,7 @@ class Simulation(Strict):
 
     @property
     def energy_error(self) -> float:
-        """(E - E0) / |E0|, where E0 is the energy at the start and what changes by the program added to it."""
+        """Energy error since the start, as `relative_energy_error` of a run; what changes by the program added is no error."""
         return self._measured("energy_error")
 
     @property

@@ -5,6 +5,7 @@ pub mod conserved;
 pub mod force_audit;
 pub mod orbit;
 pub mod outcome;
+pub mod reference;
 pub mod relative_error;
 pub mod steps;
 pub mod structure;

@@ -26,7 +26,7 @@ pub struct TisaneMeasured {
     pub external_potential_energy: f64,
     /// Total energy.
     pub energy: f64,
-    /// (E - E0) / |E0|, where E0 is the energy at the start and what the program's own changes added to it.
+    /// Energy error since the start, as relative_energy_error of a run; what the program's own changes added is no error.
     pub energy_error: f64,
     /// Momentum.
     pub momentum: [f64; 3],

@@ -10,6 +10,7 @@ use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
 use std::path::{Path, PathBuf};
+use tisane::diagnostics::reference::Basis;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -315,10 +316,23 @@ fn go(
 
 /// Describes the energy error, and when it was measured if that was not at the end.
 fn energy_error(s: &Summary, unit: &str) -> String {
-    if s.relative_energy_error.is_nan() {
+    if s.energy_final.is_nan() {
         return "none: the law of the forces has no potential".into();
     }
-    let error = format!("{:+.3e} (largest {:.3e})", s.relative_energy_error, s.max_relative_energy_error);
+    if s.relative_energy_error.is_nan() {
+        return "not measured: no energy is conserved that is not zero".into();
+    }
+    let basis = match s.energy_error_relative_to {
+        basis if basis == Basis::Total.name() => String::new(),
+        basis => format!(" of the {basis}"),
+    };
+    let massless = match s.massless_bodies_not_measured {
+        0 => String::new(),
+        1 => "; the massless body is not in it".into(),
+        n => format!("; the {n} massless bodies are not in it"),
+    };
+    let error =
+        format!("{:+.3e}{basis} (largest {:.3e}){massless}", s.relative_energy_error, s.max_relative_energy_error);
     let cluster = match s.cluster_energy_error {
         Some(of_cluster) if (of_cluster - s.relative_energy_error).abs() > 0.1 * of_cluster.abs() => {
             format!(", {of_cluster:+.3e} of the energy without that inside of binaries")

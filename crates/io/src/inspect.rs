@@ -230,7 +230,7 @@ fn describe_checkpoint(page: &mut Page, path: &Path, tree: &TisaneFile) -> Resul
     }
     let energy = run.references.energy * run.scale.factor(Dimension::ENERGY);
     page.line("initial energy", format!("{energy} {}", unit(Dimension::ENERGY)));
-    page.line("max |dE/E0|", format!("{:e}", run.references.max_relative_energy_error));
+    page.line("max energy error", format!("{:e}", run.references.max_relative_energy_error));
     let counters = run.counters;
     page.line("block steps", counters.block_steps);
     page.line("particle steps", counters.particle_steps);

@@ -35,8 +35,14 @@ pub struct Summary {
     pub energy_initial: f64,
     /// Energy at the last row of the diagnostics.
     pub energy_final: f64,
-    /// (final − initial) / |initial|.
+    /// Energy error at the last row of the diagnostics, as its column `relative_energy_error`.
     pub relative_energy_error: f64,
+    /// What the energy errors are relative to: total energy, internal energy, sum of kinetic and |potential| energy, energies of the
+    /// massless bodies; or not measured.
+    pub energy_error_relative_to: &'static str,
+    /// Number of massless bodies whose energies are not conserved and not measured; only if there are some.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub massless_bodies_not_measured: u64,
     /// Largest |relative energy error| of any row.
     pub max_relative_energy_error: f64,
     /// Energy error at the last row, relative to the energy of the cluster with each binary and hierarchy as one body;
@@ -45,7 +51,7 @@ pub struct Summary {
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.
     pub energy_time: f64,
-    /// |L − L0| / |L0| at the last row.
+    /// Relative error of the angular momentum at the last row.
     pub angular_momentum_error: f64,
     /// Number of block steps.
     pub block_steps: u64,
@@ -79,6 +85,11 @@ pub struct Summary {
     pub profile: Option<Profile>,
     /// Provenance, as in `/Provenance` of the HDF5 files.
     pub provenance: Provenance,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 impl Summary {

@@ -1,23 +1,38 @@
 //! Row of the diagnostics, measured at an output.
 
-use tisane::diagnostics::conserved::{Conserved, nonzero, relative};
+use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::force_audit::Audit;
+use tisane::diagnostics::reference::{Basis, InternalEnergy, Left};
 use tisane::diagnostics::relative_error::Spread;
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
-use tisane::particles::Particles;
+use tisane::force::Field;
+use tisane::integrator::encounters::Removed;
+use tisane::particles::{Particles, Vec3};
 use tisane_io::checkpoint::{References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 
 /// Default limit of the energy error, as a share of the larger of kinetic and potential energy.
 const DEFAULT_LIMIT: f64 = 0.25;
 
-/// Returns the row of a synchronised state, from its conserved quantities and audit, in internal units. Errors of
+/// Returns what was taken out of a system, as its errors know it.
+fn left(removed: &Removed) -> Left {
+    let Removed { energy, momentum, angular_momentum, mass, moment } = *removed;
+    Left { energy, momentum, angular_momentum, mass, moment }
+}
+
+/// Returns the energy in the frame of the reference, with that of what was taken out: what errors of the energy compare.
+pub(crate) fn energy_in_frame(particles: &Particles, references: &References, field: &Field) -> f64 {
+    let start = &references.start;
+    start.energy_of(particles, field) + start.energy_of_left(&left(&references.removed))
+}
+
+/// Returns the row of a synchronised state, from its field, conserved quantities and audit, in internal units. Errors of
 /// quantities that the audit does not compare are NaN; without an audit all errors are zero.
 pub(crate) fn new(
     particles: &Particles,
     state: &RunState,
-    conserved: &Conserved,
+    (field, conserved): (&Field, &Conserved),
     audit: Option<&Audit>,
 ) -> DiagnosticsRow {
     let errors = |of: fn(&Audit) -> Option<Spread>| {
@@ -25,15 +40,9 @@ pub(crate) fn new(
     };
     let first = &state.references;
     let elapsed = state.now.0 as f64 * state.clock.tick();
-    let removed = &first.removed;
-    // Those that were taken out would have moved on.
-    let mass = conserved.mass + removed.mass;
-    let whole = first.centre_of_mass + first.momentum / mass * elapsed;
-    let expected_centre = match removed.mass == 0.0 {
-        true => whole,
-        false => (whole * mass - (removed.moment + removed.momentum * elapsed)) / conserved.mass,
-    };
-    let energy = conserved.energy() + removed.energy;
+    let energy_error = first.start.energy_error(energy_in_frame(particles, first, field));
+    let angular_momentum = first.start.angular_momentum_of(particles, elapsed)
+        + first.start.angular_momentum_of_left(&left(&first.removed));
     let steps_level = steps::histogram(&particles.step);
     let (step_min, step_mean, step_max) = steps::min_mean_max(&steps_level, state.clock.dt_max);
     let (done, before) = (&state.counters, &first.previous_counters);
@@ -48,9 +57,8 @@ pub(crate) fn new(
         removed_energy: None,
         particles: None,
         energy: conserved.energy(),
-        relative_energy_error: relative(energy, first.energy),
-        relative_energy_error_step: (energy - (first.previous_energy + first.previous_removed_energy))
-            / nonzero(first.energy.abs()),
+        relative_energy_error: energy_error,
+        relative_energy_error_step: energy_error - first.relative_energy_error,
         cluster_energy_error: None,
         subsystems: None,
         binding_energy: None,
@@ -60,12 +68,11 @@ pub(crate) fn new(
         neglected_energy: None,
         virial_ratio: conserved.virial_ratio(),
         momentum: conserved.momentum,
-        momentum_drift: (conserved.momentum + removed.momentum - first.momentum).norm(),
+        momentum_drift: (conserved.momentum + first.removed.momentum - first.momentum).norm(),
         angular_momentum: conserved.angular_momentum,
-        angular_momentum_error: (conserved.angular_momentum + removed.angular_momentum - first.angular_momentum).norm()
-            / nonzero(first.angular_momentum.norm()),
+        angular_momentum_error: first.start.angular_momentum_error(angular_momentum),
         centre_of_mass: conserved.centre_of_mass,
-        centre_of_mass_drift: (conserved.centre_of_mass - expected_centre).norm(),
+        centre_of_mass_drift: (conserved.centre_of_mass - expected_centre(first, conserved.mass, elapsed)).norm(),
         audit_sample: audit.map_or(0, |audit| audit.sample),
         audit_acceleration: errors(|audit| Some(audit.acc)),
         audit_jerk: errors(|audit| audit.jerk),
@@ -84,6 +91,18 @@ pub(crate) fn new(
     }
 }
 
+/// Returns where the centre of mass of the remaining `mass` would be, had it moved on with its initial velocity for `elapsed`.
+fn expected_centre(first: &References, mass: f64, elapsed: f64) -> Vec3 {
+    let removed = &first.removed;
+    // Those that were taken out would have moved on.
+    let all = mass + removed.mass;
+    let whole = first.centre_of_mass + first.momentum / all * elapsed;
+    match removed.mass == 0.0 {
+        true => whole,
+        false => (whole * all - (removed.moment + removed.momentum * elapsed)) / mass,
+    }
+}
+
 /// Returns a row whose energies are not numbers, where the forces have no potential.
 pub(crate) fn without_energy(row: DiagnosticsRow) -> DiagnosticsRow {
     DiagnosticsRow {
@@ -96,9 +115,8 @@ pub(crate) fn without_energy(row: DiagnosticsRow) -> DiagnosticsRow {
     }
 }
 
-/// Checks that the energy of a row, with what was taken out, differs from that of the references by at most `limit`, relative
-/// to it.
-/// Without a limit the difference may be a quarter of the larger of kinetic and potential energy: a larger one means
+/// Checks that the energy error of a row is at most `limit`. Without a limit the energy may change by a quarter of the largest
+/// of its scale at the start, the kinetic energy in the own frame and the potential energy of the pairs: a larger change means
 /// that an encounter without softening was not resolved. `time` is that of the row, for the message.
 ///
 /// # Errors
@@ -106,27 +124,31 @@ pub(crate) fn without_energy(row: DiagnosticsRow) -> DiagnosticsRow {
 pub(crate) fn check_energy(
     row: &DiagnosticsRow,
     references: &References,
+    internal: &InternalEnergy,
     limit: Option<f64>,
     time: &str,
 ) -> Result<()> {
-    let first = references.energy;
-    let external = row.external_potential_energy.map_or(0.0, f64::abs);
-    let scale = first.abs().max(row.kinetic_energy).max(row.potential_energy.abs()).max(external);
-    // Not `>`: a NaN must not pass.
+    let start = &references.start;
+    let error = row.relative_energy_error;
+    if start.basis == Basis::NotMeasured {
+        return Ok(());
+    }
+    let largest = start.energy_scale.max(internal.kinetic).max(internal.potential.abs());
+    // Not `>`: a NaN must not pass, but where massless bodies have left that were measured.
     let (good, allowed) = match limit {
-        Some(limit) => (row.relative_energy_error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
+        Some(limit) => (error.abs() <= limit, format!("limits.energy_error, {limit:e}")),
         None => (
-            (row.energy + references.removed.energy - first).abs() <= DEFAULT_LIMIT * scale,
-            "a quarter of the larger of kinetic and potential energy".into(),
+            error.abs() * start.energy_scale <= DEFAULT_LIMIT * largest,
+            "a quarter of the larger of kinetic and potential energy in the system's own frame".into(),
         ),
     };
-    if good {
+    if good || error.is_nan() && start.massless > 0 {
         return Ok(());
     }
     Err(Error::Integration {
         problem: format!(
-            "the energy at t = {time} is off by {:.3e} of its value at the start, more than {allowed}",
-            row.relative_energy_error
+            "the energy at t = {time} is off by {error:.3e} of the {} at the start, more than {allowed}",
+            start.basis.name()
         ),
         help: Some(
             "an encounter was not resolved: take shorter steps (accuracy and dt_min of the integrator), with \

@@ -217,7 +217,7 @@ impl Simulation {
             // No row follows: check the last one again, so that resuming a failed run does not pass it.
             let measured = self.system.field()?;
             let (row, audit) = self.system.measure(&measured)?;
-            self.check_row(&row, audit.as_ref())?;
+            self.check_row(&row, &measured, audit.as_ref())?;
         }
         let written = self.system.state.written;
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;

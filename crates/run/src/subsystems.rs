@@ -1,11 +1,11 @@
 //! Subsystems of a run: their changes as rows of the journal `encounters`, and their sums for the diagnostics.
 
-use tisane::diagnostics::conserved::nonzero;
+use crate::system::System;
 use tisane::error::Result;
+use tisane::force::Field;
 use tisane::integrator::encounters::{Description, Detail, Event, EventUnit};
 use tisane::time::Clock;
 use tisane::units::Scale;
-use tisane_io::checkpoint::References;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, UserTime};
 use tisane_io::journal::JournalWriter;
 
@@ -58,13 +58,13 @@ pub(crate) fn binding_energy(subsystems: &[Description]) -> f64 {
 }
 
 /// Sets the columns of a row of diagnostics that are about subsystems.
-pub(crate) fn measure(row: &mut DiagnosticsRow, subsystems: &[Description], first: &References) {
+pub(crate) fn measure(row: &mut DiagnosticsRow, system: &System, subsystems: &[Description], field: &Field) {
     let binding = binding_energy(subsystems);
-    let outer = row.energy + binding;
     row.subsystems = Some(subsystems.iter().filter(|one| one.inside_of.is_none()).count() as u64);
     row.binding_energy = Some(binding);
-    row.binding_energy_change = first.binding_energy.map(|first| binding - first);
-    row.outer_energy = Some(outer);
-    row.outer_energy_error = Some((row.energy + first.removed.energy - first.energy) / nonzero(outer.abs()));
+    row.binding_energy_change = system.state.references.binding_energy.map(|first| binding - first);
+    row.outer_energy = Some(row.energy + binding);
+    let outer = (-binding, system.outer_kinetic_energy(subsystems));
+    row.outer_energy_error = Some(system.energy_error_without(row, field, outer));
     row.neglected_energy = Some(subsystems.iter().map(|one| one.neglected).sum());
 }

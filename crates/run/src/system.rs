@@ -2,17 +2,19 @@
 //! share.
 
 use crate::row;
+use std::collections::HashMap;
 use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
-use tisane::diagnostics::conserved::{Conserved, nonzero};
+use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::force_audit::{Audit, Auditor};
+use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::error::Result;
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
-use tisane::integrator::encounters::{Event, Removed};
+use tisane::integrator::encounters::{Description, Event, Removed};
 use tisane::law::Law;
-use tisane::particles::Particles;
+use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::time::Time;
 use tisane_io::checkpoint::RunState;
@@ -65,6 +67,8 @@ impl System {
         let conserved = Conserved::in_field(&self.particles, measured);
         let references = &mut self.state.references;
         references.energy = conserved.energy();
+        references.start = Reference::new(&self.particles, measured);
+        references.relative_energy_error = 0.0;
         (references.removed, references.previous_removed_energy) = (Removed::default(), 0.0);
         references.previous_energy = conserved.energy();
         references.angular_momentum = conserved.angular_momentum;
@@ -120,13 +124,14 @@ impl System {
             None => None,
         };
         let conserved = Conserved::in_field(&self.particles, measured);
-        let mut row = row::new(&self.particles, &self.state, &conserved, audit.as_ref());
+        let mut row = row::new(&self.particles, &self.state, (measured, &conserved), audit.as_ref());
         row.external_potential_energy = self.external_field.then_some(conserved.external);
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
     }
 
-    /// Returns the energy error of a row relative to the energy of the cluster with each binary and hierarchy as one
-    /// body; of all that there is for fewer bodies than a cluster has, and by another law than Newton's. `epsilon` is the softening.
+    /// Returns the energy error of a row relative to the internal energy that the cluster has with each binary and hierarchy as
+    /// one body; that of the row for fewer bodies than a cluster has, and by another law than Newton's. `epsilon` is the
+    /// softening.
     #[must_use]
     pub fn cluster_energy_error(&self, row: &DiagnosticsRow, measured: &Field, epsilon: f64) -> f64 {
         if self.engines.law.is_some() {
@@ -136,19 +141,53 @@ impl System {
         if !bodies.is_cluster() {
             return row.relative_energy_error;
         }
-        (row.energy + self.state.references.removed.energy - self.state.references.energy)
-            / nonzero((row.energy - bodies.internal_energy).abs())
+        let centres = bodies.particles();
+        let kinetic = InternalEnergy::new(&centres, &vec![0.0; centres.len()]).kinetic;
+        self.energy_error_without(row, measured, (bodies.internal_energy, kinetic))
+    }
+
+    /// Returns the energy error of a row relative to the present internal energy without that inside of some parts, as binaries,
+    /// with the kinetic energy of what remains. Relative to T + |U| of the rest where that is the rest of terms that cancel; that of
+    /// the row where nothing remains.
+    #[must_use]
+    pub fn energy_error_without(&self, row: &DiagnosticsRow, measured: &Field, (inside, kinetic): (f64, f64)) -> f64 {
+        let rest = InternalEnergy::new(&self.particles, &measured.pot).without(inside, kinetic);
+        let scale = rest.map(|rest| rest.scale().0).filter(|scale| *scale > 0.0);
+        scale.map_or(row.relative_energy_error, |scale| {
+            row.relative_energy_error * (self.state.references.start.energy_scale / scale)
+        })
+    }
+
+    /// Returns the kinetic energy in the system's own frame of all bodies, each of the `subsystems` as one.
+    #[must_use]
+    pub fn outer_kinetic_energy(&self, subsystems: &[Description]) -> f64 {
+        let p = &self.particles;
+        let row_of: HashMap<u64, usize> = p.id.iter().enumerate().map(|(row, id)| (*id, row)).collect();
+        let (mut mass, mut vel) = (p.mass.clone(), p.vel.clone());
+        for subsystem in subsystems.iter().filter(|one| one.inside_of.is_none()) {
+            let rows: Vec<usize> = subsystem.members.ids().iter().filter_map(|id| row_of.get(id).copied()).collect();
+            let of = |row: &usize| (p.mass[*row], p.mass[*row] * p.vel[*row]);
+            let (total, momentum) = rows.iter().map(of).fold((0.0, Vec3::zeros()), |(m, p), (dm, dp)| (m + dm, p + dp));
+            rows.iter().for_each(|&row| mass[row] = 0.0);
+            if let Some(&first) = rows.first().filter(|_| total > 0.0) {
+                (mass[first], vel[first]) = (total, momentum / total);
+            }
+        }
+        let n = mass.len();
+        let centres = Particles::new(mass, p.pos.clone(), vel);
+        InternalEnergy::new(&centres, &vec![0.0; n]).kinetic
     }
 
     /// Returns an error for a row, at `time` as text, whose energy error exceeds `limit`.
     ///
     /// # Errors
     /// [`tisane::Error::Integration`] with the error and the limit.
-    pub fn check_energy(&self, row: &DiagnosticsRow, limit: Option<f64>, time: &str) -> Result<()> {
-        match self.engines.has_energy() {
-            true => row::check_energy(row, &self.state.references, limit, time),
-            false => Ok(()),
+    pub fn check_energy(&self, row: &DiagnosticsRow, measured: &Field, limit: Option<f64>, time: &str) -> Result<()> {
+        if !self.engines.has_energy() {
+            return Ok(());
         }
+        let internal = InternalEnergy::new(&self.particles, &measured.pot);
+        row::check_energy(row, &self.state.references, &internal, limit, time)
     }
 
     /// Returns an error for an audit, at `time` as text, that exceeds its limit.

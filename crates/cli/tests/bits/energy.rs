@@ -95,3 +95,129 @@ fn validate_galaxy_20k_over_a_part_of_a_crossing_time() {
     assert!(error < 1e-7, "{error:e}");
     assert!(angular < 1e-6, "{angular:e}");
 }
+
+/// Runs the bodies of a table and returns the folder and what was said.
+fn run_bodies(config: &str, bodies: &str, sets: &[&str]) -> (Folder, program::Said) {
+    let folder = Folder::new(&format!("[run]\nname = \"bodies\"\n{config}\n[initial.file]\npath = \"bodies.csv\"\n"));
+    std::fs::write(folder.path("bodies.csv"), bodies).unwrap();
+    let said = folder.tisane(&[&["run", "run.toml", "--output", "o"], sets].concat()).exits(0);
+    (folder, said)
+}
+
+fn of_summary(folder: &Folder, key: &str) -> f64 {
+    summary(&folder.path("o"))[key].as_f64().unwrap_or(f64::NAN)
+}
+
+/// A parabola: E = 0 up to rounding, T = |U| = 0.25 at the start.
+#[test]
+fn the_error_of_a_parabola_is_relative_to_its_terms() {
+    let bodies = "m,x,y,z,vx,vy,vz\n0.5,-0.5,0,0,0,-0.7071067811865476,0\n0.5,0.5,0,0,0,0.7071067811865476,0\n";
+    let (folder, said) = run_bodies("t_end = 4.0\n[units]\nsystem = \"henon\"", bodies, &[]);
+    said.says(&["of the sum of kinetic and |potential| energy"]);
+    let rows = diagnostics(&folder.path("o"));
+    let energy = |row: usize| rows["energy"][row].parse::<f64>().unwrap();
+    assert!(energy(0).abs() < 1e-15, "{:e}", energy(0));
+    let (change, error) = (energy(rows["energy"].len() - 1) - energy(0), of_summary(&folder, "relative_energy_error"));
+    assert!(error.abs() < 1e-5 && (error * 0.5 / change - 1.0).abs() < 1e-3, "{error:e} {change:e}");
+}
+
+/// A cluster that moves as a whole has the errors that it has at rest, apart from the rounding of its places.
+#[test]
+fn errors_do_not_depend_on_the_motion_of_the_cluster() {
+    let errors = |position: &str, velocity: &str| {
+        let folder = Folder::new(&format!(
+            "[run]\nname = \"moved\"\nt_end = 2.0\n[units]\nsystem = \"henon\"\n[[initial.clusters]]\n\
+             position = {position}\nvelocity = {velocity}\n[initial.clusters.plummer]\nn = 64\n\
+             [softening]\nepsilon = \"1/64\"\n[integrator.hermite4]\nnu = 0.05\ndt_max = \"1/16\"\n"
+        ));
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+        ["max_relative_energy_error", "cluster_energy_error", "angular_momentum_error"]
+            .map(|key| of_summary(&folder, key).abs())
+    };
+    let still = errors("[0, 0, 0]", "[0, 0, 0]");
+    assert!(still.iter().all(|error| *error > 1e-8), "{still:?}");
+    for (position, velocity) in
+        [("[0, 0, 0]", "[3, 0, 0]"), ("[20, -7, 1]", "[0, 50, 0]"), ("[0, 100, 0]", "[0, 0, 0]")]
+    {
+        let moved = errors(position, velocity);
+        for (moved, still) in moved.iter().zip(&still) {
+            assert!((moved / still - 1.0).abs() < 0.01, "{position} {velocity}: {moved:e} {still:e}");
+        }
+    }
+}
+
+/// The energy error of a cluster on an orbit about a point mass is relative to its own energy, and a lost cluster ends
+/// the run: the energy of the orbit, 2e4 times larger, hides neither.
+#[test]
+fn an_error_in_a_field_is_relative_to_the_energy_of_the_cluster() {
+    let config = |nu: &str| {
+        format!(
+            "[run]\nname = \"tide\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[[initial.clusters]]\n\
+             position = [1000, 0, 0]\nvelocity = [0, 110, 0]\n[initial.clusters.plummer]\nn = 64\n\
+             [softening]\nepsilon = \"1/64\"\n[external.point-mass]\nmass = 12100000.0\n\
+             [integrator.hermite4]\nnu = {nu}\nnu_start = {nu}\ndt_max = \"1/4\"\n"
+        )
+    };
+    let folder = Folder::new(&config("0.01"));
+    folder.tisane(&["run", "run.toml", "--output", "o"]).exits(0).says(&["of the internal energy"]);
+    let rows = diagnostics(&folder.path("o"));
+    let last = |name: &str| rows[name].last().unwrap().parse::<f64>().unwrap();
+    let change = last("energy") - rows["energy"][0].parse::<f64>().unwrap();
+    let scale = change / last("relative_energy_error");
+    assert!((0.2..0.3).contains(&scale), "the energy of a Plummer sphere is 1/4, not that of its orbit: {scale}");
+    let cluster = last("cluster_energy_error") / last("relative_energy_error");
+    assert!((0.5..2.0).contains(&cluster), "{cluster}");
+    // Steps so long that the cluster is lost.
+    let folder = Folder::new(&config("10.0"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(4).says(&["of the internal energy at the start"]);
+}
+
+/// Massless bodies about a star: the sum of their energies shows the error of their orbits.
+#[test]
+fn massless_bodies_have_an_error() {
+    let bodies = "m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n0,1,0,0,0,1,0\n0,0,2,0,-0.5,0,0\n";
+    let config = "t_end = 60.0\n[units]\nsystem = \"henon\"\n[integrator.hermite4]\nnu = 0.02\ndt_max = 1.0\n";
+    let (folder, said) = run_bodies(config, bodies, &[]);
+    said.says(&["of the energies of the massless bodies"]);
+    let error = of_summary(&folder, "relative_energy_error").abs();
+    // By hand, from the last snapshot and the start.
+    let snapshots = std::fs::read_dir(folder.path("o/snapshots")).unwrap().count();
+    let file = crate::hdf::open(folder.path(&format!("o/snapshots/snapshot_{:04}.hdf5", snapshots - 1)));
+    let read = |name: &str| file.dataset(&format!("PartType4/{name}")).unwrap().read_raw::<f64>().unwrap();
+    let (x, v) = (read("Coordinates"), read("Velocities"));
+    let at = |of: &[f64], i: usize| tisane::particles::Vec3::new(of[3 * i], of[3 * i + 1], of[3 * i + 2]);
+    let energy = |i: usize| 0.5 * (at(&v, i) - at(&v, 0)).norm_squared() - 1.0 / (at(&x, i) - at(&x, 0)).norm();
+    let start = -0.5 + (0.125 - 0.5);
+    let by_hand = ((energy(1) + energy(2) - start) / start).abs();
+    assert!(error > 1e-12 && (error / by_hand - 1.0).abs() < 1e-2, "{error:e} {by_hand:e}");
+    // About two stars their energies change: that of the stars is measured, and it is said that theirs are not.
+    let pair =
+        "m,x,y,z,vx,vy,vz\n0.5,-1,0,0,0,-0.35355339059327373,0\n0.5,1,0,0,0,0.35355339059327373,0\n0,9,0,0,0,0.3,0\n";
+    let (folder, said) = run_bodies(config, pair, &[]);
+    said.says(&["the massless body is not in it"]);
+    assert!(of_summary(&folder, "relative_energy_error").is_finite());
+    // A body alone at rest.
+    let alone = "m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n";
+    let (folder, said) = run_bodies(config, alone, &[]);
+    said.says(&["not measured"]);
+    assert!(summary(&folder.path("o"))["relative_energy_error"].is_null());
+}
+
+/// The reference of the errors survives a stop: the resumed run has the rows of an undisturbed one.
+#[test]
+fn errors_of_a_moving_cluster_go_on_after_a_stop() {
+    let config = "[run]\nname = \"moved\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[[initial.clusters]]\n\
+                  velocity = [0, 50, 0]\n[initial.clusters.plummer]\nn = 32\n[softening]\nepsilon = \"1/64\"\n\
+                  [integrator.hermite4]\nnu = 0.05\ndt_max = \"1/16\"\n";
+    let folder = Folder::new(config);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=20"]).exits(3);
+    folder.lift_block_limit("o");
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
+    let column = |run: &str, name: &str| diagnostics(&folder.path(run))[name].clone();
+    for name in
+        ["relative_energy_error", "relative_energy_error_step", "cluster_energy_error", "angular_momentum_error"]
+    {
+        assert_eq!(column("o", name), column("whole", name), "{name}");
+    }
+}

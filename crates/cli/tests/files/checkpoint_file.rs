@@ -3,6 +3,7 @@
 use crate::hdf;
 use std::fs;
 use std::path::Path;
+use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::integrator::encounters::Removed;
 use tisane::particles::{Neighbours, Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
@@ -52,6 +53,17 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             references: References {
                 angular_momentum_error: 3e-9,
                 energy: -0.25,
+                start: Reference {
+                    basis: Basis::Massless,
+                    massless: 3,
+                    velocity: Vec3::new(0.0, 50.0, -1.0),
+                    centre: Vec3::new(1e3, 0.0, 0.5),
+                    energy: -0.26,
+                    energy_scale: 0.26,
+                    angular_momentum: Vec3::new(0.0, 1e-3, 0.2),
+                    angular_momentum_scale: 0.2,
+                },
+                relative_energy_error: -4e-7,
                 binding_energy: Some(0.125),
                 previous_energy: -0.250_000_1,
                 previous_removed_energy: -0.125,

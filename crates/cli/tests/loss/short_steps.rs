@@ -104,7 +104,7 @@ fn after_a_lost_energy_the_snapshot_to_begin_from_is_told() {
     let said = said.says(&[
         "WARN",
         "the energy is off by",
-        "of the energy of the cluster at t = 0.5",
+        "of the total energy at t = 0.5",
         "to continue from the checkpoint would keep this error: begin anew from o/snapshots/snapshot_00",
         "[initial.file] path =",
         "on_dt_min = \"stop\"",

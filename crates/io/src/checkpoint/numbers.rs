@@ -2,6 +2,7 @@
 
 use super::RunState;
 use crate::checksum::Digest;
+use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::integrator::encounters::Removed;
 use tisane::particles::Vec3;
 
@@ -52,8 +53,10 @@ pub struct OutputCounts {
 /// Reference values of the error measures, and the state at the last row of the diagnostics.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct References {
-    /// Energy at the start.
+    /// Total energy at the start.
     pub energy: f64,
+    /// Frame, values and scales by which errors of energy and angular momentum are measured.
+    pub start: Reference,
     /// Binding energy of subsystems at the start; [`None`] in runs without them.
     pub binding_energy: Option<f64>,
     /// Energy at the last row of the diagnostics.
@@ -62,9 +65,11 @@ pub struct References {
     pub previous_removed_energy: f64,
     /// What mergers and escapes have taken out.
     pub removed: Removed,
+    /// Relative energy error at the last row of the diagnostics; NaN if no energy is measured.
+    pub relative_energy_error: f64,
     /// Largest |relative energy error| of any row so far.
     pub max_relative_energy_error: f64,
-    /// |L − L0| / |L0| at the last row of the diagnostics.
+    /// Relative error of the angular momentum at the last row of the diagnostics.
     pub angular_momentum_error: f64,
     /// Angular momentum at the start.
     pub angular_momentum: Vec3,
@@ -126,9 +131,36 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     v.vector("initial_angular_momentum", &mut first.angular_momentum)?;
     v.vector("initial_momentum", &mut first.momentum)?;
     v.vector("initial_centre_of_mass", &mut first.centre_of_mass)?;
+    visit_start(first, v)?;
     visit_counters("previous_", &mut first.previous_counters, v)?;
     v.float("previous_wall_seconds", &mut first.previous_wall_seconds)?;
     v.float("wall_seconds", &mut run.wall_seconds)
+}
+
+/// Visits the reference of the errors. A checkpoint of a version that measured errors in the coordinates has none.
+fn visit_start<E>(first: &mut References, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
+    let start = &mut first.start;
+    let mut scale = Some(start.energy_scale).filter(|scale| *scale != 0.0);
+    v.float_if_any("reference_energy_scale", &mut scale)?;
+    let Some(scale) = scale else {
+        *start = Reference::in_coordinates(first.energy, first.angular_momentum);
+        first.relative_energy_error = start.energy_error(first.previous_energy + first.previous_removed_energy);
+        return Ok(());
+    };
+    start.energy_scale = scale;
+    v.float("reference_energy", &mut start.energy)?;
+    v.vector("reference_velocity", &mut start.velocity)?;
+    v.vector("reference_centre", &mut start.centre)?;
+    v.vector("reference_angular_momentum", &mut start.angular_momentum)?;
+    v.float("reference_angular_momentum_scale", &mut start.angular_momentum_scale)?;
+    v.count_if_any("reference_massless_bodies", &mut start.massless)?;
+    let mut basis = Basis::ALL.iter().position(|basis| *basis == start.basis).unwrap_or(0) as u64;
+    v.count_if_any("reference_basis", &mut basis)?;
+    start.basis = Basis::ALL.get(basis as usize).copied().unwrap_or_default();
+    let mut error = Some(first.relative_energy_error).filter(|error| error.is_finite());
+    v.float_if_any("relative_energy_error", &mut error)?;
+    first.relative_energy_error = error.unwrap_or(f64::NAN);
+    Ok(())
 }
 
 /// Names of the numbers of what was taken out.

@@ -189,7 +189,12 @@ fn table(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Table
         rows.numbers("mean_block_eq14", "1", "Portegies Zwart et al. (2007), eq. 14", |row| {
             MEAN_BLOCK.at(f64::from(row.key.n))
         }),
-        rows.numbers("energy_error", "1", "(E - E0) / |E0| over the span of time", |row| row.best.energy_error),
+        rows.numbers(
+            "energy_error",
+            "1",
+            "energy error over the span of time, as relative_energy_error of a run",
+            |row| row.best.energy_error,
+        ),
     ];
     for (k, name) in PZ_HARDWARE.into_iter().enumerate() {
         columns.extend(paper_columns(&rows, k, name, span));

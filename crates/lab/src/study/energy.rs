@@ -198,7 +198,12 @@ fn table(rows: &[Row], laws: &[ModeLaw], remarks: &[(String, String)]) -> Table 
         it.text("integrator", "scheme with its order", |(key, _)| key.integrator.name().into()),
         nu,
         eta,
-        it.numbers("energy_error", "1", "(E - E0) / |E0| over the span of time", number(|it| it.energy_error)),
+        it.numbers(
+            "energy_error",
+            "1",
+            "energy error over the span of time, as relative_energy_error of a run",
+            number(|it| it.energy_error),
+        ),
         it.numbers("max_energy_error", "1", "largest at the multiples of dt_max", number(Measured::max_energy_error)),
         it.numbers("truncation", "1", "energy_error of the same sphere and steps in f64", |(key, _)| {
             exact(key).unwrap_or(f64::NAN)

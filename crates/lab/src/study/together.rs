@@ -7,7 +7,7 @@ use super::trials::{self, Common, Key};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::block_steps::SystemStepper;
@@ -88,21 +88,21 @@ fn over(
     let Some(mut all) = built.collect::<Result<Option<Vec<Together>>>>()? else { return Ok(None) };
     together::start(stepper, &mut all)?;
     together::integrate(stepper, &mut all, Time::from_dt_max(span.start))?;
-    let begin = |it: &mut Together| Some((it.attempt(energy)?, it.system.state.counters));
+    let begin = |it: &mut Together| Some((it.attempt(reference)?, it.system.state.counters));
     let before: Vec<_> = all.par_iter_mut().map(begin).collect();
     let mut errors: Vec<Vec<f64>> = vec![Vec::new(); all.len()];
     for step in span.start + 1..=span.end {
         together::integrate(stepper, &mut all, Time::from_dt_max(step))?;
         all.par_iter_mut().zip(&before).zip(&mut errors).for_each(|((it, before), errors)| {
-            errors.extend(before.and_then(|(before, _)| Some(relative(it.attempt(energy)?, before))));
+            errors.extend(before.and_then(|(start, _)| it.attempt(|system| energy_error(system, &start))));
         });
     }
     let results = all.into_iter().zip(before).zip(errors).zip(lengths).map(|(((it, before), errors), span)| {
         let not_finite = || Error::Integration { problem: "the energy is not a finite number".into(), help: None };
-        let (Some((_, before)), None) = (before, &it.problem) else {
+        let (Some((start, before)), None) = (before, &it.problem) else {
             return Err(it.problem.unwrap_or_else(not_finite));
         };
-        if !errors.iter().all(|error| error.is_finite()) {
+        if start.basis != Basis::NotMeasured && !errors.iter().all(|error| error.is_finite()) {
             return Err(not_finite());
         }
         let System { particles, state, .. } = &it.system;
@@ -121,10 +121,16 @@ fn over(
     Ok(Some(results.collect()))
 }
 
-/// Total energy of a synchronised system, in f64.
-fn energy(system: &mut System) -> Result<f64> {
+/// Reference of the errors of a synchronised system, measured in f64.
+fn reference(system: &mut System) -> Result<Reference> {
     let field = system.field()?;
-    Ok(Conserved::in_field(&system.particles, &field).energy())
+    Ok(Reference::new(&system.particles, &field))
+}
+
+/// Relative energy error of a synchronised system, measured in f64.
+fn energy_error(system: &mut System, start: &Reference) -> Result<f64> {
+    let field = system.field()?;
+    Ok(start.energy_error(start.energy_of(&system.particles, &field)))
 }
 
 #[cfg(test)]

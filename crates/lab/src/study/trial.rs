@@ -4,11 +4,11 @@ use super::pace::Pace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
-use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::error::{Error, Result};
-use tisane::force::EngineKind;
 use tisane::force::profile::Profile;
 use tisane::force::profile::Profiler;
+use tisane::force::{EngineKind, Field};
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::spin_pool;
@@ -184,13 +184,15 @@ impl Trial {
                 return Ok(None);
             }
         }
-        let before = self.energy()?;
+        let field = self.field()?;
+        let start = Reference::new(&self.particles, &field);
         let mut it = Measured { steps_on_device: self.steps_on_device, ..Measured::default() };
         while self.now < to {
             self.step(&mut it, to)?;
             let late = is_late();
             if self.now.is_synchronised() {
-                it.energy_error = relative(self.energy()?, before);
+                let field = self.field()?;
+                it.energy_error = start.energy_error(start.energy_of(&self.particles, &field));
                 it.errors.push(it.energy_error);
                 it.span = (self.now.0 - from.0) as f64 / Time::from_dt_max(1).0 as f64;
                 if late {
@@ -200,7 +202,7 @@ impl Trial {
                 return Ok(None);
             }
         }
-        if !it.errors.iter().all(|error| error.is_finite()) {
+        if start.basis != Basis::NotMeasured && !it.errors.iter().all(|error| error.is_finite()) {
             return Err(Error::Integration { problem: "the energy is not a finite number".into(), help: None });
         }
         it.profile = Some(self.profiler.profile());
@@ -266,9 +268,8 @@ impl Trial {
         Ok(())
     }
 
-    /// Total energy of the synchronised system, in f64.
-    fn energy(&mut self) -> Result<f64> {
-        let field = self.propagator.field(&self.particles, self.now)?;
-        Ok(Conserved::in_field(&self.particles, &field).energy())
+    /// Field of the synchronised system, in f64.
+    fn field(&mut self) -> Result<Field> {
+        self.propagator.field(&self.particles, self.now)
     }
 }

@@ -1,11 +1,10 @@
 //! The particles of a run as they moved.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use tisane::diagnostics::conserved::nonzero;
-use tisane::diagnostics::conserved::{Conserved, relative};
+use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::reference::Reference;
 use tisane::error::Result;
 use tisane::particles::{Particles, Vec3};
-use tisane::propagator::Propagator;
 use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
 use tisane::units::{Dimension, Scale};
 use tisane_run::assemble::{self, Session, Setup};
@@ -21,11 +20,11 @@ pub struct Track {
     pub moments: Vec<Moment>,
     /// Total energy at the start; it and its errors are NaN where the forces have no potential.
     pub energy: f64,
-    /// Largest |E/E₀ − 1| of any row of diagnostics.
+    /// Largest |relative energy error| of any row of diagnostics, by [`Reference`].
     pub energy_error: f64,
-    /// |E/E₀ − 1| at the end.
+    /// |relative energy error| at the end.
     pub final_energy_error: f64,
-    /// Largest |L − L₀| / |L₀|, or |L − L₀| where L₀ = 0.
+    /// Largest relative error of the angular momentum.
     pub angular_momentum_error: f64,
     /// Pairs evaluated after the start for each step of a particle.
     pub pairs_per_step: f64,
@@ -54,7 +53,8 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
     order.sort_by_key(|&i| p.id[i]);
     let take = Taker { order: &order, scale: &set.scale, clock: &set.clock };
     let mut now = propagator.start(&mut p)?.now;
-    let start = conserved(&p, now, &mut propagator)?;
+    let (begin, field) = (now, propagator.field(&p, now)?);
+    let (start, reference) = (Conserved::in_field(&p, &field), Reference::new(&p, &field));
     let has_energy = set.law.as_ref().is_none_or(|law| law.has_potential());
     let (energy, none) = if has_energy { (start.energy(), 0.0) } else { (f64::NAN, f64::NAN) };
     let mut track = Track {
@@ -82,12 +82,13 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
         }
         let due = |every: u64| (now.0 / TICKS_PER_DT_MAX).is_multiple_of(every) || now >= end;
         if due(rows) {
-            let c = conserved(&p, now, &mut propagator)?;
+            let field = propagator.field(&p, now)?;
             if has_energy {
-                track.final_energy_error = relative(c.energy(), energy).abs();
+                track.final_energy_error = reference.energy_error(reference.energy_of(&p, &field)).abs();
                 track.energy_error = track.energy_error.max(track.final_energy_error);
             }
-            let off = (c.angular_momentum - start.angular_momentum).norm() / nonzero(start.angular_momentum.norm());
+            let elapsed = set.clock.time(now) - set.clock.time(begin);
+            let off = reference.angular_momentum_error(reference.angular_momentum_of(&p, elapsed));
             track.angular_momentum_error = track.angular_momentum_error.max(off);
         }
         if due(snapshots) {
@@ -115,9 +116,4 @@ impl Taker<'_> {
             vel: column(&p.vel, self.scale.velocity),
         }
     }
-}
-
-fn conserved(p: &Particles, now: Time, propagator: &mut Propagator) -> Result<Conserved> {
-    let field = propagator.field(p, now)?;
-    Ok(Conserved::in_field(p, &field))
 }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use tisane::diagnostics::cluster::Settings;
 use tisane::diagnostics::force_audit::Audit;
 use tisane::diagnostics::outcome::Outcome;
+use tisane::diagnostics::reference::Basis;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::Field;
 use tisane::pair::{Body, Pair};
@@ -223,6 +224,7 @@ impl Member {
         let state = &mut self.system.state;
         let references = &mut state.references;
         references.previous_energy = row.energy;
+        references.relative_energy_error = row.relative_energy_error;
         references.previous_counters = state.counters;
         references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
@@ -243,7 +245,7 @@ impl Member {
         let time = units.units.readable(row.time * units.scale.time, Dimension::TIME);
         let checked = self
             .system
-            .check_energy(&row, self.plan.energy_error, &time)
+            .check_energy(&row, field, self.plan.energy_error, &time)
             .and_then(|()| self.system.check_audit(audit.as_ref(), &time));
         self.measured = Some((row, audit));
         checked.map(|()| ends)
@@ -301,11 +303,13 @@ impl Member {
             },
         };
         let measured = self.measured.as_ref();
-        // Errors are relative to the energy at the start, which a row of an encounter has another scale for.
+        // Errors are relative to the scale of the start, which a row of an encounter has another one for.
         let has_energy = self.system.engines.has_energy();
         let number = |x: f64| if has_energy { x } else { f64::NAN };
+        let is_measured = state.references.start.basis != Basis::NotMeasured;
+        let error = |x: f64| if is_measured { number(x) } else { f64::NAN };
         let energy = number(state.references.energy);
-        let scale = self.binding_energy.map_or(1.0, |binding| energy.abs() / binding);
+        let scale = self.binding_energy.map_or(1.0, |binding| state.references.start.energy_scale / binding);
         let audit = measured.and_then(|(_, audit)| audit.as_ref());
         MemberRow {
             member: self.number,
@@ -314,7 +318,7 @@ impl Member {
             time: state.time(),
             energy,
             energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error * scale),
-            max_energy_error: number(state.references.max_relative_energy_error * scale),
+            max_energy_error: error(state.references.max_relative_energy_error * scale),
             angular_momentum_error: state.references.angular_momentum_error,
             acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),
             bound_fraction: self.bound_fraction,

@@ -173,7 +173,11 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) ->
     use ColumnKind::{Count, Float, Text};
     let (time, energy) = (units.time.name.clone(), units.label(Dimension::ENERGY));
     let column = |name: &str, unit: &str, about: &str, kind| Column::new(name, unit, about, Values::empty(kind));
-    let scale = if stop == StopAt::Escape { "binding energy of the binary at the start" } else { "|E0|" };
+    let scale = if stop == StopAt::Escape {
+        "binding energy of the binary at the start"
+    } else {
+        "scale of the energy at the start"
+    };
     let mut columns = vec![column("member", "", "Number of the member, from 0", Count)];
     columns.extend(keys.iter().map(|(key, kind)| column(key, "", "Setting of the member", *kind)));
     columns.extend([
@@ -186,9 +190,14 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) ->
         column("n", "", "Number of particles", Count),
         column("time", &time, "Time reached", Float),
         column("energy", &energy, "Energy at the start", Float),
-        column("energy_error", "1", &format!("(E - E0)/{scale} at the last output"), Float),
-        column("max_energy_error", "1", &format!("Largest |E - E0|/{scale} of any output"), Float),
-        column("angular_momentum_error", "1", "|L - L0|/|L0| at the last output", Float),
+        column("energy_error", "1", &format!("Energy error at the last output, relative to the {scale}"), Float),
+        column(
+            "max_energy_error",
+            "1",
+            &format!("Largest |energy error| of any output, relative to the {scale}"),
+            Float,
+        ),
+        column("angular_momentum_error", "1", "Relative error of the angular momentum at the last output", Float),
         column("acceleration_error", "1", "RMS of the relative errors of accelerations against f64 on the CPU", Float),
     ]);
     let (length, velocity) = (&units.length.name, &units.velocity.name);

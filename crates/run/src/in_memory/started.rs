@@ -349,10 +349,8 @@ impl Started {
         let edited = match self.edited.take() {
             Some(edited) => edited,
             None => {
-                let energy = self.system.state.scale.factor(Dimension::ENERGY);
-                let references = &self.system.state.references;
-                let expected = references.energy - references.removed.energy;
-                self.excess = self.measured()?.0.energy / energy - expected;
+                let error = self.measured()?.0.energy_error * self.system.state.references.start.energy_scale;
+                self.excess = if error.is_nan() { 0.0 } else { error };
                 let p = self.now()?.clone();
                 self.arrive_changed();
                 p
@@ -400,6 +398,7 @@ impl Started {
         let field = self.system.field()?;
         self.system.set_references(&field);
         self.system.state.references.energy -= self.excess;
+        self.system.state.references.start.energy -= self.excess;
         // If any of this fails the change is still there, and may be changed.
         (self.edited, self.rebuild, self.failed) = (None, false, None);
         Ok(())

@@ -1,7 +1,6 @@
 //! Summary of a run, and the provenance of the files that it writes.
 
 use super::{ExitReason, Simulation, System};
-use tisane::diagnostics::conserved::relative;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::profile::Profiler;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
@@ -86,10 +85,9 @@ impl Simulation {
             threads: rayon::current_num_threads(),
             energy_initial: references.energy * energy,
             energy_final: references.previous_energy * energy,
-            relative_energy_error: relative(
-                references.previous_energy + references.previous_removed_energy,
-                references.energy,
-            ),
+            relative_energy_error: references.relative_energy_error,
+            energy_error_relative_to: references.start.basis.name(),
+            massless_bodies_not_measured: references.start.massless_not_measured(particles),
             max_relative_energy_error: references.max_relative_energy_error,
             cluster_energy_error: self.measured.and_then(|last| last.cluster_energy_error),
             energy_time: self.energy_time() * state.scale.time,

@@ -1,12 +1,14 @@
 //! Files that a run writes on its way: rows of diagnostics, snapshots and checkpoints, when they are due.
 
+use super::error_watch::Digits;
 use super::{LastMeasured, Measured, Observer, Outputs, Simulation};
 use crate::subsystems;
 use std::time::Instant;
 use tisane::diagnostics::force_audit::Audit;
 use tisane::error::Result;
+use tisane::force::Field;
 use tisane::time::TICKS_PER_DT_MAX;
-use tisane::units::Dimension;
+use tisane::units::{Dimension, twelve_digits};
 use tisane_io::checkpoint::{self, CheckpointRef};
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
@@ -68,7 +70,7 @@ impl Simulation {
             row.particles = Some(self.system.particles.len() as u64);
         }
         if self.plan.subsystems {
-            subsystems::measure(&mut row, &measured.subsystems, &self.system.state.references);
+            subsystems::measure(&mut row, &self.system, &measured.subsystems, &measured.field);
         }
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
         self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
@@ -76,6 +78,7 @@ impl Simulation {
         state.written.diagnostics_rows += 1;
         let references = &mut state.references;
         references.previous_energy = row.energy;
+        references.relative_energy_error = row.relative_energy_error;
         references.previous_removed_energy = references.removed.energy;
         references.previous_counters = state.counters;
         references.previous_wall_seconds = state.wall_seconds;
@@ -85,11 +88,16 @@ impl Simulation {
         observer.output(&row);
         let end = self.system.state.clock.time(self.plan.end);
         let (units, scale) = (&self.units.units, self.system.state.scale.time);
-        for warning in self.watch.observe(&row, end, |t| units.readable(t * scale, Dimension::TIME)) {
+        let time = |t: f64, digits| match digits {
+            Digits::Few => units.readable(t * scale, Dimension::TIME),
+            Digits::All => format!("{} {}", twelve_digits(t * scale), units.time.name),
+        };
+        let basis = self.system.state.references.start.basis;
+        for warning in self.watch.observe((&row, basis), end, time) {
             tracing::warn!("{warning}");
         }
         self.measured = Some(LastMeasured { time: row.time, cluster_energy_error: row.cluster_energy_error });
-        let verdict = self.check_row(&row, audit.as_ref());
+        let verdict = self.check_row(&row, &measured.field, audit.as_ref());
         if verdict.is_err() {
             self.checkpoint(outputs)?;
             self.finish(outputs)?;
@@ -98,9 +106,9 @@ impl Simulation {
     }
 
     /// Returns an error for a row whose energy error or audit exceeds its limit.
-    pub(super) fn check_row(&self, row: &DiagnosticsRow, audit: Option<&Audit>) -> Result<()> {
+    pub(super) fn check_row(&self, row: &DiagnosticsRow, field: &Field, audit: Option<&Audit>) -> Result<()> {
         let time = self.time();
-        let energy = self.system.check_energy(row, self.plan.energy_error, &time);
+        let energy = self.system.check_energy(row, field, self.plan.energy_error, &time);
         energy.map_err(|error| self.advise_to_begin_anew(error, row.relative_energy_error))?;
         self.system.check_audit(audit, &time)
     }

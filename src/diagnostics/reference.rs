@@ -1,0 +1,488 @@
+//! Reference state of a system, by which the errors of its energy and its angular momentum are measured.
+//!
+//! An error is the change of a conserved quantity since the reference state, divided by a scale. One rule gives the scale:
+//! the magnitude of the quantity in the system's own frame, where it is well above the rounding of its terms; else the sum of
+//! the magnitudes of its terms, which is T + |U|, or Σ m r v. A system that moves as a whole is measured in a frame
+//! that moves with it, and a system in an external field by its internal energy: the energy of its orbit would hide an error
+//! of the whole system.
+
+use crate::compensated_sum::{sum, sum3};
+use crate::force::Field;
+use crate::particles::{Particles, Vec3};
+
+/// Share of the sum of the magnitudes of its terms below which a quantity is no scale for its own error: it is the rest of
+/// terms that cancel, as the energy of a parabolic orbit, and has the digits of the input at most.
+const CANCELLED: f64 = 1e-6;
+/// Share of the kinetic energy, or of the moment of inertia, below which the motion or the place of the whole counts as zero.
+const AT_REST: f64 = 1e-9;
+/// Share of the kinetic energy in the coordinates below which that about the mean velocity is the rounding of that mean.
+const ROUNDING: f64 = 1e-28;
+
+/// Share of the energies of all below which the energy without that inside of binaries is rounding.
+const NOTHING_LEFT: f64 = 1e-13;
+
+/// What the error of the energy is relative to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Basis {
+    /// Total energy.
+    #[default]
+    Total,
+    /// Internal energy: kinetic energy in the own frame, and potential energy of the pairs.
+    Internal,
+    /// Sum of kinetic and potential energy, both positive, in the own frame, where the energy is the rest of terms that cancel.
+    Terms,
+    /// Energies of the massless bodies in the field of the others, each with unit mass; for no other energy changes.
+    Massless,
+    /// Nothing: no energy is measured.
+    NotMeasured,
+}
+
+impl Basis {
+    /// All kinds, in the order of their numbers in files.
+    pub const ALL: [Self; 5] = [Self::Total, Self::Internal, Self::Terms, Self::Massless, Self::NotMeasured];
+
+    /// Returns the name, as it follows "relative to".
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Total => "total energy",
+            Self::Internal => "internal energy",
+            Self::Terms => "sum of kinetic and |potential| energy",
+            Self::Massless => "energies of the massless bodies",
+            Self::NotMeasured => "not measured",
+        }
+    }
+}
+
+/// Energy of a system in its own frame: that of its mean velocity, without an external field. In internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct InternalEnergy {
+    /// Mean velocity, by mass; zero where the mass is zero.
+    pub velocity: Vec3,
+    /// ½ Σ m |v − V|², with the mean velocity V.
+    pub kinetic: f64,
+    /// ½ Σ m φ by the potential of the pairs.
+    pub potential: f64,
+}
+
+impl InternalEnergy {
+    /// Computes the sums; `pot` is the potential of the pairs, one entry a particle.
+    #[must_use]
+    pub fn new(p: &Particles, pot: &[f64]) -> Self {
+        let mass = sum(p.mass.iter().copied());
+        let momentum = sum3(p.mass.iter().zip(&p.vel).map(|(m, v)| *m * v));
+        let velocity = if mass == 0.0 { Vec3::zeros() } else { momentum / mass };
+        let about = |of: Vec3| 0.5 * sum(p.mass.iter().zip(&p.vel).map(|(m, v)| m * (v - of).norm_squared()));
+        let kinetic = Some(about(velocity)).filter(|kinetic| *kinetic > ROUNDING * about(Vec3::zeros())).unwrap_or(0.0);
+        Self { velocity, kinetic, potential: 0.5 * sum(p.mass.iter().zip(pot).map(|(m, phi)| m * phi)) }
+    }
+
+    /// Returns the energy.
+    #[must_use]
+    pub fn energy(&self) -> f64 {
+        self.kinetic + self.potential
+    }
+
+    /// Returns the scale of an energy error, with its kind: this energy, or T + |U| where this is the rest of terms that
+    /// cancel. It is zero where nothing moves.
+    #[must_use]
+    pub fn scale(&self) -> (f64, Basis) {
+        let terms = self.kinetic + self.potential.abs();
+        match well_above_rounding(self.energy(), terms) {
+            true => (self.energy().abs(), Basis::Internal),
+            false => (terms, Basis::Terms),
+        }
+    }
+
+    /// Returns what remains without the energy `inside` of some parts, as binaries, whose centres have the kinetic energy
+    /// `kinetic` together with all other bodies. [`None`] if that is within the rounding of what is taken away.
+    #[must_use]
+    pub fn without(&self, inside: f64, kinetic: f64) -> Option<Self> {
+        let rest = Self { kinetic, potential: self.energy() - inside - kinetic, ..*self };
+        let terms = self.kinetic + self.potential.abs();
+        (rest.kinetic + rest.potential.abs() > NOTHING_LEFT * terms).then_some(rest)
+    }
+}
+
+/// Returns true if a sum is well above the rounding of its terms, whose magnitudes add up to `terms`.
+fn well_above_rounding(value: f64, terms: f64) -> bool {
+    value != 0.0 && value.abs() >= CANCELLED * terms
+}
+
+/// Sums of some bodies that have left the system, about the origin of the coordinates and in their frame, in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Left {
+    /// Energy that left with them.
+    pub energy: f64,
+    /// Σ m v.
+    pub momentum: Vec3,
+    /// Σ m x × v.
+    pub angular_momentum: Vec3,
+    /// Σ m.
+    pub mass: f64,
+    /// Σ m x, moved back to the time of the reference state with the velocities.
+    pub moment: Vec3,
+}
+
+/// Reference state of a system, in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Reference {
+    /// What energy errors are relative to.
+    pub basis: Basis,
+    /// Number of the bodies whose energies are measured, where those are the massless ones; else 0.
+    pub massless: u64,
+    /// Velocity of the frame: the mean velocity; zero for a system at rest, and in an external field, which is at rest.
+    pub velocity: Vec3,
+    /// Origin of the frame at the time of the reference state: the centre of mass, or the origin of the coordinates.
+    pub centre: Vec3,
+    /// Energy in this frame.
+    pub energy: f64,
+    /// Scale of errors of the energy, positive.
+    pub energy_scale: f64,
+    /// Angular momentum in this frame.
+    pub angular_momentum: Vec3,
+    /// Scale of errors of the angular momentum, positive.
+    pub angular_momentum_scale: f64,
+}
+
+impl Reference {
+    /// Takes the present state of a system, at whose places `field` was measured, as the reference.
+    #[must_use]
+    pub fn new(p: &Particles, field: &Field) -> Self {
+        let internal = InternalEnergy::new(p, &field.pot);
+        let mut reference = Self::frame(p, field, &internal);
+        let (scale, basis) = internal.scale();
+        let in_coordinates = reference.velocity == Vec3::zeros() && field.external.is_empty();
+        reference.basis = if in_coordinates && basis == Basis::Internal { Basis::Total } else { basis };
+        reference.energy_scale = scale;
+        if scale == 0.0 {
+            reference.without_internal_motion(p, field);
+        }
+        if reference.basis != Basis::NotMeasured {
+            reference.energy = reference.energy_of(p, field);
+        }
+        reference.angular_momentum = reference.angular_momentum_of(p, 0.0);
+        let terms = reference.angular_momentum_terms(p);
+        let whole = reference.angular_momentum.norm();
+        reference.angular_momentum_scale = match well_above_rounding(whole, terms) {
+            true => whole,
+            false => positive(terms),
+        };
+        reference
+    }
+
+    /// Returns the reference of a run that was begun by a version that measured errors in the coordinates, relative to the
+    /// total energy and angular momentum.
+    #[must_use]
+    pub fn in_coordinates(energy: f64, angular_momentum: Vec3) -> Self {
+        Self {
+            energy,
+            energy_scale: positive(energy.abs()),
+            angular_momentum,
+            angular_momentum_scale: positive(angular_momentum.norm()),
+            ..Self::default()
+        }
+    }
+
+    /// Returns a reference with the frame alone.
+    fn frame(p: &Particles, field: &Field, internal: &InternalEnergy) -> Self {
+        let (velocity, mass) = (internal.velocity, p.total_mass());
+        if !field.external.is_empty() || mass == 0.0 {
+            return Self::default();
+        }
+        let centre = sum3(p.mass.iter().zip(&p.pos).map(|(m, x)| *m * x)) / mass;
+        let inertia = sum(p.mass.iter().zip(&p.pos).map(|(m, x)| m * (x - centre).norm_squared()));
+        if 0.5 * mass * velocity.norm_squared() > AT_REST * internal.kinetic {
+            Self { velocity, centre, ..Self::default() }
+        } else if mass * centre.norm_squared() > AT_REST * inertia {
+            Self { centre, ..Self::default() }
+        } else {
+            Self::default()
+        }
+    }
+
+    /// Chooses basis and scale of a system without any internal energy: a single body with mass, or none.
+    fn without_internal_motion(&mut self, p: &Particles, field: &Field) {
+        let massive = p.mass.iter().filter(|m| **m != 0.0).count();
+        let massless = (p.len() - massive) as u64;
+        // A body at constant velocity, or a field at rest, conserves the energy of each massless body; both together do not.
+        let conserved = massive == 0 || massive == 1 && field.external.is_empty();
+        if massless > 0 && conserved {
+            self.massless = massless;
+        } else {
+            (self.velocity, self.centre) = (Vec3::zeros(), Vec3::zeros());
+        }
+        let [kinetic, potential, external] = self.energies(p, field);
+        let energy = kinetic + potential + external;
+        let terms = kinetic + potential.abs() + external.abs();
+        (self.energy_scale, self.basis) = match well_above_rounding(energy, terms) {
+            true => (energy.abs(), Basis::Total),
+            false => (terms, Basis::Terms),
+        };
+        if self.energy_scale == 0.0 {
+            (self.energy_scale, self.basis) = (1.0, Basis::NotMeasured);
+        } else if self.massless > 0 {
+            self.basis = Basis::Massless;
+        }
+    }
+
+    /// Returns kinetic energy, potential energy of the pairs, and potential energy in the external field, in the frame: of the
+    /// masses, or of the massless bodies with unit mass, which do not act on each other.
+    fn energies(&self, p: &Particles, field: &Field) -> [f64; 3] {
+        let of_massless = self.massless > 0;
+        let weight = |m: f64| if of_massless { f64::from(m == 0.0) } else { m };
+        let weighted = |potential: &[f64]| sum(p.mass.iter().zip(potential).map(|(m, phi)| weight(*m) * phi));
+        let kinetic = sum(p.mass.iter().zip(&p.vel).map(|(m, v)| weight(*m) * (v - self.velocity).norm_squared()));
+        let pairs = weighted(&field.pot);
+        [0.5 * kinetic, if of_massless { pairs } else { 0.5 * pairs }, weighted(&field.external)]
+    }
+
+    /// Returns the energy in the frame of this reference, of the kind that errors are measured by; NaN if it is not measured,
+    /// or that of massless bodies after one of them has left.
+    #[must_use]
+    pub fn energy_of(&self, p: &Particles, field: &Field) -> f64 {
+        let lost = self.massless > 0 && p.mass.iter().filter(|m| **m == 0.0).count() as u64 != self.massless;
+        if lost || self.basis == Basis::NotMeasured {
+            return f64::NAN;
+        }
+        let [kinetic, potential, external] = self.energies(p, field);
+        kinetic + potential + external
+    }
+
+    /// Returns the number of massless bodies whose own energies are not in the error of the energy.
+    #[must_use]
+    pub fn massless_not_measured(&self, p: &Particles) -> u64 {
+        if self.massless > 0 { 0 } else { p.mass.iter().filter(|m| **m == 0.0).count() as u64 }
+    }
+
+    /// Returns the angular momentum in the frame of this reference, a time `elapsed` after it.
+    #[must_use]
+    pub fn angular_momentum_of(&self, p: &Particles, elapsed: f64) -> Vec3 {
+        let origin = self.centre + self.velocity * elapsed;
+        let each = (0..p.len()).map(|i| p.mass[i] * (p.pos[i] - origin).cross(&(p.vel[i] - self.velocity)));
+        sum3(each)
+    }
+
+    fn angular_momentum_terms(&self, p: &Particles) -> f64 {
+        let each =
+            (0..p.len()).map(|i| p.mass[i] * (p.pos[i] - self.centre).norm() * (p.vel[i] - self.velocity).norm());
+        sum(each)
+    }
+
+    /// Returns the energy of `left` in the frame of this reference; 0 where the energies of massless bodies are measured.
+    #[must_use]
+    pub fn energy_of_left(&self, left: &Left) -> f64 {
+        if self.massless > 0 {
+            return 0.0;
+        }
+        left.energy - self.velocity.dot(&left.momentum) + 0.5 * left.mass * self.velocity.norm_squared()
+    }
+
+    /// Returns the angular momentum of `left` in the frame of this reference, which free motion does not change.
+    #[must_use]
+    pub fn angular_momentum_of_left(&self, left: &Left) -> Vec3 {
+        left.angular_momentum - self.centre.cross(&left.momentum) - left.moment.cross(&self.velocity)
+            + left.mass * self.centre.cross(&self.velocity)
+    }
+
+    /// Returns the relative error of an energy of this frame, signed; NaN if no energy is measured.
+    #[must_use]
+    pub fn energy_error(&self, energy: f64) -> f64 {
+        (energy - self.energy) / self.energy_scale
+    }
+
+    /// Returns the relative error of an angular momentum of this frame.
+    #[must_use]
+    pub fn angular_momentum_error(&self, angular_momentum: Vec3) -> f64 {
+        (angular_momentum - self.angular_momentum).norm() / self.angular_momentum_scale
+    }
+}
+
+/// Returns a scale, or 1 where it is zero: the error is then absolute.
+fn positive(scale: f64) -> f64 {
+    if scale == 0.0 { 1.0 } else { scale }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four bodies about their centre of mass, with the potentials of their pairs.
+    fn four() -> (Particles, Field) {
+        let pos = vec![Vec3::new(1.0, 0.0, 0.1), Vec3::new(-1.0, 0.2, 0.0), Vec3::new(0.0, -1.0, -0.3), Vec3::zeros()];
+        let vel = vec![Vec3::y(), -0.7 * Vec3::y(), Vec3::new(0.4, 0.0, 0.2), Vec3::new(-0.1, 0.2, 0.0)];
+        let mut p = Particles::new(vec![0.1, 0.2, 0.3, 0.4], pos, vel);
+        let mass = p.total_mass();
+        let moment = |of: &[Vec3]| sum3(p.mass.iter().zip(of).map(|(m, x)| *m * x)) / mass;
+        let (centre, velocity) = (moment(&p.pos), moment(&p.vel));
+        p.pos.iter_mut().for_each(|x| *x -= centre);
+        p.vel.iter_mut().for_each(|v| *v -= velocity);
+        let field = field(&p);
+        (p, field)
+    }
+
+    fn field(p: &Particles) -> Field {
+        let of =
+            |i: usize| (0..p.len()).filter(|&j| j != i).map(|j| -p.mass[j] / (p.pos[i] - p.pos[j]).norm()).sum::<f64>();
+        Field { pot: (0..p.len()).map(of).collect(), ..Field::default() }
+    }
+
+    fn moved(p: &Particles, place: Vec3, velocity: Vec3) -> Particles {
+        let mut moved = p.clone();
+        moved.pos.iter_mut().for_each(|x| *x += place);
+        moved.vel.iter_mut().for_each(|v| *v += velocity);
+        moved
+    }
+
+    /// Changes the velocity of a body: the energy changes by the same amount in the frame of the centre of mass of before.
+    fn disturbed(p: &Particles, by: Vec3) -> Particles {
+        let mut p = p.clone();
+        // Momentum is kept.
+        p.vel[0] += by / p.mass[0];
+        p.vel[1] -= by / p.mass[1];
+        p
+    }
+
+    #[test]
+    fn a_system_at_rest_is_measured_by_its_total_energy() {
+        let (p, at) = four();
+        let start = Reference::new(&p, &at);
+        let c = crate::diagnostics::conserved::Conserved::in_field(&p, &at);
+        assert_eq!((start.basis, start.velocity, start.centre), (Basis::Total, Vec3::zeros(), Vec3::zeros()));
+        assert_eq!((start.energy, start.energy_scale), (c.energy(), c.energy().abs()));
+        assert_eq!(
+            (start.angular_momentum, start.angular_momentum_scale),
+            (c.angular_momentum, c.angular_momentum.norm())
+        );
+    }
+
+    #[test]
+    fn errors_do_not_depend_on_the_motion_of_the_whole() {
+        let (p, at) = four();
+        let (still, off) = (Reference::new(&p, &at), disturbed(&p, Vec3::new(1e-4, -2e-4, 3e-4)));
+        let errors = |start: &Reference, p: &Particles, elapsed| {
+            (
+                start.energy_error(start.energy_of(p, &at)),
+                start.angular_momentum_error(start.angular_momentum_of(p, elapsed)),
+            )
+        };
+        let (energy, angular) = errors(&still, &off, 0.0);
+        assert!(energy.abs() > 1e-4 && angular > 1e-4);
+        for (place, velocity) in [(10.0, 0.0), (0.0, 0.3), (8000.0, 220.0), (3.0, 1e5)] {
+            let (place, velocity) = (place * Vec3::x(), velocity * Vec3::new(0.6, 0.8, 0.0));
+            let start = Reference::new(&moved(&p, place, velocity), &at);
+            let later = moved(&off, place + velocity * 7.0, velocity);
+            let (e, l) = errors(&start, &later, 7.0);
+            let rounding = 1e-15 * (1.0 + velocity.norm()) * (1.0 + place.norm() + 7.0 * velocity.norm());
+            assert!((e - energy).abs() < 20.0 * rounding, "{velocity}: {e} {energy}");
+            assert!((l - angular).abs() < 100.0 * rounding, "{velocity}: {l} {angular}");
+            assert_eq!(start.basis, if velocity == Vec3::zeros() { Basis::Total } else { Basis::Internal });
+        }
+    }
+
+    #[test]
+    fn what_leaves_keeps_the_energy_and_the_angular_momentum() {
+        let (p, at) = four();
+        let (place, velocity) = (Vec3::new(5.0, 1.0, 0.0), Vec3::new(3.0, 0.0, -1.0));
+        let p = moved(&p, place, velocity);
+        let start = Reference::new(&p, &at);
+        let last = p.len() - 1;
+        let (m, x, v) = (p.mass[last], p.pos[last], p.vel[last]);
+        let left = Left {
+            energy: 0.5 * m * v.norm_squared() + m * at.pot[last],
+            momentum: m * v,
+            angular_momentum: m * x.cross(&v),
+            mass: m,
+            moment: m * x,
+        };
+        let rest = Particles::new(p.mass[..last].to_vec(), p.pos[..last].to_vec(), p.vel[..last].to_vec());
+        let energy = start.energy_of(&rest, &field(&rest)) + start.energy_of_left(&left);
+        assert!(start.energy_error(energy).abs() < 1e-14, "{}", start.energy_error(energy));
+        let l = start.angular_momentum_of(&rest, 0.0) + start.angular_momentum_of_left(&left);
+        assert!(start.angular_momentum_error(l) < 1e-14);
+    }
+
+    #[test]
+    fn a_cluster_in_a_field_is_measured_by_its_internal_energy() {
+        let (p, at) = four();
+        let internal = InternalEnergy::new(&p, &at.pot).energy();
+        let p = moved(&p, 8000.0 * Vec3::x(), 220.0 * Vec3::y());
+        let at = Field { external: vec![-5e4; 4], ..at };
+        let start = Reference::new(&p, &at);
+        assert_eq!((start.basis, start.velocity), (Basis::Internal, Vec3::zeros()));
+        assert!((start.energy_scale / internal.abs() - 1.0).abs() < 1e-11);
+        assert!((start.energy_error(start.energy + 0.5 * internal).abs() - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn a_reference_that_cancels_is_none() {
+        // A parabolic orbit whose energy is the rounding of its terms, seen from anywhere.
+        let v = 2f64.sqrt();
+        let p = Particles::new(vec![0.5; 2], vec![Vec3::zeros(), Vec3::x()], vec![Vec3::zeros(), v * Vec3::y()]);
+        let at = field(&p);
+        for velocity in [0.0, 1.0, 100.0] {
+            let start = Reference::new(&moved(&p, Vec3::z(), velocity * Vec3::x()), &at);
+            assert_eq!(start.basis, Basis::Terms);
+            assert!((start.energy_scale - 0.5).abs() < 1e-12, "T = |U| = 1/4 about the centre of mass");
+        }
+        // Head-on: no angular momentum; Σ m r v is the scale.
+        let p = Particles::new(vec![0.5; 2], vec![Vec3::zeros(), Vec3::x()], vec![Vec3::x(), -Vec3::x()]);
+        assert_eq!(Reference::new(&p, &field(&p)).angular_momentum_scale, 0.5);
+        // At rest: neither, and the error is absolute.
+        let p = Particles::new(vec![0.5; 2], vec![Vec3::zeros(), Vec3::x()], vec![Vec3::zeros(); 2]);
+        let start = Reference::new(&p, &field(&p));
+        assert_eq!((start.basis, start.energy_scale, start.angular_momentum_scale), (Basis::Total, 0.25, 1.0));
+    }
+
+    #[test]
+    fn massless_bodies_are_measured_where_their_energies_are_conserved() {
+        let bodies = |mass: [f64; 3]| {
+            let pos = vec![Vec3::zeros(), Vec3::x(), -2.0 * Vec3::y()];
+            let vel = vec![0.3 * Vec3::z(), Vec3::new(0.0, 1.0, 0.3), Vec3::new(0.7, 0.0, 0.3)];
+            let p = Particles::new(mass.to_vec(), pos, vel);
+            let at = field(&p);
+            (p, at)
+        };
+        let (p, at) = bodies([1.0, 0.0, 0.0]);
+        let start = Reference::new(&p, &at);
+        assert_eq!((start.basis, start.massless), (Basis::Massless, 2));
+        let by_hand = 0.5 - 1.0 + 0.5 * 0.49 - 0.5;
+        assert!((start.energy - by_hand).abs() < 1e-14 && (start.energy_scale + by_hand).abs() < 1e-14);
+        let mut fast = p.clone();
+        fast.vel[1].y += 1e-3;
+        assert!((start.energy_error(start.energy_of(&fast, &at)) - 1.0005e-3 / -by_hand).abs() < 1e-12);
+        let fewer = Particles::new(vec![1.0, 0.0], p.pos[..2].to_vec(), p.vel[..2].to_vec());
+        assert!(start.energy_error(start.energy_of(&fewer, &at)).is_nan(), "one has left");
+        // Two bodies with mass: the energies of the third one changes, theirs does not.
+        let (p, at) = bodies([1.0, 0.5, 0.0]);
+        assert_eq!(Reference::new(&p, &at).massless, 0);
+        // In a field at rest, without any mass; with a mass in it, they are not conserved, that of the mass is.
+        let (p, at) = bodies([0.0; 3]);
+        let at = Field { external: vec![-1.0, -0.5, -0.25], ..at };
+        assert_eq!((Reference::new(&p, &at).basis, Reference::new(&p, &at).massless), (Basis::Massless, 3));
+        let (p, _) = bodies([1.0, 0.0, 0.0]);
+        let start = Reference::new(&p, &Field { external: vec![-1.0, -0.5, -0.25], ..field(&p) });
+        assert_eq!((start.basis, start.massless), (Basis::Total, 0));
+    }
+
+    #[test]
+    fn a_single_body_at_rest_has_nothing_to_measure() {
+        let p = Particles::new(vec![1.0], vec![Vec3::x()], vec![Vec3::zeros()]);
+        let at = Field { pot: vec![0.0], ..Field::default() };
+        let start = Reference::new(&p, &at);
+        assert_eq!(start.basis, Basis::NotMeasured);
+        assert!(start.energy_error(start.energy_of(&p, &at)).is_nan());
+        let p = moved(&p, Vec3::zeros(), 2.0 * Vec3::y());
+        let start = Reference::new(&p, &at);
+        assert_eq!((start.basis, start.energy_scale), (Basis::Total, 2.0));
+        assert_eq!(start.energy_error(start.energy_of(&p, &at)), 0.0);
+    }
+
+    #[test]
+    fn hard_binaries_do_not_hide_the_energy_of_a_cluster() {
+        let internal = InternalEnergy { velocity: Vec3::zeros(), kinetic: 1e6 + 0.25, potential: -2e6 - 0.5 };
+        let rest = internal.without(-1e6, 0.25).unwrap();
+        assert!((rest.scale().0 - 0.25).abs() < 1e-8 && rest.scale().1 == Basis::Internal);
+        assert_eq!(internal.without(internal.energy(), 0.0), None, "a binary alone");
+    }
+}
