@@ -264,7 +264,7 @@ fn other_errors_have_their_own_advice() {
 fn a_lost_energy_begins_anew_from_the_snapshot_before_it() {
     let dir = made();
     [0, 1, 2, 3].iter().for_each(|&number| write_snapshot(&dir, number));
-    let error = "the energy at time 4 is off by 1.000e-1 of its value at the start";
+    let error = "the energy at time 4 is off by 1.000e-1 of the total energy at the start";
     with_summary(&dir, &serde_json::json!({ "exit_reason": "failed", "error": error }).to_string());
     let failed = page(&dir);
     let path = directory::snapshot(dir.path(), 2);
