@@ -298,7 +298,7 @@ class Simulation(Strict):
 
     @property
     def virial_ratio(self) -> float:
-        """Kinetic energy over the modulus of the potential energy."""
+        """Virial ratio T / |U| of the system in its own frame, in a cluster with each binary as one body."""
         return self._measured("virial_ratio")
 
     @property

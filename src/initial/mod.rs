@@ -34,6 +34,7 @@ pub use random::deviates;
 use crate::particles::Particles;
 use laws::Laws;
 use std::cmp::Ordering;
+use std::ops::Range;
 
 /// Initial state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -50,6 +51,21 @@ pub struct InitialState {
     pub binaries: Vec<usize>,
     /// Distributions that a sampled model is drawn from.
     pub laws: Laws,
+    /// Clusters of a list, in the order of their particles; empty for one model.
+    pub clusters: Vec<Cluster>,
+}
+
+/// Cluster of a list.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Cluster {
+    /// Indices of its particles.
+    pub particles: Range<usize>,
+    /// Origin, as one line.
+    pub source: String,
+    /// Distributions that it is drawn from, about its place.
+    pub laws: Laws,
+    /// Flag for a sampled model.
+    pub is_sampled: bool,
 }
 
 impl InitialState {

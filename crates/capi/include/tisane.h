@@ -80,7 +80,7 @@ typedef struct tisane_measured {
   double angular_momentum[3];
   // Centre of mass.
   double centre_of_mass[3];
-  // Kinetic energy over |potential energy|.
+  // Virial ratio T / |U| of the system in its own frame.
   double virial_ratio;
   // Largest relative error of an acceleration against f64 on the CPU, in a sample; 0 where that computes the forces.
   double largest_acceleration_error;

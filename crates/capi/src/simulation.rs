@@ -34,7 +34,7 @@ pub struct TisaneMeasured {
     pub angular_momentum: [f64; 3],
     /// Centre of mass.
     pub centre_of_mass: [f64; 3],
-    /// Kinetic energy over |potential energy|.
+    /// Virial ratio T / |U| of the system in its own frame.
     pub virial_ratio: f64,
     /// Largest relative error of an acceleration against f64 on the CPU, in a sample; 0 where that computes the forces.
     pub largest_acceleration_error: f64,

@@ -1,30 +1,28 @@
 //! `tisane check`: what a configuration would run, and what is implausible in it. For many particles, energies and the wall
 //! time are estimates.
 
+mod doubts;
+mod picture;
+
 use super::{ConfigArgs, on_threads, print};
 use std::fmt::Write as _;
 use std::path::Path;
-use std::sync::Arc;
 use tisane::compensated_sum::sum;
+use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
-use tisane::diagnostics::orbit::Orbit;
-use tisane::diagnostics::structure::{
-    crossing_time, half_mass_relaxation_time, lagrangian_radius, mean_separation, virial_radius,
-};
 use tisane::error::Result;
-use tisane::force::external::ExternalField;
-use tisane::initial::scaling;
-use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};
-use tisane_io::directory::{bytes, free_space};
+use tisane_io::directory::bytes;
 use tisane_lab::bench::model::{forecast, forecast_members};
-use tisane_plot::Theme;
-use tisane_plot::initial::{Sample, figure};
+use tisane_lab::study::pace::ENDS_EARLY;
 use tisane_run::assemble::{self, MOST_SUMMED, SAMPLE, Setup};
-use tisane_run::binaries::{Binaries, Kind};
+use tisane_run::binaries::Binaries;
 use tisane_run::config::{Config, Engine};
 use tisane_run::ensemble::Blueprint;
 
+/// Characters of a line above which it is broken into several, and of each of these.
+const LONG: usize = 300;
+const WIDTH: usize = 100;
 /// Bytes of memory without any particles.
 const MEMORY_BASE: u64 = 20 << 20;
 /// Bytes of a particle in a snapshot.
@@ -56,16 +54,18 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         let setup = assemble::prepare(loaded.for_forecast())?;
         let members = blueprint.map_or(Ok(String::new()), |blueprint| describe_members(&blueprint, &setup))?;
         let found = setup.binaries()?;
-        let system = found.system(&setup.particles);
-        let potential = setup.potential_energy(&system)?;
-        let mut scales = Scales::new(&system, potential);
-        scales.conserved.external = external_energy(&setup);
-        let mut text = members + &describe(&setup, &found, &scales, forecast(&setup)?);
-        for warning in setup.warnings.iter().cloned().chain(found.warnings()).chain(doubts(&setup, &found, &scales)) {
-            let _ = writeln!(text, "warning: {warning}");
+        let clusters = setup.in_own_frames(&found)?;
+        let (wall_time, ends_early) = match forecast(&setup)? {
+            text if text.starts_with(ENDS_EARLY) => ("not known: see the warning below".into(), Some(text)),
+            text => (text, None),
+        };
+        let mut text = members + &describe(&setup, &found, &clusters, wall_time);
+        let warnings = setup.warnings.iter().cloned().chain(found.warnings());
+        for warning in warnings.chain(doubts::find(&setup, &found, &clusters)).chain(ends_early) {
+            text += &broken(&format!("warning: {warning}"));
         }
         if let Some(folder) = plot {
-            text += &draw(&setup, &found, &folder)?;
+            text += &picture::draw(&setup, &found, &clusters, &folder)?;
         }
         print(&text)
     })
@@ -80,92 +80,36 @@ fn describe_members(blueprint: &Blueprint, setup: &Setup) -> Result<String> {
     Ok(blueprint.describe() + &lines.collect::<String>())
 }
 
-/// Potential energy of the particles in the external field at the start, in internal units.
-fn external_energy(setup: &Setup) -> f64 {
-    let (p, t) = (&setup.particles, setup.clock.start);
-    let energy = |field: Arc<dyn ExternalField>| sum(p.mass.iter().zip(&p.pos).map(|(m, &x)| m * field.pot(x, t)));
-    setup.external_field().map_or(0.0, energy)
-}
-
-/// Draws the initial conditions; returns the lines that name the files.
-fn draw(setup: &Setup, found: &Binaries, folder: &Path) -> Result<String> {
-    let (laws, scale, units) = (&setup.laws, &setup.scale, setup.config.units());
-    let mut bodies = without_central(setup, found);
-    scaling::rescale(&mut bodies, scale.mass, scale.length, scale.velocity);
-    let orbits = setup.binaries.iter().map(|&i| {
-        let p = &setup.particles;
-        let between = |of: &[Vec3]| of[i + 1] - of[i];
-        Orbit::from_state(between(&p.pos), between(&p.vel), p.mass[i] + p.mass[i + 1])
-    });
-    let sampled: Vec<(f64, f64)> =
-        orbits.map(|orbit| (orbit.semi_major_axis * scale.length, orbit.eccentricity)).collect();
-    let pairs = found.orbits.iter().map(|orbit| (orbit.pair.semi_major_axis * scale.length, orbit.pair.eccentricity));
-    let pairs: Vec<(f64, f64)> = pairs.collect();
-    let (axes, eccentricities): (Vec<f64>, Vec<f64>) =
-        if setup.config.initial.sampled().is_some() { &sampled } else { &pairs }.iter().copied().unzip();
-    let masses: Vec<f64> = setup.particles.mass.iter().map(|mass| mass * scale.mass).collect();
-    let masses = &masses[..masses.len() - usize::from(laws.central.is_some())];
-    let drawn = figure(&Sample {
-        title: setup.config.run.name.clone(),
-        caption: setup.source.clone(),
-        units,
-        systems: &bodies,
-        centre: laws.centre,
-        central: laws.central.unwrap_or(0.0),
-        enclosed: &laws.enclosed,
-        jeans: laws.jeans,
-        masses: (masses, &laws.masses),
-        softening: setup.config.softening.epsilon.get(),
-        pairs: &pairs,
-        pairs_title: if found.kind == Kind::Cluster { "Binaries of at least 1 kT" } else { "Orbits" },
-        semi_major_axes: (&axes, &laws.semi_major_axes),
-        eccentricities: (&eccentricities, &laws.eccentricities),
-    });
-    let Some(drawn) = drawn else { return Ok("  no picture: too few particles\n".into()) };
-    let paths = drawn.write(&folder.join(format!("{}-initial", setup.config.run.name)), &Theme::ALL)?;
-    Ok(paths.iter().map(|path| format!("  {:<20} {}\n", "picture", path.display())).collect())
-}
-
-/// Returns the bodies of the system without a central one, which is the last particle, in internal units.
-fn without_central(setup: &Setup, found: &Binaries) -> Particles {
-    let p = &setup.particles;
-    let bodies = found.system(p).into_owned();
-    let Some(last) = setup.laws.central.and(p.len().checked_sub(1)) else { return bodies };
-    // A star may be counted as one body with it.
-    let systems = &found.bodies.systems;
-    let part_of = (bodies.len() < p.len()).then(|| systems.outermost.binary_search(&systems.part_of[last]).ok());
-    let at = part_of.flatten().unwrap_or(bodies.len() - 1);
-    let Particles { mut mass, mut pos, mut vel, .. } = bodies;
-    mass.remove(at);
-    pos.remove(at);
-    vel.remove(at);
-    Particles::new(mass, pos, vel)
-}
-
-/// Properties of the system, in internal units.
-struct Scales {
-    conserved: Conserved,
-    half_mass_radius: f64,
-    virial_radius: f64,
-    crossing_time: f64,
-    relaxation_time: f64,
-    mean_separation: f64,
-}
-
-impl Scales {
-    /// Measures the bodies of the system; `potential` is their potential energy.
-    fn new(p: &Particles, potential: f64) -> Self {
-        let conserved = Conserved { potential, ..Conserved::from_particles(p, &p.pot) };
-        let half_mass_radius = lagrangian_radius(p, conserved.centre_of_mass, 0.5);
-        Self {
-            conserved,
-            half_mass_radius,
-            virial_radius: virial_radius(conserved.mass, potential),
-            crossing_time: crossing_time(conserved.mass, conserved.energy()),
-            relaxation_time: half_mass_relaxation_time(p.len(), conserved.mass, half_mass_radius),
-            mean_separation: mean_separation(p.len(), half_mass_radius),
+/// Returns a line as it is, or in several ones if it is very long.
+fn broken(line: &str) -> String {
+    let (mut text, mut length) = (String::new(), 0);
+    let is_long = line.chars().count() > LONG;
+    for word in line.split(' ') {
+        let next = word.chars().count() + 1;
+        if length > 0 && is_long && length + next > WIDTH {
+            text += "\n ";
+            length = 1;
         }
+        if length > 0 {
+            text.push(' ');
+        }
+        text += word;
+        length += next;
     }
+    text + "\n"
+}
+
+/// Describes the energy of the particles in the external field at the start, and that of their motion as a whole; [`None`]
+/// without a field.
+fn in_the_field(setup: &Setup) -> Option<String> {
+    let (p, t, units) = (&setup.particles, setup.clock.start, setup.config.units());
+    let field = setup.external_field()?;
+    let external = sum(p.mass.iter().zip(&p.pos).map(|(m, &x)| m * field.pot(x, t)));
+    let sums = Conserved::from_particles(p, &p.pot);
+    let motion = if sums.mass > 0.0 { 0.5 * sums.momentum.norm_squared() / sums.mass } else { 0.0 };
+    let [external, motion] =
+        [external, motion].map(|x| with_unit(x * setup.scale.factor(Dimension::ENERGY), Dimension::ENERGY, &units));
+    Some(format!("potential energy {external}, kinetic energy of the motion as a whole {motion}"))
 }
 
 /// Returns the number of outputs at an interval, including the first and the last.
@@ -200,50 +144,79 @@ fn memory(setup: &Setup) -> String {
     }
 }
 
-fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String) -> String {
+/// Describes a system in its own frame: its mass if it is one of several, and what has a meaning for its kind.
+fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, String)> {
+    let units = setup.config.units();
+    let value = |x: f64, d: Dimension| with_unit(x * setup.scale.factor(d), d, &units);
+    let mut lines: Vec<(&str, String)> = Vec::new();
+    if !is_one {
+        lines.push(("mass", value(own.mass, Dimension::MASS)));
+    }
+    let is_cluster = own.kind == Kind::Cluster;
+    if is_cluster {
+        let radii = [("half-mass radius", own.half_mass_radius), ("virial radius", own.virial_radius())];
+        lines.extend(radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
+    }
+    if is_one || own.bodies.len() > 1 {
+        let as_one = if own.bodies.len() < own.particles { " (each binary as one body)" } else { "" };
+        let digits = if setup.has_estimates() { 3 } else { 6 };
+        let ratio = match own.virial_ratio() {
+            ratio if ratio.is_finite() => format!("{ratio:.digits$}{as_one}"),
+            _ => "not defined".into(),
+        };
+        lines.push(("virial ratio Q", ratio));
+        lines.push(("total energy", value(own.energy(), Dimension::ENERGY) + as_one));
+    }
+    if is_cluster {
+        lines.extend([
+            ("crossing time", value(own.crossing_time(), Dimension::TIME)),
+            ("relaxation time", value(own.relaxation_time(), Dimension::TIME) + " (half-mass)"),
+            ("mean separation", value(own.mean_separation(), Dimension::LENGTH) + " (within the half-mass radius)"),
+        ]);
+    }
+    lines.extend(own.describe_leaving().map(|text| ("leaving", text)));
+    let indent = if is_one { "" } else { "  " };
+    lines.into_iter().map(|(name, text)| (format!("{indent}{name}"), text)).collect()
+}
+
+/// Describes the particles: all of them, and each cluster of a list by itself.
+fn describe_particles(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(String, String)> {
+    let (p, units) = (&setup.particles, setup.config.units());
+    let mass = with_unit(p.total_mass() * setup.scale.mass, Dimension::MASS, &units);
+    let mut lines = vec![("particles".to_owned(), p.len().to_string()), ("total mass".to_owned(), mass)];
+    for (number, own) in clusters.iter().enumerate() {
+        let is_one = clusters.len() == 1;
+        if !is_one {
+            let particles = setup.clusters[number].particles.len();
+            lines.push((format!("cluster {} by itself", number + 1), format!("{particles} particles")));
+        }
+        lines.extend(describe_system(setup, own, is_one));
+    }
+    lines.extend(in_the_field(setup).map(|text| ("in the field".to_owned(), text)));
+    if setup.has_estimates() {
+        let text = format!(
+            "Q, energies and what follows from them, from the potentials of {SAMPLE} particles, as there are more than \
+             {MOST_SUMMED}; a run sums over all pairs"
+        );
+        lines.push(("estimates".into(), text));
+    }
+    lines
+}
+
+fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: String) -> String {
     let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
-    let value = |x: f64, d: Dimension| with_unit(x * scale.factor(d), d, &units);
     let [integrator, steps] = config.describe_integrator();
-    let c = &scales.conserved;
     let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
     let rows = outputs(setup.steps_to_end, config.diagnostics_every());
     let start = setup.clock.start * scale.time;
     let (engine, _) = assemble::forecast(config, setup.particles.len());
     let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
     let fields = config.external.iter().map(|field| ("external field", field.describe(&units)));
-    let merged = found.kind == Kind::Cluster && !found.orbits.is_empty();
-    let as_one = if merged { " (each binary as one body)" } else { "" };
-    let digits = if setup.has_estimates() { 3 } else { 6 };
-    let virial_ratio = format!("{:.digits$}{as_one}", c.virial_ratio());
     let derived = setup.derived.iter().enumerate();
     let derived = derived.map(|(line, text)| (if line == 0 { "from the system" } else { "" }, text.clone()));
-    let mut lines = vec![
-        ("particles", format!("{}", setup.particles.len())),
-        ("total mass", value(c.mass, Dimension::MASS)),
-        ("virial ratio Q", virial_ratio),
-        ("total energy", value(c.energy(), Dimension::ENERGY) + as_one),
-    ];
-    if setup.has_estimates() {
-        lines.push((
-            "estimates",
-            format!(
-                "Q, energies and what follows from them, from the potentials of {SAMPLE} particles, as there are more than \
-                 {MOST_SUMMED}; a run sums over all pairs"
-            ),
-        ));
-    }
-    if found.kind == Kind::Cluster {
-        let radii = [("half-mass radius", scales.half_mass_radius), ("virial radius", scales.virial_radius)];
-        lines.splice(2..2, radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
-        lines.extend([
-            ("crossing time", value(scales.crossing_time, Dimension::TIME)),
-            ("relaxation time", value(scales.relaxation_time, Dimension::TIME) + " (half-mass)"),
-            ("mean separation", value(scales.mean_separation, Dimension::LENGTH) + " (within the half-mass radius)"),
-        ]);
-    }
     let law = config.law_section().map(|law| format!("; law {}", law.describe())).unwrap_or_default();
     let how = [
-        ("softening", value(setup.epsilon(), Dimension::LENGTH)),
+        ("softening", with_unit(setup.epsilon() * scale.length, Dimension::LENGTH, &units)),
         ("integrator", integrator),
         ("force", format!("{engine}; precision {}{law}", config.force.precision().name())),
         ("steps", format!("{steps} {}", units.time.name)),
@@ -259,7 +232,9 @@ fn describe(setup: &Setup, found: &Binaries, scales: &Scales, wall_time: String)
     let several = assemble::forecast_several(config, setup.particles.len()).map(|it| ("several GPUs", it));
     let mut text = format!("{}: this configuration is valid\n", config.run.name);
     let source = ("initial conditions", setup.source.clone());
-    let lines = lines.into_iter().chain(found.describe()).chain(how).chain(several).chain(derived).chain(outcome);
+    let particles = describe_particles(setup, clusters);
+    let particles = particles.iter().map(|(name, text)| (name.as_str(), text.clone()));
+    let lines = particles.chain(found.describe()).chain(how).chain(several).chain(derived).chain(outcome);
     for (name, value) in [source].into_iter().chain(about).chain(fields).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
@@ -273,54 +248,18 @@ fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
     units.readable(x, d)
 }
 
-/// Returns warnings about input that is allowed but implausible.
-fn doubts(setup: &Setup, found: &Binaries, scales: &Scales) -> Vec<String> {
-    let (c, n) = (&scales.conserved, setup.particles.len());
-    let is_cluster = found.kind == Kind::Cluster;
-    let (q, epsilon) = (c.virial_ratio(), setup.epsilon());
-    let span = setup.clock.dt_max * setup.steps_to_end as f64;
-    let needed = disk(setup);
-    let free = free_space(&setup.config.output_directory()).unwrap_or(u64::MAX);
-    let scheme = setup.config.integrator.info();
-    let (step, block_steps) = (scheme.dt_max_key, setup.config.integrator.scheme().block_steps());
-    // In an external field, or by another law, neither binding nor equilibrium follows from the particles alone.
-    let isolated = setup.config.external.is_empty() && setup.law.is_none();
-    let crossed = setup.clock.dt_max * (2.0 * c.kinetic / c.mass).sqrt();
-    let doubts = [
-        (
-            n > 1 && q >= 1.0 && isolated,
-            format!("the system is not bound (Q = {q:.4}): are velocities and masses in the units that [units] says?"),
-        ),
-        (
-            n > 2 && q < 1.0 && !(0.25..=0.75).contains(&q) && isolated,
-            format!(
-                "the virial ratio Q = {q:.4} is far from 0.5: the system will first {}",
-                if q < 0.5 { "collapse" } else { "expand" }
-            ),
-        ),
-        (
-            is_cluster && epsilon > scales.mean_separation,
-            "the softening is longer than the mean separation: the system is smoothed out".into(),
-        ),
-        (
-            is_cluster && setup.clock.dt_max > scales.crossing_time / 2.0,
-            format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
-        ),
-        (
-            block_steps.is_none() && n > 10 && crossed > epsilon,
-            format!(
-                "within one step of {} a particle of typical velocity crosses the softening length: expect large \
-                 energy errors from close encounters",
-                scheme.title
-            ),
-        ),
-        (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
-        (
-            is_cluster && span < scales.crossing_time / 10.0,
-            "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
-        ),
-    ];
-    let (_, of_engine) = assemble::forecast(&setup.config, n);
-    let doubts = doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text);
-    doubts.chain(setup.config.integrator.scheme().doubt(setup.config.force.precision())).chain(of_engine).collect()
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_very_long_line_is_broken() {
+        let short = "word ".repeat(LONG / 5);
+        assert_eq!(broken(short.trim()), format!("{}\n", short.trim()));
+        let long = format!("warning: {}", "word ".repeat(LONG / 5)).trim().to_owned();
+        let lines = broken(&long);
+        assert!(lines.lines().count() > 3 && lines.lines().all(|line| line.chars().count() <= WIDTH), "{lines}");
+        assert!(lines.lines().skip(1).all(|line| line.starts_with("  word")), "{lines}");
+        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), long.split(' ').collect::<Vec<_>>());
+    }
 }

@@ -7,13 +7,13 @@
 
 use super::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use std::fmt::Write as _;
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
 use tisane::time::Time;
 use tisane::units::wall_time;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
+use tisane_io::pace::{self, Moment};
 use tisane_run::simulation::{Observer, Plan};
 
 /// Interval between updates of the bar: short for the eye, long for the run.
@@ -26,6 +26,11 @@ const SETTLED: Duration = Duration::from_secs(1);
 /// Returns a bar of this length with the time left, visible on terminals only, and a flag that lines are to be printed
 /// instead.
 pub fn bar(verbosity: Verbosity, length: u64) -> (ProgressBar, bool) {
+    bar_with(verbosity, length, "{wide_bar} {percent:>3}%  {msg}  {left}")
+}
+
+/// Returns a bar by a template, as [`bar`].
+fn bar_with(verbosity: Verbosity, length: u64, template: &str) -> (ProgressBar, bool) {
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     let terminal = std::io::stderr().is_terminal() && !dumb;
     let target = if terminal && !verbosity.quiet {
@@ -33,7 +38,7 @@ pub fn bar(verbosity: Verbosity, length: u64) -> (ProgressBar, bool) {
     } else {
         ProgressDrawTarget::hidden()
     };
-    let style = ProgressStyle::with_template("{wide_bar} {percent:>3}%  {msg}  {left}");
+    let style = ProgressStyle::with_template(template);
     let left = |state: &ProgressState, out: &mut dyn std::fmt::Write| {
         // Before it has moved, a bar knows no end.
         let seconds = state.eta().as_secs();
@@ -58,6 +63,8 @@ pub struct RunProgress {
     last_line: Instant,
     energy_error: f64,
     began: Began,
+    /// Start of the session and its outputs, without those that the present pace does not need.
+    course: Vec<Moment>,
     header_printed: bool,
 }
 
@@ -65,17 +72,17 @@ pub struct RunProgress {
 #[derive(Clone, Copy, Debug)]
 struct Began {
     wall: Instant,
+    /// Wall time of the run before it, in s.
+    before: f64,
     pairs: u64,
-    time: Time,
 }
 
 impl RunProgress {
     /// Begins with a run that continues from `state`.
     pub fn new(verbosity: Verbosity, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
-        let (bar, lines) = bar(verbosity, plan.end.0);
+        let (bar, lines) = bar_with(verbosity, plan.end.0, "{wide_bar} {percent:>3}%  {msg}");
         let bar = bars.add(bar);
         bar.set_position(state.now.0);
-        bar.reset_eta();
         let now = Instant::now();
         let span = (state.clock.time(plan.end) - state.clock.start) * state.scale.time;
         Self {
@@ -88,7 +95,8 @@ impl RunProgress {
             last: now,
             last_line: now,
             energy_error: state.references.max_relative_energy_error,
-            began: Began { wall: now, pairs: state.counters.pair_interactions, time: state.now },
+            began: Began { wall: now, before: state.wall_seconds, pairs: state.counters.pair_interactions },
+            course: vec![Moment { time: state.clock.time(state.now), wall_seconds: state.wall_seconds }],
             header_printed: false,
         }
     }
@@ -98,11 +106,31 @@ impl RunProgress {
         self.bar.finish_and_clear();
     }
 
-    /// Describes time, rate and energy error.
+    /// Returns the wall time left at the present pace, in s; [`None`] before it is known.
+    fn left(&self, state: &RunState) -> Option<f64> {
+        if self.began.wall.elapsed() < SETTLED {
+            return None;
+        }
+        let wall_seconds = self.began.before + self.began.wall.elapsed().as_secs_f64();
+        let now = Moment { time: state.clock.time(state.now), wall_seconds };
+        let course: Vec<Moment> = self.course.iter().copied().chain([now]).collect();
+        pace::to_go(&course, state.clock.time(self.end))
+    }
+
+    /// Records a moment of the run.
+    fn record(&mut self, moment: Moment) {
+        self.course.push(moment);
+        // Of two moments that are not recent the later one is enough.
+        let recent = pace::recent(&self.course).unwrap_or(0);
+        self.course.drain(..recent);
+    }
+
+    /// Describes time, rate, energy error and the time left.
     fn message(&self, state: &RunState) -> String {
         let pairs = (state.counters.pair_interactions - self.began.pairs) as f64;
+        let left = self.left(state).map_or(String::new(), |left| format!("  ETA {}", wall_time(left)));
         format!(
-            "t = {:.*} {}  {:.2e} pairs/s  dE/E {:+.1e}",
+            "t = {:.*} {}  {:.2e} pairs/s  dE/E {:+.1e}{left}",
             self.decimals,
             state.clock.time(state.now) * self.time_scale,
             self.time_unit,
@@ -111,16 +139,9 @@ impl RunProgress {
         )
     }
 
-    /// Describes the progress in a line, with the time left at the mean rate of the session.
+    /// Describes the progress in a line.
     fn line(&self, state: &RunState) -> String {
-        let mut line = format!("{:3.0} %  {}", 100.0 * state.now.0 as f64 / self.end.0 as f64, self.message(state));
-        let done = (state.now.0 - self.began.time.0) as f64;
-        if done > 0.0 {
-            let left = self.end.0.saturating_sub(state.now.0) as f64;
-            let seconds = self.began.wall.elapsed().as_secs_f64() * left / done;
-            let _ = write!(line, "  ETA {}", wall_time(seconds));
-        }
-        line
+        format!("{:3.0} %  {}", 100.0 * state.now.0 as f64 / self.end.0 as f64, self.message(state))
     }
 }
 
@@ -149,6 +170,7 @@ impl Observer for RunProgress {
 
     fn output(&mut self, row: &DiagnosticsRow) {
         self.energy_error = row.relative_energy_error;
+        self.record(Moment { time: row.time, wall_seconds: row.wall_seconds });
         if !self.lines {
             return;
         }
@@ -213,7 +235,8 @@ mod tests {
             last: wall,
             last_line: wall,
             energy_error: -3e-9,
-            began: Began { wall, pairs: 0, time: Time::default() },
+            began: Began { wall, before: 0.0, pairs: 0 },
+            course: vec![Moment::default()],
             header_printed: true,
         };
         let mut state = RunState {
@@ -233,5 +256,11 @@ mod tests {
         // A session that has not moved knows no end.
         state.now = Time::default();
         assert!(!progress.line(&state).contains("ETA"));
+        // The time left is that of the last tenth of the wall time, which took 20 s for a quarter of a unit.
+        state.now = Time::from_dt_max(3);
+        (0..=80).for_each(|k| progress.record(Moment { time: 0.5 * f64::from(k) / 80.0, wall_seconds: f64::from(k) }));
+        assert!(progress.course.len() < 12, "{}", progress.course.len());
+        let left = progress.left(&state).expect("an end");
+        assert!((left / 100.0 - 1.0).abs() < 0.1, "{left}");
     }
 }

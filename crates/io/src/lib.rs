@@ -12,6 +12,7 @@
 //! | [`directory`], [`lock`] | the output directory of a run, and the lock of the process that writes it |
 //! | [`inspect`] | a one-page description of any of these files |
 //! | [`findings`] | what ended a run, or slows it |
+//! | [`pace`] | the wall time that a run still takes |
 //!
 //! Every file is written under a temporary name, flushed to the disk and renamed ([`atomic`]), so that a kill or a
 //! power cut never leaves half a file. Every HDF5 file ends in a SHA-256 of all its bytes ([`checksum`]), which readers
@@ -53,6 +54,7 @@ pub mod journal;
 pub mod lock;
 pub mod machine;
 mod named_columns;
+pub mod pace;
 pub mod provenance;
 pub mod regular_file;
 pub mod shell;

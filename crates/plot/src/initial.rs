@@ -19,10 +19,8 @@ pub struct Sample<'a> {
     pub caption: String,
     /// The units.
     pub units: Units,
-    /// Single stars and binaries, each as one body, without a central one.
+    /// Single stars and binaries, each as one body, without a central one, relative to the centre and to their mean velocity.
     pub systems: &'a Particles,
-    /// Centre of the model.
-    pub centre: Vec3,
     /// Mass of the central body, or 0.
     pub central: f64,
     /// Radius and mass within it.
@@ -46,7 +44,7 @@ pub struct Sample<'a> {
 /// The figure; [`None`] where there are too few particles to say anything about.
 #[must_use]
 pub fn figure(sample: &Sample<'_>) -> Option<Figure> {
-    let shells = shells(sample.systems, sample.centre);
+    let shells = shells(sample.systems, Vec3::zeros());
     let panels = [
         sample.density(&shells),
         sample.dispersion(&shells),
@@ -229,7 +227,6 @@ mod tests {
             caption: String::new(),
             units: Units::henon(),
             systems: p,
-            centre: Vec3::zeros(),
             central: 0.0,
             enclosed,
             jeans: Some(1.0),

@@ -2,6 +2,7 @@
 
 mod changes;
 mod cluster_plan;
+mod clusters;
 mod engine;
 mod gpu;
 mod initial;
@@ -43,6 +44,7 @@ use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
 use engine::Task;
 use std::sync::Arc;
+use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result, RunContext};
@@ -52,8 +54,7 @@ use tisane::force::external::ExternalField;
 use tisane::force::precision::Precision;
 use tisane::force::range::OutOfRange;
 use tisane::force::range::Range;
-use tisane::initial::laws::Laws;
-use tisane::initial::{InitialState, coincident_pair, scaling};
+use tisane::initial::{Cluster, InitialState, coincident_pair, scaling};
 use tisane::integrator::AnyIntegrator;
 use tisane::law::Law;
 use tisane::particles::Particles;
@@ -88,8 +89,9 @@ pub struct Setup {
     pub about: Vec<(String, String)>,
     /// The first of the two stars of each primordial binary, as an index; the second follows it.
     pub binaries: Vec<usize>,
-    /// Distributions that a sampled model is drawn from, in the units of the configuration.
-    pub laws: Laws,
+    /// Clusters of a list, with the distributions that each is drawn from in the units of the configuration; the system, if it
+    /// is one.
+    pub clusters: Vec<Cluster>,
     /// Settings that the configuration leaves to the particles, as they were found, with the reasons.
     pub derived: Vec<String>,
     /// Warnings about settings that are valid but may be mistakes.
@@ -134,16 +136,9 @@ impl Setup {
     /// # Errors
     /// As the CPU engine.
     pub fn binaries(&self) -> Result<Binaries> {
-        let found = close_pairs(&self.particles, &law::potentials(self, &self.particles)?, self.terms());
-        Ok(if self.law.is_some() { found.without_pairs() } else { found })
-    }
-
-    /// Returns the potential energy of the particles, or of bodies made of them, softened as the forces of the run are.
-    ///
-    /// # Errors
-    /// As the CPU engine.
-    pub fn potential_energy(&self, bodies: &Particles) -> Result<f64> {
-        Ok(potentials::energy(bodies, &law::potentials(self, bodies)?))
+        let pot = law::potentials(self, &self.particles)?;
+        let found = close_pairs(&self.particles, &pot, self.terms());
+        Ok(if self.law.is_some() { found.without_pairs(&Stars::new(&self.particles, &pot)) } else { found })
     }
 
     /// Returns true if the energies of the particles are estimates.
@@ -236,6 +231,9 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     let law = law::of_particles(&loaded, &mut particles, &scale, (&mut warnings, &mut derived))?;
 
+    let is_sampled = loaded.config.initial.model.sampled().is_some();
+    let one = || Cluster { particles: 0..particles.len(), source: state.source.clone(), laws: state.laws, is_sampled };
+    let clusters = if state.clusters.is_empty() { vec![one()] } else { state.clusters };
     let inputs = reproduce::inputs_of(&loaded.config)?;
     let provenance = Provenance::current().with_overrides(loaded.overrides());
     let estimates = loaded.estimates;
@@ -253,7 +251,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         source: state.source,
         about: state.about,
         binaries: state.binaries,
-        laws: state.laws,
+        clusters,
         derived,
         warnings,
         law,

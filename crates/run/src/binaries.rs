@@ -12,14 +12,15 @@ mod report;
 pub use knot::Knot;
 
 use crate::config::Config;
-use std::borrow::Cow;
 use std::f64::consts::TAU;
 use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::{Bodies, LEAST_BODIES};
+pub use tisane::diagnostics::cluster::own_frame::Kind;
+use tisane::diagnostics::cluster::own_frame::OwnFrame;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::diagnostics::conserved::Conserved;
-use tisane::diagnostics::structure::{crossing_time, median_radius};
+use tisane::diagnostics::structure::median_radius;
 use tisane::integrator::{BlockSteps, SchemeInfo};
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
@@ -83,17 +84,6 @@ impl Terms {
     }
 }
 
-/// Kind of system, which decides what its time scale is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A cluster, with the crossing time of its bodies.
-    Cluster,
-    /// Bodies about one that has more than half of the mass, with the shortest period.
-    Orbits,
-    /// A few bodies, with the shortest period.
-    Few,
-}
-
 /// Orbit of two particles about each other, without softening.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CloseOrbit {
@@ -119,9 +109,8 @@ pub struct Binaries {
     /// Orbits of the close pairs, the one with the shortest period first: the binaries of a cluster, or the orbits of a
     /// system that is none.
     pub orbits: Vec<CloseOrbit>,
-    /// Kinetic energy of the bodies of the system about their centre of mass, and their potential energy, without
-    /// softening; internal units.
-    pub energies: [f64; 2],
+    /// The system in its own frame, softened as the forces of the run are; internal units.
+    pub whole: OwnFrame,
     /// Time scale of the system, in internal units: crossing time, shortest period or, without an orbit, the period of a
     /// body at the median radius. [`None`] where there is none.
     pub time_scale: Option<f64>,
@@ -137,8 +126,14 @@ impl Binaries {
     /// softened as the forces of the run are.
     #[must_use]
     pub fn find(p: &Particles, pot: &[f64], terms: Terms) -> Self {
-        let stars = without_softening(Stars::new(p, pot), terms.epsilon);
-        let Measured { bodies, kind, energies } = Measured::new(p, &stars);
+        let stars = Stars::new(p, pot);
+        let softened = Bodies::find(&stars, terms.epsilon);
+        let whole = OwnFrame::new(&stars, &softened);
+        let kind = whole.kind;
+        let bodies = match terms.epsilon > 0.0 {
+            true => Bodies::find(&without_softening(stars, terms.epsilon), 0.0),
+            false => softened,
+        };
         let heaviest = heaviest(&p.mass);
         let body = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
         let orbit = |[i, j]: [usize; 2]| {
@@ -171,35 +166,26 @@ impl Binaries {
         let mut orbits: Vec<CloseOrbit> = pairs.into_iter().filter_map(orbit).collect();
         orbits.sort_by(|a, b| a.pair.period().total_cmp(&b.pair.period()));
         let time_scale = match kind {
-            Kind::Cluster => crossing_time_of(p.total_mass(), energies),
+            Kind::Cluster => Some(whole.crossing_time()).filter(|time| !time.is_nan()),
             Kind::Orbits | Kind::Few => orbits.first().map(|orbit| orbit.pair.period()),
         };
         let time_scale = time_scale.or_else(|| dynamical_time(p)).filter(|time| time.is_finite() && *time > 0.0);
         let knot = if kind == Kind::Cluster { Knot::find(p, &bodies, &terms) } else { None };
-        Self { kind, bodies, orbits, energies, time_scale, seconds: None, knot, terms }
+        Self { kind, bodies, orbits, whole, time_scale, seconds: None, knot, terms }
     }
 
     /// Returns the system as particles without pairs and without a time scale: by another law than Newton's there are no
-    /// Kepler orbits.
+    /// Kepler orbits. `stars` are the particles with their potentials by that law.
     #[must_use]
-    pub(crate) fn without_pairs(self) -> Self {
-        Self { kind: Kind::Few, orbits: Vec::new(), time_scale: None, knot: None, ..self }
+    pub(crate) fn without_pairs(self, stars: &Stars) -> Self {
+        let whole = OwnFrame::of_particles(stars);
+        Self { kind: Kind::Few, whole, orbits: Vec::new(), time_scale: None, knot: None, ..self }
     }
 
     /// Returns the settings that the pairs are compared with.
     #[must_use]
     pub const fn terms(&self) -> &Terms {
         &self.terms
-    }
-
-    /// Returns the bodies whose size, energy and crossing time are those of the system: in a cluster binaries and
-    /// hierarchies as one body each, otherwise all particles.
-    #[must_use]
-    pub fn system<'a>(&self, p: &'a Particles) -> Cow<'a, Particles> {
-        if self.kind == Kind::Cluster && self.bodies.bodies.len() < p.len() {
-            return Cow::Owned(self.bodies.particles());
-        }
-        Cow::Borrowed(p)
     }
 
     /// Returns the orbit that needs the shortest step; [`None`] without orbits, and for a scheme with one step for all.
@@ -242,36 +228,6 @@ impl Binaries {
             Steps::One(dt) => fastest.pair.period() * self.terms.scale.time / dt,
         }
     }
-}
-
-/// Bodies of a system, and its energies.
-struct Measured {
-    bodies: Bodies,
-    kind: Kind,
-    energies: [f64; 2],
-}
-
-impl Measured {
-    /// Measures particles, whose potentials `stars` has without softening.
-    fn new(p: &Particles, stars: &Stars) -> Self {
-        let bodies = Bodies::find(stars, 0.0);
-        let kind = match heaviest(&p.mass) {
-            _ if !bodies.is_cluster() => Kind::Few,
-            Some(at) if p.mass[at] > DOMINANT * p.total_mass() => Kind::Orbits,
-            _ => Kind::Cluster,
-        };
-        let energies = match kind {
-            Kind::Cluster => energies(&bodies.particles(), stars, inside(stars, &bodies)),
-            Kind::Orbits | Kind::Few => energies(p, stars, 0.0),
-        };
-        Self { bodies, kind, energies }
-    }
-}
-
-/// Returns the virial ratio of a system without softening; in a cluster binaries and hierarchies count as one body each.
-pub(crate) fn virial_ratio(p: &Particles, pot: &[f64]) -> f64 {
-    let [kinetic, potential] = Measured::new(p, &Stars::new(p, pot)).energies;
-    kinetic / potential.abs()
 }
 
 impl Terms {
@@ -352,27 +308,6 @@ fn without_softening(mut stars: Stars, epsilon: f64) -> Stars {
         stars.pot.iter_mut().zip(lost).for_each(|(pot, lost)| *pot -= lost);
     }
     stars
-}
-
-/// Returns the sum of m m / s over the pairs inside of binaries and hierarchies.
-fn inside(stars: &Stars, bodies: &Bodies) -> f64 {
-    let systems = bodies.systems.outermost.iter().filter_map(|&at| bodies.systems.system(stars, at));
-    sum(systems.map(|system| system.internal_potential()))
-}
-
-/// Returns kinetic and potential energy of bodies, as [`Binaries::energies`]; `inside` is missing in the potential energy
-/// of the particles.
-fn energies(bodies: &Particles, stars: &Stars, inside: f64) -> [f64; 2] {
-    let conserved = Conserved::from_particles(bodies, &bodies.pot);
-    let drift = 0.5 * conserved.momentum.norm_squared() / conserved.mass;
-    let potential = 0.5 * sum(stars.mass.iter().zip(&stars.pot).map(|(mass, pot)| mass * pot));
-    [conserved.kinetic - drift, potential + inside]
-}
-
-/// Returns the crossing time; that of virial equilibrium, if the bodies are not bound.
-fn crossing_time_of(mass: f64, [kinetic, potential]: [f64; 2]) -> Option<f64> {
-    let energy = if kinetic + potential < 0.0 { kinetic + potential } else { 0.5 * potential };
-    (potential < 0.0).then(|| crossing_time(mass, energy))
 }
 
 /// Returns the period 2π sqrt(r³/M) at the median distance from the centre of mass; [`None`] for one place or no mass.

@@ -3,12 +3,14 @@
 mod units;
 
 use crate::assemble::{self, steps};
-use crate::binaries::{Binaries, Kind, Terms, virial_ratio};
+use crate::binaries::{Binaries, Kind, Terms};
 use crate::config::Config;
 use std::fmt::Write as _;
 use std::path::Path;
+use tisane::diagnostics::cluster::Stars;
+use tisane::diagnostics::cluster::own_frame::OwnFrame;
 use tisane::diagnostics::conserved::Conserved;
-use tisane::diagnostics::structure::{half_mass_relaxation_time, lagrangian_radius, median_radius, virial_radius};
+use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result};
 use tisane::initial::scaling;
 use tisane::integrator::encounters::EncounterSettings;
@@ -208,7 +210,7 @@ impl<'a> System<'a> {
     /// Returns the virial ratio, if the numbers are in `units`.
     fn virial_ratio(&self, units: &Units) -> f64 {
         let (p, pot, _) = self.internal(units);
-        virial_ratio(&p, &pot)
+        OwnFrame::find(&Stars::new(&p, &pot), 0.0).virial_ratio()
     }
 
     /// Describes the particles: names and texts.
@@ -218,17 +220,15 @@ impl<'a> System<'a> {
         let mass = p.total_mass();
         let mut lines = vec![("particles", p.len().to_string()), ("mass", value(mass, Dimension::MASS))];
         if found.kind == Kind::Cluster {
-            let system = found.system(&p);
-            let centre = Conserved::from_particles(&system, &system.pot).centre_of_mass;
-            let half = lagrangian_radius(&system, centre, 0.5);
-            let [kinetic, potential] = found.energies;
+            let whole = &found.whole;
             lines.extend([
-                ("half-mass radius", value(half, Dimension::LENGTH)),
-                ("virial radius", value(virial_radius(mass, potential), Dimension::LENGTH)),
-                ("virial ratio Q", digits(kinetic / potential.abs())),
-                ("crossing time", value(found.time_scale.unwrap_or(f64::NAN), Dimension::TIME)),
-                ("relaxation time", value(half_mass_relaxation_time(system.len(), mass, half), Dimension::TIME)),
+                ("half-mass radius", value(whole.half_mass_radius, Dimension::LENGTH)),
+                ("virial radius", value(whole.virial_radius(), Dimension::LENGTH)),
+                ("virial ratio Q", digits(whole.virial_ratio())),
+                ("crossing time", value(whole.crossing_time(), Dimension::TIME)),
+                ("relaxation time", value(whole.relaxation_time(), Dimension::TIME)),
             ]);
+            lines.extend(whole.describe_leaving().map(|text| ("leaving", text)));
         }
         lines.into_iter().chain(found.describe()).collect()
     }

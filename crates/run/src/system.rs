@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
+use tisane::diagnostics::cluster::own_frame::OwnFrame;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
@@ -30,6 +31,8 @@ pub struct Engines {
     pub auditor: Option<Auditor>,
     /// Law of the forces in place of Newton's.
     pub law: Option<Arc<Law>>,
+    /// Softening length, in internal units.
+    pub epsilon: f64,
 }
 
 impl Engines {
@@ -126,7 +129,17 @@ impl System {
         let conserved = Conserved::in_field(&self.particles, measured);
         let mut row = row::new(&self.particles, &self.state, (measured, &conserved), audit.as_ref());
         row.external_potential_energy = self.external_field.then_some(conserved.external);
+        row.virial_ratio = self.in_own_frame(measured).virial_ratio();
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
+    }
+
+    /// Measures the system in its own frame.
+    fn in_own_frame(&self, measured: &Field) -> OwnFrame {
+        let stars = Stars::new(&self.particles, &measured.pot);
+        match self.engines.law {
+            Some(_) => OwnFrame::of_particles(&stars),
+            None => OwnFrame::find(&stars, self.engines.epsilon),
+        }
     }
 
     /// Returns the energy error of a row relative to the internal energy that the cluster has with each binary and hierarchy as

@@ -8,27 +8,31 @@
 //! | 8 | u32 n, number of particles in the frame |
 //! | 12 | u32 every: the frame has the rows 0, every, 2 every, … of the file |
 //! | 16 | f64 time |
-//! | 24 | 3 f64 centre of mass of all particles |
+//! | 24 | 3 f64 centre of mass of the particles, without those that are far away from most |
 //! | 48 | 3 f64 velocity of the centre of mass |
 //! | 72 | n u64 ids |
 //! | … | 3 n f32 positions relative to the centre of mass |
 //! | … | 3 n f32 velocities relative to that of the centre of mass |
 //! | … | n f32 masses |
 //!
-//! Positions are relative to the centre of mass because f32 has 7 digits and a cluster may be far from the origin.
+//! Positions are relative to the centre of mass because f32 has 7 digits and a cluster may be far from the origin. One that
+//! has run away would move the centre away from the cluster, and give all others its share of the velocity.
 
 use tisane::compensated_sum::{sum, sum3};
 use tisane::particles::Vec3;
 use tisane_io::snapshot::SnapshotData;
 
 const MAGIC: &[u8; 8] = b"tisane01";
+/// Distance from the middle beyond which a particle has no part in the centre of mass, in median distances.
+const FAR: f64 = 100.0;
 
 /// Returns a frame of at most `most` particles (at least one), taken at equal intervals in the order of the file.
 #[must_use]
 pub fn bytes(snapshot: &SnapshotData, most: usize) -> Vec<u8> {
     let every = snapshot.id.len().div_ceil(most.max(1)).max(1);
     let n = snapshot.id.len().div_ceil(every);
-    let (centre, drift) = (mean(&snapshot.mass, &snapshot.pos), mean(&snapshot.mass, &snapshot.vel));
+    let near = near(&snapshot.pos);
+    let [centre, drift] = [&snapshot.pos, &snapshot.vel].map(|column| mean(&snapshot.mass, column, &near));
     let mut out = Vec::with_capacity(72 + n * (8 + 28));
     out.extend(MAGIC);
     out.extend((n as u32).to_le_bytes());
@@ -48,13 +52,26 @@ pub fn bytes(snapshot: &SnapshotData, most: usize) -> Vec<u8> {
     out
 }
 
-/// Returns the mass-weighted mean of vectors; the plain mean if the total mass is zero.
-fn mean(mass: &[f64], column: &[Vec3]) -> Vec3 {
-    let total = sum(mass.iter().copied());
+/// Returns the particles that are not far away from most: within [`FAR`] median distances from the median place.
+fn near(pos: &[Vec3]) -> Vec<usize> {
+    let middle = Vec3::from_fn(|k, _| median(pos.iter().map(|x| x[k]).collect()));
+    let distance = |x: &Vec3| (x - middle).norm();
+    let reach = FAR * median(pos.iter().map(distance).collect());
+    (0..pos.len()).filter(|&i| distance(&pos[i]) <= reach).collect()
+}
+
+/// Returns the median; 0 of no values.
+fn median(mut values: Vec<f64>) -> f64 {
+    let middle = values.len() / 2;
+    if values.is_empty() { 0.0 } else { *values.select_nth_unstable_by(middle, f64::total_cmp).1 }
+}
+
+/// Returns the mass-weighted mean of some vectors; the plain mean if their total mass is zero.
+fn mean(mass: &[f64], column: &[Vec3], which: &[usize]) -> Vec3 {
+    let total = sum(which.iter().map(|&i| mass[i]));
     let massive = total > 0.0;
-    let all = if massive { total } else { column.len().max(1) as f64 };
-    let weighted = mass.iter().zip(column).map(|(&m, at)| if massive { at * m } else { *at });
-    sum3(weighted) / all
+    let all = if massive { total } else { which.len().max(1) as f64 };
+    sum3(which.iter().map(|&i| if massive { column[i] * mass[i] } else { column[i] })) / all
 }
 
 #[cfg(test)]
@@ -111,6 +128,19 @@ mod tests {
             all[72..104].as_chunks::<8>().0.iter().map(|b| u64::from_le_bytes(*b) - (1 << 40)).collect();
         assert_eq!(ids, [0, 3, 6, 9]);
         assert_eq!(bytes(&snapshot(0), 0).len(), 72);
+    }
+
+    #[test]
+    fn one_that_has_run_away_has_no_part_in_the_centre() {
+        let mut with = snapshot(10);
+        let alone = f64s(&bytes(&with, 99)[24..72]);
+        with.id.push(1);
+        with.mass.push(1.0);
+        with.pos.push(Vec3::new(-1e9, 0.0, 0.0));
+        with.vel.push(Vec3::new(-1e3, 0.0, 0.0));
+        let found = bytes(&with, 99);
+        assert_eq!(f64s(&found[24..72]), alone);
+        assert_eq!(found[8..12], [11, 0, 0, 0], "it is drawn");
     }
 
     #[test]

@@ -2,14 +2,14 @@
 //! velocity, whatever it does as a whole and whatever stands far from it. What a page, a row or a picture says of a system
 //! as a whole comes from here.
 
-use super::bodies::Bodies;
+use super::bodies::{Bodies, LEAST_BODIES};
 use super::density::{self, Core};
 use super::spheres::RadialOrder;
 use super::{Stars, structure, velocity_of_bound};
 use crate::compensated_sum::{sum, sum3};
 use crate::nearest::Neighbours;
 use crate::pair::Body;
-use crate::particles::{Particles, Vec3};
+use crate::particles::Vec3;
 
 /// Part of the total mass above which one body dominates: then orbits about it are the motion of the system.
 const DOMINANT: f64 = 0.5;
@@ -48,7 +48,7 @@ pub struct OwnFrame {
     pub bodies: Vec<Body>,
     /// Number of particles in them.
     pub particles: usize,
-    /// Number of particles that leave the system.
+    /// Number of particles that leave it.
     pub leaving: usize,
     /// Mass of the bodies.
     pub mass: f64,
@@ -68,7 +68,10 @@ impl OwnFrame {
     /// Measures particles that all stand at one time; `stars` has their potentials, softened with `epsilon`.
     #[must_use]
     pub fn find(stars: &Stars, epsilon: f64) -> Self {
-        Self::new(stars, &Bodies::find(stars, epsilon))
+        match stars.len() < LEAST_BODIES {
+            true => Self::of_particles(stars),
+            false => Self::new(stars, &Bodies::find(stars, epsilon)),
+        }
     }
 
     /// Measures particles whose binaries and hierarchies have been found.
@@ -155,14 +158,13 @@ impl OwnFrame {
         structure::mean_separation(self.bodies.len(), self.half_mass_radius)
     }
 
-    /// Returns the bodies as particles, numbered from 0, relative to the centre and to the mean velocity.
+    /// Describes the particles that leave the system; [`None`] if there are none.
     #[must_use]
-    pub fn relative(&self) -> Particles {
-        Particles::new(
-            self.bodies.iter().map(|body| body.mass).collect(),
-            self.bodies.iter().map(|body| body.pos - self.centre).collect(),
-            self.bodies.iter().map(|body| body.vel - self.velocity).collect(),
-        )
+    pub fn describe_leaving(&self) -> Option<String> {
+        let all = self.particles + self.leaving;
+        (self.leaving > 0).then(|| {
+            format!("{} of the {all} particles, unbound and far or fast, are in none of these numbers", self.leaving)
+        })
     }
 }
 
@@ -205,7 +207,7 @@ mod tests {
     use super::*;
     use crate::diagnostics::conserved::Conserved;
     use crate::initial::{plummer, two_body};
-    use crate::particles::Vec3;
+    use crate::particles::{Particles, Vec3};
 
     /// Particles with their potentials, by the sum over all pairs.
     fn stars(p: &Particles) -> Stars {

@@ -7,6 +7,8 @@ mod binaries;
 mod files;
 #[path = "cli/init.rs"]
 mod init;
+#[path = "cli/own_frame.rs"]
+mod own_frame;
 #[path = "cli/plots.rs"]
 mod plots;
 #[path = "cli/runs.rs"]

@@ -315,7 +315,7 @@ row! {
         outer_energy: Option<f64>, ENERGY, "E + binding_energy: the energy without that inside of subsystems";
         outer_energy_error: Option<f64>, NONE, "the same change of the energy relative to the present internal energy without that inside of subsystems, signed; |outer_energy| for a system at rest";
         neglected_energy: Option<f64>, ENERGY, "energy of the tides that are left out at this moment, with no regard to signs: sum of |(1 - K) phi| over each subsystem and each other body, with phi their potential energy less that of two points, of which the part K is integrated";
-        virial_ratio: f64, NONE, "T / |U|";
+        virial_ratio: f64, NONE, "virial ratio T / |U| of the system in its own frame, that of its mean velocity, without an external field; in a cluster, of at least 10 bodies none of which has more than half of the mass, binaries and hierarchies of at least 1 kT are one body each, and unbound bodies farther than 10 half-mass radii or faster than sqrt(2) times the speed of escape do not count; up to version 0.2.0 of all particles, in the frame of the coordinates";
         momentum: Vec3, MOMENTUM, "total momentum";
         momentum_drift: f64, MOMENTUM, "length of the change of the total momentum since the start of the run";
         angular_momentum: Vec3, ANGULAR_MOMENTUM, "total angular momentum L about the origin";

@@ -5,6 +5,7 @@ use super::{Advice, Ending, Findings, Growth};
 use crate::directory::{self, CONFIG, bytes};
 use crate::{lock, shell, snapshot};
 use std::path::{Path, PathBuf};
+use tisane::diagnostics::cluster::bodies::LEAST_BODIES;
 use tisane::units::{digits, wall_time};
 
 /// Largest number of pieces of advice.
@@ -36,7 +37,11 @@ impl Findings {
             self.about_a_binary(),
             self.about_a_profile(),
         ];
-        all.extend(others.into_iter().flatten());
+        for advice in others.into_iter().flatten() {
+            if advice.command.is_empty() || all.iter().all(|other| other.command != advice.command) {
+                all.push(advice);
+            }
+        }
         all.truncate(MOST);
         all
     }
@@ -181,6 +186,11 @@ impl Findings {
         if energy.growth == Growth::Jump {
             return self.anew();
         }
+        if let Some(advice) = self.subsystems_for_a_binary() {
+            let text =
+                format!("The energy error of {worst:.1e} is large, and shorter steps change little. {}", advice.text);
+            return Some(Advice { text, ..advice });
+        }
         let scheme = self.settings.scheme.as_ref()?;
         let (key, value) = scheme.accuracy?;
         let set = format!("--set {}={}", scheme.key(key), smaller(key, value));
@@ -188,10 +198,30 @@ impl Findings {
             let text = format!("The energy error of {worst:.1e} is large. Take shorter steps from the checkpoint on:");
             return Some(Advice { text, command: self.resume(&format!(" {set}")) });
         }
-        let [config, output] = [self.directory.join(CONFIG), with_suffix(&self.directory, "-finer")];
-        let [config, output] = [config, output].map(|path| shell::argument(&path));
         let text = format!("The energy error of {worst:.1e} is large. Run it again with shorter steps:");
-        Some(Advice { text, command: format!("tisane run {config} {set} --output {output}") })
+        Some(Advice { text, command: self.run_again(&set, "-finer") })
+    }
+
+    /// Returns the command that runs the configuration again with other settings, into a directory with an addition to its name.
+    fn run_again(&self, set: &str, suffix: &str) -> String {
+        let paths = [self.directory.join(CONFIG), with_suffix(&self.directory, suffix)];
+        let [config, output] = paths.map(|path| shell::argument(&path));
+        format!("tisane run {config} {set} --output {output}")
+    }
+
+    /// Returns advice to make binaries subsystems, where one of them takes most of the steps of a cluster without them.
+    fn subsystems_for_a_binary(&self) -> Option<Advice> {
+        let steps = self.short_steps.as_ref()?;
+        let (row, partner, _) = steps.dominant().filter(|_| steps.n >= LEAST_BODIES)?;
+        let dt_max = self.settings.scheme.as_ref()?.dt_max.filter(|_| self.settings.may_have_subsystems)?;
+        let scheme = format!("--set 'integrator={{hermite4={{dt_max={dt_max:?}}}}}'");
+        let set = format!("{scheme} --set 'encounters={{}}' --set softening.epsilon=0");
+        let text = format!(
+            "The binary {} + {} is integrated orbit by orbit. With [encounters] and hermite4 it is a subsystem, which takes no \
+             such steps. Run it again:",
+            row.id, partner.id
+        );
+        Some(Advice { text, command: self.run_again(&set, "-encounters") })
     }
 
     fn about_the_audit(&self) -> Option<Advice> {
@@ -217,14 +247,13 @@ impl Findings {
     fn about_a_binary(&self) -> Option<Advice> {
         let (row, partner, orbit) = self.short_steps.as_ref()?.dominant()?;
         let left = self.left().filter(|left| *left > MANY_ORBITS * orbit.period)?;
-        let text = format!(
-            "tisane follows each of the {} orbits of {} + {} to t_end in steps of its own. Codes that regularise binaries \
-             (NBODY6++GPU, PeTar) are faster where one takes most of the steps.",
-            digits(left / orbit.period),
-            row.id,
-            partner.id,
-        );
-        Some(Advice { text, command: String::new() })
+        let orbits = digits(left / orbit.period);
+        let text =
+            format!("Each of the {orbits} orbits of {} + {} to t_end takes steps of its own.", row.id, partner.id);
+        match self.subsystems_for_a_binary().filter(|_| !self.ending.is_running()) {
+            Some(advice) => Some(Advice { text: format!("{text} {}", advice.text), ..advice }),
+            None => Some(Advice { text, command: String::new() }),
+        }
     }
 
     fn about_a_profile(&self) -> Option<Advice> {

@@ -84,25 +84,32 @@ impl Findings {
     /// Returns the sentence about what the work is spent on.
     fn work(&self) -> Option<String> {
         let steps = self.short_steps.as_ref()?;
-        let verb = if self.ending.is_running() { "are" } else { "were" };
-        let blocks = |share: &Share| match share.block_steps {
-            part if part >= 0.5 => format!(" and {} of the block steps", percent(part)),
-            _ => String::new(),
+        let at = self.at(steps.time);
+        let blocks = |share: &Share, stars: usize| {
+            let now = match share.block_steps {
+                part if part >= 0.5 => format!(" and {} of the block steps", percent(part)),
+                _ => String::new(),
+            };
+            // The steps of a moment are not those of the whole run.
+            let most = self.most_so_far(stars).filter(|most| *most < share.particle_steps);
+            let most =
+                most.map_or(String::new(), |most| format!(" (of all particle steps so far at most {})", percent(most)));
+            now + &most
         };
         let units = &self.settings.units;
         if let Some((row, partner, orbit)) = steps.dominant() {
             let orbits =
                 self.left().map_or(String::new(), |left| format!("; {} orbits to t_end", digits(left / orbit.period)));
-            return Some(sentence(&format!(
-                "{} of the particle steps{} {verb} taken by one binary: ids {} + {}, a = {}, e = {:.3}, P = {}{orbits}.",
+            return Some(format!(
+                "At t = {at} one binary takes {} of the particle steps{}: ids {} + {}, a = {}, e = {:.3}, P = {}{orbits}.",
                 percent(row.share.particle_steps),
-                blocks(&row.share),
+                blocks(&row.share, 2),
                 row.id,
                 partner.id,
                 units.readable(orbit.semi_major_axis, Dimension::LENGTH),
                 orbit.eccentricity,
                 units.readable(orbit.period, Dimension::TIME),
-            )));
+            ));
         }
         let group = &steps.group;
         let pairs = if group.pairs > 0 { format!(" ({})", count(group.pairs, "pair")) } else { String::new() };
@@ -122,15 +129,10 @@ impl Findings {
                     left.unwrap_or_default()
                 )
             });
-            return Some(format!("{of} take {share} of the particle steps{}{first}.", blocks(&group.share)));
+            let blocks = blocks(&group.share, group.particles);
+            return Some(format!("At t = {at} {of} take {share} of the particle steps{blocks}{first}."));
         }
         let spread = steps.n > FEW && group.particles < steps.n;
-        spread.then(|| format!("The work is spread: {of} take half of the particle steps."))
+        spread.then(|| format!("At t = {at} the work is spread: {of} take half of the particle steps."))
     }
-}
-
-/// Returns a text that begins with a capital letter.
-fn sentence(text: &str) -> String {
-    let mut characters = text.chars();
-    characters.next().map_or(String::new(), |first| first.to_uppercase().chain(characters).collect())
 }

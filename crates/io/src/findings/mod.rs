@@ -26,6 +26,7 @@ pub use state::{Progress, State};
 use crate::checkpoint::Counters;
 use crate::directory::{self, CONFIG};
 use crate::fields::Journal;
+use crate::pace::{self, Moment};
 use crate::provenance::{Change, Provenance};
 use crate::regular_file;
 use crate::table;
@@ -156,6 +157,11 @@ impl Findings {
     /// Returns the interval from the last row to the newest checkpoint, if that is later; its energy is not measured.
     #[must_use]
     pub fn since_last_row(&self) -> Option<Interval> {
+        Interval::new(&[*self.rows.last()?, self.after_the_rows()?])
+    }
+
+    /// Returns the newest checkpoint as a row, if it is later than the last row.
+    fn after_the_rows(&self) -> Option<Row> {
         let (last, checkpoint) = (self.rows.last()?, self.checkpoint?);
         let Counters { block_steps, particle_steps, pair_interactions, clamped_steps } = checkpoint.counters;
         let row = Row {
@@ -171,24 +177,42 @@ impl Findings {
             audit_sample: 0.0,
             audit: f64::NAN,
         };
-        Interval::new(&[*last, row]).filter(|_| checkpoint.time > last.time)
+        (checkpoint.time > last.time).then_some(row)
     }
 
-    /// Returns the interval whose speed is the present one: from the last row to the newest checkpoint, if that took
-    /// longer than the interval before the last row.
+    /// Returns the rows, with the newest checkpoint as a last one, if it is later.
+    fn course(&self) -> Vec<Row> {
+        self.rows.iter().copied().chain(self.after_the_rows()).collect()
+    }
+
+    /// Returns the interval whose pace is the present one.
     #[must_use]
     pub fn last_interval(&self) -> Option<Interval> {
-        let rows = self.rows.len().checked_sub(2).and_then(|from| Interval::new(&self.rows[from..]));
-        let longest = [rows, self.since_last_row()].into_iter().flatten();
-        longest.max_by(|a, b| a.wall_seconds.total_cmp(&b.wall_seconds)).filter(|found| found.wall_seconds > 0.0)
+        let course = self.course();
+        Interval::new(&course[pace::recent(&moments(&course))?..])
     }
 
-    /// Returns the wall time that the run still takes at its last speed, in s.
+    /// Returns the wall time that the run still takes at its present pace, in s.
     #[must_use]
     pub fn wall_to_go(&self) -> Option<f64> {
-        let left = self.left()?;
-        Some(left * self.last_interval()?.wall_per_time()).filter(|wall| wall.is_finite())
+        self.left()?;
+        pace::to_go(&moments(&self.course()), self.settings.t_end?)
     }
+
+    /// Returns the largest part of all particle steps so far that `stars` particles can have taken: each takes at most one in a
+    /// block step. [`None`] where the files do not have the counts.
+    #[must_use]
+    pub fn most_so_far(&self, stars: usize) -> Option<f64> {
+        let course = self.course();
+        let last = course.last()?;
+        let most = stars as f64 * last.block_steps / last.particle_steps;
+        Some(most.min(1.0)).filter(|most| most.is_finite())
+    }
+}
+
+/// Returns the moments of rows.
+fn moments(rows: &[Row]) -> Vec<Moment> {
+    rows.iter().map(|row| Moment { time: row.time, wall_seconds: row.wall_seconds }).collect()
 }
 
 /// Records why something could not be read, and returns nothing in its place.

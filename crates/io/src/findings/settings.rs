@@ -18,6 +18,8 @@ pub struct Settings {
     pub epsilon: f64,
     /// Integrator.
     pub scheme: Option<Scheme>,
+    /// True if close pairs may become subsystems: the forces are Newton's, and there are none yet.
+    pub may_have_subsystems: bool,
     /// Time between rows of diagnostics.
     pub diagnostics_interval: Option<f64>,
     /// Time between snapshots.
@@ -69,6 +71,9 @@ impl Settings {
             name: at("run", "name").and_then(Value::as_str).map(str::to_owned),
             t_end: real("run", "t_end"),
             epsilon: real("softening", "epsilon").unwrap_or(0.0),
+            may_have_subsystems: real("encounters", "perturbation").is_none_or(|it| it == 0.0)
+                && config.get("encounters").is_none_or(|it| it.get("perturbation").is_some())
+                && at("force", "law").is_none(),
             scheme: config.get("integrator").and_then(Value::as_table).and_then(Scheme::new),
             diagnostics_interval: interval("diagnostics_interval"),
             snapshot_interval: interval("snapshot_interval"),

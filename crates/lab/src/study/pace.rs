@@ -21,6 +21,9 @@ const PART: usize = 1 << 15;
 /// Factor within which the wall time by a part of the particles lies.
 const WITHIN_BY_PART: f64 = 4.0;
 
+/// Beginning of the forecast of a run that does not come to its end: its error follows.
+pub const ENDS_EARLY: &str = "the run would end early";
+
 /// Pace of the beginning of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pace {
@@ -156,7 +159,7 @@ fn unknown(error: &Error) -> String {
         Error::StepBelowFloor(_) | Error::Integration { .. } => {
             // In one line.
             let advice = error.advice().map_or_else(String::new, |advice| format!("; {}", advice.replace('\n', "; ")));
-            format!("not known, as the run would end early: {error}{advice}")
+            format!("{ENDS_EARLY}: {error}{advice}")
         }
         _ => format!("not known: {error}"),
     }

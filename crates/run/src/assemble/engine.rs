@@ -251,7 +251,8 @@ pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
         profiler,
         steps_on_device,
     };
-    Ok((Engines { kind, propagator, auditor, law: task.law.cloned() }, info))
+    let (law, epsilon) = (task.law.cloned(), task.epsilon);
+    Ok((Engines { kind, propagator, auditor, law, epsilon }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are

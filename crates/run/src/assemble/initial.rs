@@ -6,6 +6,7 @@ use std::f64::consts::TAU;
 use tisane::error::{Error, Result};
 use tisane::initial::binary_single::Encounters;
 use tisane::initial::kepler::Elements;
+use tisane::initial::laws::Laws;
 use tisane::initial::{self, InitialState};
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
@@ -103,9 +104,16 @@ fn several(
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
         None => clusters.iter().map(|cluster| (cluster.position().into(), cluster.velocity().into())).collect(),
     };
-    let mut whole = InitialState::new(Particles::default(), &format!("{} clusters", parts.len()));
+    let count = format!("{} cluster{}", parts.len(), if parts.len() == 1 { "" } else { "s" });
+    let mut whole = InitialState::new(Particles::default(), &count);
     for (number, (part, (pos, vel))) in parts.into_iter().zip(places).enumerate() {
         let before = whole.particles.len();
+        whole.clusters.push(initial::Cluster {
+            particles: before..before + part.particles.len(),
+            source: part.source.clone(),
+            laws: Laws { centre: part.laws.centre + pos, ..part.laws },
+            is_sampled: clusters[number].initial.model.sampled().is_some(),
+        });
         whole.binaries.extend(part.binaries.iter().map(|first| first + before));
         whole.about.push((format!("cluster {}", number + 1), part.source));
         let (length, velocity) = (&context.units.length.name, &context.units.velocity.name);

@@ -64,7 +64,7 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
         masses: stars.law,
         ..stars::laws_of_binaries(initial.binaries.as_ref(), &pairs, &orbits, &context.units)
     };
-    Ok(InitialState { particles, time: 0.0, source, about, binaries, laws })
+    Ok(InitialState { about, binaries, laws, ..InitialState::new(particles, &source) })
 }
 
 /// Returns the mass within a radius by the formula of the model, from the smallest radius of the sample to 1000 times

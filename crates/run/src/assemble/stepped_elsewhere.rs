@@ -34,7 +34,8 @@ pub fn engines_stepped_elsewhere(
     let f64_engine = f64_engine(EngineKind::Cpu, task, OnGpu::default())?;
     let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
     let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
-    Ok(Some(Engines { kind, propagator: Propagator::new(integrator, engine, f64_engine), auditor, law: None }))
+    let propagator = Propagator::new(integrator, engine, f64_engine);
+    Ok(Some(Engines { kind, propagator, auditor, law: None, epsilon: set.epsilon() }))
 }
 
 #[cfg(test)]

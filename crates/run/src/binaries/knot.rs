@@ -3,11 +3,11 @@
 //! Where there is one, the densest place of the system is in it. Bodies around that place are a knot if they are bound, if the tide
 //! of all others on them is as small as on a subsystem, and if they are more than a subsystem holds. There is no length to choose.
 
-use super::{Terms, crossing_time_of};
+use super::Terms;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::conserved::Conserved;
-use tisane::diagnostics::structure::median_radius;
+use tisane::diagnostics::structure::{crossing_time_of, median_radius};
 use tisane::integrator::encounters::{DISSOLVES, LARGEST};
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
@@ -60,7 +60,7 @@ impl Knot {
         let (mass, radius) = (sums.mass, median_radius(&knot, sums.centre_of_mass));
         let kinetic = sums.kinetic - 0.5 * sums.momentum.norm_squared() / mass;
         let potential = -POTENTIAL * mass * mass / radius;
-        let crossing_time = crossing_time_of(mass, [kinetic, potential])?;
+        let crossing_time = crossing_time_of(mass, [kinetic, potential]);
         let systems = &cluster.systems;
         let particle = systems.part_of.iter().position(|&of| of == systems.outermost[densest])?;
         let is_told = kinetic + potential < 0.0 && terms.span > MANY_CROSSINGS * crossing_time;

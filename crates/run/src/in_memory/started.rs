@@ -41,7 +41,7 @@ pub struct Measured {
     pub angular_momentum: Vec3,
     /// Centre of mass; unit: length.
     pub centre_of_mass: Vec3,
-    /// Virial ratio: kinetic energy over |potential energy|.
+    /// Virial ratio T / |U| of the system in its own frame, as [`OwnFrame`](tisane::diagnostics::cluster::own_frame::OwnFrame) measures it.
     pub virial_ratio: f64,
     /// Errors of the forces against f64, where they are not computed in f64 on the CPU.
     pub audit: Option<Audit>,

@@ -1,0 +1,100 @@
+//! Warnings of `tisane check` about input that is allowed but implausible.
+
+use super::{bytes, disk};
+use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
+use tisane::pair::Body;
+use tisane_io::directory::free_space;
+use tisane_run::assemble::{self, Setup};
+use tisane_run::binaries::Binaries;
+
+/// Virial ratios that need no word.
+const PLAIN: std::ops::RangeInclusive<f64> = 0.25..=0.75;
+/// Share of the mass, or of the potential energy, above which one body, or one pair, makes the virial ratio.
+const DOMINANT: f64 = 0.5;
+
+/// Returns the warnings; `clusters` are those of a list, each in its own frame, or the one system.
+pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> Vec<String> {
+    let own = clusters.iter().enumerate().filter_map(|(number, own)| {
+        let text = of_virial_ratio(setup, found, own)?;
+        Some(if clusters.len() > 1 { format!("cluster {}: {text}", number + 1) } else { text })
+    });
+    let (_, of_engine) = assemble::forecast(&setup.config, setup.particles.len());
+    let of_scheme = setup.config.integrator.scheme().doubt(setup.config.force.precision());
+    own.chain(of_scales(setup, clusters)).chain(of_scheme).chain(of_engine).collect()
+}
+
+/// Returns a warning of a virial ratio that says that the system is not as it may be meant; [`None`] where it says nothing: in an
+/// external field and by another law, of two bodies, about a heavy one, and with a pair that holds most of the energy.
+fn of_virial_ratio(setup: &Setup, found: &Binaries, own: &OwnFrame) -> Option<String> {
+    let isolated = setup.config.external.is_empty() && setup.law.is_none();
+    let q = own.virial_ratio();
+    if !isolated || own.bodies.len() < 3 || !q.is_finite() {
+        return None;
+    }
+    let makes_sense = match own.kind {
+        Kind::Cluster => true,
+        Kind::Orbits => false,
+        Kind::Few => !is_dominated(own, setup.epsilon()),
+    };
+    // Where nothing is bound to anything, the units may be wrong in any system.
+    if q >= 1.0 && (makes_sense || found.orbits.is_empty()) {
+        let ask = "are velocities and masses in the units that [units] says?";
+        return Some(format!("the system is not bound (Q = {q:.4}): {ask}"));
+    }
+    let far = format!("the virial ratio Q = {q:.4} is far from 0.5: the system will first");
+    match q {
+        _ if !makes_sense || PLAIN.contains(&q) => None,
+        0.0 => Some(format!("{far} collapse")),
+        q if q < *PLAIN.start() => Some(format!("{far} collapse, or is the unit of velocity or mass wrong?")),
+        _ => Some(format!("{far} expand")),
+    }
+}
+
+/// Returns true if one of a few bodies has most of the mass, or one pair most of the potential energy: the virial ratio then is
+/// the phase of an orbit.
+fn is_dominated(own: &OwnFrame, epsilon: f64) -> bool {
+    let pair = |a: &Body, b: &Body| a.mass * b.mass / (a.pos - b.pos).norm().hypot(epsilon);
+    let each = own.bodies.iter().enumerate();
+    let pairs = each.flat_map(|(k, a)| own.bodies[..k].iter().map(move |b| pair(a, b)));
+    let heaviest = own.bodies.iter().map(|body| body.mass).fold(0.0, f64::max);
+    heaviest > DOMINANT * own.mass || pairs.fold(0.0, f64::max) > DOMINANT * own.potential.abs()
+}
+
+/// Returns warnings of steps, softening, length and disk that do not go with the scales of the system.
+fn of_scales(setup: &Setup, clusters: &[OwnFrame]) -> impl Iterator<Item = String> {
+    let (config, n, epsilon) = (&setup.config, setup.particles.len(), setup.epsilon());
+    let of_clusters = || clusters.iter().filter(|own| own.kind == Kind::Cluster);
+    let least = |of: fn(&OwnFrame) -> f64| of_clusters().map(of).fold(f64::INFINITY, f64::min);
+    let crossing_time = least(OwnFrame::crossing_time);
+    let span = setup.clock.dt_max * setup.steps_to_end as f64;
+    let needed = disk(setup);
+    let free = free_space(&config.output_directory()).unwrap_or(u64::MAX);
+    let scheme = config.integrator.info();
+    let (step, block_steps) = (scheme.dt_max_key, config.integrator.scheme().block_steps());
+    let speed = |own: &OwnFrame| if own.mass > 0.0 { (2.0 * own.kinetic / own.mass).sqrt() } else { 0.0 };
+    let crossed = setup.clock.dt_max * clusters.iter().map(speed).fold(0.0, f64::max);
+    let doubts = [
+        (
+            epsilon > least(OwnFrame::mean_separation),
+            "the softening is longer than the mean separation: the system is smoothed out".into(),
+        ),
+        (
+            setup.clock.dt_max > crossing_time / 2.0,
+            format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
+        ),
+        (
+            block_steps.is_none() && n > 10 && crossed > epsilon,
+            format!(
+                "within one step of {} a particle of typical velocity crosses the softening length: expect large \
+                 energy errors from close encounters",
+                scheme.title
+            ),
+        ),
+        (needed > free, format!("the run takes about {}, but only {} are free", bytes(needed), bytes(free))),
+        (
+            crossing_time.is_finite() && span < crossing_time / 10.0,
+            "the run is shorter than a tenth of a crossing time: is t_end in the units that [units] says?".into(),
+        ),
+    ];
+    doubts.into_iter().filter(|(doubtful, _)| *doubtful).map(|(_, text)| text)
+}
