@@ -56,13 +56,13 @@ impl Tide for Later<'_> {
 
 /// Returns the time from one moment to another, negative for an earlier one: a pair that nothing disturbs stands behind its
 /// centre of mass.
-fn elapsed(clock: &Clock, from: Time, to: Time) -> f64 {
+pub fn elapsed(clock: &Clock, from: Time, to: Time) -> f64 {
     if to >= from { clock.between(from, to) } else { -clock.between(to, from) }
 }
 
 /// Angular momentum of two bodies about their centre of mass.
 pub fn spin([a, b]: [f64; 2], [pos, vel]: [Vec3; 2]) -> Vec3 {
-    pos.cross(&vel) * (a * b / (a + b))
+    if a == 0.0 || b == 0.0 { Vec3::zeros() } else { pos.cross(&vel) * (a * b / (a + b)) }
 }
 
 /// Returns the stars of two bodies, if they are stars.
@@ -75,7 +75,7 @@ fn two_stars(bodies: &[Body], [i, j]: [usize; 2]) -> Option<[u32; 2]> {
 
 impl Group {
     /// Returns the radius of a star, also of one that two have become since the last block step.
-    fn radius(&self, sizes: &Sizes, star: u32) -> f64 {
+    pub(super) fn radius(&self, sizes: &Sizes, star: u32) -> f64 {
         let merged = self.contacts.iter().rev().find(|touched| touched.merged.is_some() && touched.stars[0] == star);
         match (merged, sizes.collisions) {
             (Some(touched), Some(Collisions { law, .. })) => law.merged(touched.mass.iter().sum(), touched.radius),
@@ -271,8 +271,13 @@ fn still_touch((bodies, motion): (&[Body], &Motion), sizes: &Sizes, stars: [u32;
         let inner = |few: &Few| still_touch((&few.bodies, &few.motion), sizes, stars);
         return bodies.iter().filter_map(Body::inner).any(inner);
     };
-    let ((pos, vel), mass) = (motion.vectors(i, j), motion.masses());
-    let (mu, distance) = (mass[i] + mass[j], sizes.radii[stars[0] as usize] + sizes.radii[stars[1] as usize]);
+    let (relative, mass) = (motion.vectors(i, j), motion.masses());
+    let distance = sizes.radii[stars[0] as usize] + sizes.radii[stars[1] as usize];
+    leads_inside(relative, mass[i] + mass[j], distance)
+}
+
+/// Returns true if two bodies of mass `mu` are within a distance, or their orbit about each other leads them there.
+pub fn leads_inside((pos, vel): (Vec3, Vec3), mu: f64, distance: f64) -> bool {
     let is_bound = 2.0 * mu > pos.norm() * vel.norm_squared();
     pos.norm() < distance || ((is_bound || pos.dot(&vel) < 0.0) && super::group::pericentre(pos, vel, mu) < distance)
 }
