@@ -361,8 +361,7 @@ impl Integrator for Encounters {
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
         self.hermite.resume(&self.particles, now, &mut coupled)?;
         (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
-        let all: Vec<u32> = (0..self.particles.len() as u32).collect();
-        self.list_neighbours(now, &all);
+        self.list_all_neighbours(now);
         Ok(())
     }
 
@@ -414,7 +413,8 @@ impl Integrator for Encounters {
         let began = Instant::now();
         let mut done = Progress::default();
         while done.block_steps < most {
-            let (one, ends) = self.step(f, until)?;
+            let taken = self.step(f, until);
+            let (one, ends) = taken.map_err(|error| self.named(error))?;
             self.changed.drain(..).for_each(|changed| changed.apply(p));
             done.now = one.now;
             if one.block_steps == 0 {

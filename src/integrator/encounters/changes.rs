@@ -12,7 +12,7 @@ use crate::time::Time;
 impl Encounters {
     /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.
     pub(super) fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
-        let felt = self.felt(changes);
+        let felt = self.felt(changes, now);
         let mut taking: Vec<usize> = changes.iter().flat_map(Change::units).chain(&felt).copied().collect();
         taking.sort_unstable();
         self.bring(f, now, taking.iter().map(|&unit| unit as u32))?;

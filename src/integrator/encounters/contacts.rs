@@ -12,6 +12,9 @@ use crate::gravity::predict;
 use crate::particles::Vec3;
 use crate::time::{Clock, Time};
 
+/// Distance of surfaces, in sums of the radii, from which on inner subsystems are bodies of their own.
+const NEAR: f64 = 2.0;
+
 /// Radii of the stars, and what happens where two of them touch.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
@@ -81,6 +84,21 @@ impl Group {
             (Some(touched), Some(Collisions { law, .. })) => law.merged(touched.mass.iter().sum(), touched.radius),
             _ => sizes.radii[star as usize],
         }
+    }
+
+    /// Returns true if another body comes so near to some bodies, which are one of this size or are to become one, that it may touch
+    /// their stars: then these have to be bodies of their own.
+    pub(super) fn may_touch(&self, sizes: &Sizes, of: &[usize], size: f64) -> bool {
+        if sizes.collisions.is_none() {
+            return false;
+        }
+        let radius = |k: usize| self.bodies[k].stars().into_iter().map(|star| self.radius(sizes, star)).fold(0.0, f64::max);
+        let own = of.iter().map(|&k| radius(k)).fold(0.0, f64::max);
+        let mut others = (0..self.bodies.len()).filter(|k| !of.contains(k));
+        others.any(|k| {
+            let nearest = of.iter().map(|&i| self.motion.vectors(i, k).0.norm()).fold(f64::INFINITY, f64::min);
+            nearest < size + self.bodies[k].inner().map_or(0.0, Few::size) + NEAR * (own + radius(k))
+        })
     }
 
     /// Returns the watch over the contacts of bodies, of which those that are no stars touch none.

@@ -244,7 +244,11 @@ impl Look<'_> {
     /// Returns the change inside of the subsystem of unit `i`, if any: an inner subsystem that is perturbed opens, two bodies
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, group: &Group) -> Option<Change> {
-        let least = self.subsystems.rules.perturbation;
+        let (least, sizes) = (self.subsystems.rules.perturbation, &self.subsystems.units.sizes);
+        let may_touch = |&k: &usize| group.bodies[k].inner().is_some_and(|few| group.may_touch(sizes, &[k], few.size()));
+        if let Some(body) = (0..group.bodies.len()).find(may_touch) {
+            return Some(Change::Open(i, body));
+        }
         if group.nested.is_some() && group.is_nested() {
             return None;
         }
@@ -255,6 +259,9 @@ impl Look<'_> {
                 let ((pos, vel), mu) = (group.motion.vectors(a, b), mass[a] + mass[b]);
                 let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
                 let size = found.axis * (1.0 + found.eccentricity);
+                if group.may_touch(sizes, &[a, b], size) {
+                    return None;
+                }
                 let by = |j: usize| {
                     let nearest = group.motion.vectors(a, j).0.norm().min(group.motion.vectors(b, j).0.norm());
                     let ratio = size / nearest;

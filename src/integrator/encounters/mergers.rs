@@ -82,13 +82,19 @@ impl Encounters {
         pairs.map(|group| Change::Merge(self.subsystems.units.of_star(group.members[0]))).collect()
     }
 
-    /// Returns the units that feel the members of the subsystems whose stars merge, ascending.
-    pub(super) fn felt(&self, changes: &[Change]) -> Vec<usize> {
+    /// Returns the units that feel the members of the subsystems whose stars merge, or on which the force of two that become one
+    /// changes, ascending.
+    pub(super) fn felt(&self, changes: &[Change], now: Time) -> Vec<usize> {
         let units = &self.subsystems.units;
         let merging = changes.iter().filter(|change| change.is_merger()).flat_map(Change::units);
         let pairs = merging.filter_map(|&unit| self.subsystems.of_star(units.stars[unit]));
         let mut found: Vec<usize> =
             pairs.flat_map(|group| group.near.iter().map(|near| units.of_star(near.star))).collect();
+        for change in changes {
+            if let Change::Unite(two, touched) = change {
+                found.extend(self.felt_of_union(*two, touched.mass, now));
+            }
+        }
         found.retain(|unit| !changes.iter().any(|change| change.units().contains(unit)));
         found.sort_unstable();
         found.dedup();

@@ -79,6 +79,14 @@ impl Encounters {
         own + inside.map_or(0.0, |group| group.motion.speeds().iter().map(|v| v.norm()).fold(0.0, f64::max))
     }
 
+    /// Makes the lists of all units at `now`, if contacts are looked for.
+    pub(super) fn list_all_neighbours(&mut self, now: Time) {
+        if self.action().is_some() {
+            let all: Vec<u32> = (0..self.particles.len() as u32).collect();
+            self.list_neighbours(now, &all);
+        }
+    }
+
     /// Renews the lists of units that stand at `now`, where they do not hold for their next steps.
     pub(super) fn list_neighbours(&mut self, now: Time, units: &[u32]) {
         self.neighbours.lists.resize(self.ids.len(), List::default());

@@ -15,6 +15,9 @@ use crate::time::Time;
 /// Time after the contact of two stars by which the step ends that has it, in units of the sum of the radii over the speed.
 const LATE: f64 = 0.1;
 
+/// Change of the acceleration of another unit by a merger, in units of that acceleration, from which on that unit begins anew.
+const FELT: f64 = 1e-8;
+
 impl Encounters {
     /// Looks for contacts in the block step that ended at `now`, and makes one star of two that touched. Returns the units of the
     /// block that are left.
@@ -105,6 +108,22 @@ impl Encounters {
         })
     }
 
+    /// Returns the units on which the force of two units of these masses changes at `now` where they become one at the centre of
+    /// mass: these begin anew, as no polynomial goes through the jump.
+    pub(super) fn felt_of_union(&self, units: [usize; 2], mass: [f64; 2], now: Time) -> Vec<usize> {
+        let p = &self.particles;
+        let place = |unit: usize| at(p, unit, &self.clock, now).0;
+        let [a, b] = units.map(place);
+        let centre = a + (b - a) * share(mass);
+        let feels = |&unit: &usize| {
+            let x = place(unit);
+            let pull = |mass: f64, from: Vec3| (from - x) * (mass / (from - x).norm().powi(3));
+            let change = pull(mass[0], a) + pull(mass[1], b) - pull(mass[0] + mass[1], centre);
+            change.norm() > FELT * p.acc[unit].norm()
+        };
+        (0..p.len()).filter(|unit| !units.contains(unit)).filter(feels).collect()
+    }
+
     /// Returns changes with what the unions among them take out of the system, where all that take part stand at `now`.
     pub(super) fn with_removed(&mut self, mut changes: Vec<Change>, now: Time) -> Result<Vec<Change>> {
         let collisions = self.subsystems.units.sizes.collisions;
@@ -156,6 +175,9 @@ impl Encounters {
 
     /// Forgets units that have ended, and takes note of those that have begun, by their lowest stars.
     pub(super) fn ended(&mut self, ended: &[u32], begun: &[u32]) {
+        if self.action().is_none() {
+            return;
+        }
         for star in ended.iter().chain(begun) {
             self.crossings.ways.remove(star);
             self.neighbours.forget(*star);
