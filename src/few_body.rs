@@ -42,6 +42,7 @@ mod regular;
 mod watch;
 
 pub use motion::Motion;
+pub(crate) use motion::{AT_ONE_PLACE, TOO_CLOSE};
 pub use parts::Parts;
 pub use watch::{Contact, Watch};
 

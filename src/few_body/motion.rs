@@ -27,6 +27,10 @@ const LEAST_TOLERANCE: f64 = 1e-14;
 /// leapfrog has the error of the tide alone.
 const REST: f64 = 5e-6;
 const REST_OF_PAIR: f64 = 1e-4;
+/// Advice where the motion of points ends.
+pub(crate) const AT_ONE_PLACE: &str = "points that meet head on have no orbit after that: let stars become one, with \
+                                       [collisions] action = \"merge\" and radii, or move one of the two a little in the input";
+pub(crate) const TOO_CLOSE: &str = "two of them collide; or the tolerance is too small";
 /// Mass, in units of the sum, as which a smaller one counts among three or more bodies.
 const LEAST_MASS: f64 = 1e-30;
 
@@ -273,11 +277,9 @@ impl Motion {
     /// Sets position, velocity and β of a pair.
     fn set_pair(&mut self, (pos, vel, beta): (Vec3, Vec3, f64), evaluations: u64, time: f64) -> Result<()> {
         self.evaluations += evaluations;
-        if !pos.iter().chain(&vel).all(|x| x.is_finite()) || pos.norm_squared() == 0.0 {
-            return Err(Error::Integration {
-                problem: format!("two bodies are at one place at time {time}"),
-                help: None,
-            });
+        if !pos.iter().chain(&vel).all(|x| x.is_finite()) || !pos.norm_squared().is_normal() {
+            let problem = format!("two bodies are at one place at time {time}");
+            return Err(Error::Integration { problem, help: Some(AT_ONE_PLACE.into()) });
         }
         (self.chain.pos[0], self.chain.vel[0], self.energy.0) = (pos, vel, beta);
         Ok(())
@@ -358,8 +360,7 @@ impl Motion {
             part *= 0.5;
             if part.abs() < SHORTEST * length.abs().min(self.first) {
                 let problem = format!("no step of the few bodies at time {time} is short enough");
-                let help = "two of them collide; or the tolerance is too small".into();
-                return Err(Error::Integration { problem, help: Some(help) });
+                return Err(Error::Integration { problem, help: Some(TOO_CLOSE.into()) });
             }
         }
     }

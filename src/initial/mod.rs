@@ -76,19 +76,31 @@ impl InitialState {
     }
 }
 
-/// Returns two particles at exactly the same position, by storage index with the smaller first, or [`None`]. Without
-/// softening their mutual force is undefined, whatever their masses. O(N log N).
+/// Coordinates below this count as 0 where particles at one place are looked for: others that differ, differ by more than
+/// distances whose square is no normal number.
+const TINY: f64 = 1e-130;
+
+/// Returns two particles at the same position, by storage index with the smaller first, or [`None`]: at exactly the same, or
+/// at a distance whose square is no normal number. Without softening their mutual force is undefined, whatever their
+/// masses. O(N log N).
 #[must_use]
 pub fn coincident_pair(particles: &Particles) -> Option<(usize, usize)> {
     // Adding zero turns −0 into +0: equal numbers must be neighbours in the total order too.
-    let key = |i: usize| particles.pos[i].map(|x| x + 0.0);
+    let key = |i: usize| particles.pos[i].map(|x| if x.abs() < TINY { 0.0 } else { x + 0.0 });
     let by_position = |&a: &usize, &b: &usize| {
         let (a, b) = (key(a), key(b));
         (0..3).map(|k| a[k].total_cmp(&b[k])).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
     };
     let mut order: Vec<usize> = (0..particles.len()).collect();
     order.sort_by(by_position);
-    order.windows(2).find(|pair| key(pair[0]) == key(pair[1])).map(|pair| (pair[0], pair[1]))
+    let meet = |a: usize, b: usize| {
+        let square = (particles.pos[b] - particles.pos[a]).norm_squared();
+        square < f64::MIN_POSITIVE
+    };
+    order.iter().enumerate().find_map(|(k, &a)| {
+        let near = order[k + 1..].iter().take_while(|&&b| key(a) == key(b));
+        near.copied().find(|&b| meet(a, b)).map(|b| (a.min(b), a.max(b)))
+    })
 }
 
 /// Returns two particles that touch, whose distance is below the sum of their radii, by storage index with the smaller first;
@@ -138,6 +150,9 @@ mod tests {
         pos.push([1.0, 3.0, 2.0]);
         assert_eq!(coincident_pair(&at(&pos)), Some((2, 4)));
         assert_eq!(coincident_pair(&at(&[[0.0, 0.0, -0.0], [-0.0, 0.0, 0.0]])), Some((0, 1)));
+        assert_eq!(coincident_pair(&at(&[[1.0, 0.0, 1e-162], [1.0, 0.0, 0.0]])), Some((0, 1)), "a square of 0");
+        assert_eq!(coincident_pair(&at(&[[0.0; 3], [1e-150, 0.0, 0.0], [1e-155, 0.0, 1e-155]])), Some((0, 2)));
+        assert_eq!(coincident_pair(&at(&[[0.0; 3], [1e-150, 0.0, 0.0]])), None);
         assert_eq!(coincident_pair(&at(&[[0.0; 3]])), None);
         assert_eq!(coincident_pair(&at(&[])), None);
     }

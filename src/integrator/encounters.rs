@@ -14,6 +14,7 @@ mod columns;
 mod contacts;
 mod coupled;
 mod coupling;
+mod crossings;
 mod description;
 mod energy;
 mod escapers;
@@ -22,8 +23,10 @@ mod field;
 mod group;
 mod membership;
 mod mergers;
+mod neighbours;
 mod nested;
 mod octupole;
+mod path;
 mod rebuild;
 mod ring;
 mod settings;
@@ -31,6 +34,7 @@ mod state;
 mod store;
 mod surroundings;
 mod tides;
+mod unions;
 
 pub use collisions::{Collision, CollisionAction, Collisions, Merged, RadiusLaw, Removed, StarEvents};
 pub use collisions::{Escape, EscapeAction, EscapeRadius, Escaper, Escapes};
@@ -41,9 +45,11 @@ pub use settings::EncounterSettings;
 
 use contacts::Touched;
 use coupled::{Coupled, Subsystems};
+use crossings::Crossings;
 use group::Group;
 use membership::{Change, Look, Rules};
 use mergers::Changed;
+use neighbours::Neighbours;
 use rebuild::Units;
 use state::{Centre, Recorded};
 use store::store;
@@ -81,6 +87,9 @@ pub struct Encounters {
     /// Contacts of subsystems that have ended in this block step.
     contacts: Vec<Touched>,
     recorded: Recorded,
+    /// Search for contacts of stars in different units.
+    crossings: Crossings,
+    neighbours: Neighbours,
     /// Treatment of stars that leave.
     escapes: Option<Escapes>,
     /// Changes of the stars that the particles of the caller do not have yet.
@@ -104,6 +113,8 @@ impl Encounters {
             events: None,
             contacts: Vec::new(),
             recorded: Recorded::default(),
+            crossings: Crossings::default(),
+            neighbours: Neighbours::default(),
             escapes: None,
             changed: Vec::new(),
         }
@@ -117,7 +128,9 @@ impl Encounters {
             self.positions.clear();
             let block = self.hermite.block().to_vec();
             self.look_ahead(done.now, &block);
+            let block = self.unite(f, done.now, block)?;
             self.review(f, done.now, &block)?;
+            self.unite_rest(f, done.now)?;
             let touched = self.settle(done.now);
             let escaped = self.let_escape(f, done.now)?;
             return Ok((done, touched || escaped));
@@ -222,7 +235,7 @@ impl Encounters {
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
         self.hermite.bring(&mut self.particles, &mut coupled, late, now)?;
         self.positions.clear();
-        Ok(())
+        self.find_crossings(now)
     }
 
     /// Shortens the steps of subsystems in the block, and of units that feel their members, to resolve the internal motion.
@@ -231,11 +244,7 @@ impl Encounters {
         let Subsystems { units, rules, clock, .. } = &*subsystems;
         let mut changed = Vec::new();
         let mut shorten = |particles: &mut Particles, i: usize, longest: f64| {
-            let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST);
-            let fits = |level: Level| particles.time[i].after(level) > now;
-            let deepest = (particles.step[i].0..=level.0).map(Level).take_while(|level| fits(*level)).last();
-            if let Some(level) = deepest.filter(|level| *level > particles.step[i]) {
-                particles.step[i] = level;
+            if shorten(particles, i, (longest, Level::DEEPEST), clock, now) {
                 changed.push(i as u32);
             }
         };
@@ -280,6 +289,17 @@ impl Encounters {
     }
 }
 
+/// Shortens the next step of a unit to a length, and to a level at the deepest, as far as its end is after `now`. Returns true if
+/// that changes it.
+fn shorten(p: &mut Particles, i: usize, (longest, floor): (f64, Level), clock: &Clock, now: Time) -> bool {
+    let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST).min(floor);
+    let fits = |level: Level| p.time[i].after(level) > now;
+    let deepest = (p.step[i].0..=level.0).map(Level).take_while(|level| fits(*level)).last();
+    let found = deepest.filter(|level| *level > p.step[i]);
+    found.into_iter().for_each(|level| p.step[i] = level);
+    found.is_some()
+}
+
 impl Integrator for Encounters {
     type Evaluation = Forces;
 
@@ -291,6 +311,7 @@ impl Integrator for Encounters {
         self.set_units(units, p);
         self.subsystems.index(p.len());
         self.recorded = Recorded::default();
+        (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
         self.positions.clear();
         self.pair_up(Time::default())?;
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
@@ -298,6 +319,7 @@ impl Integrator for Encounters {
         self.positions.clear();
         let all: Vec<u32> = (0..self.particles.len() as u32).collect();
         self.follow(f, Time::default(), &all)?;
+        self.watch_neighbours(Time::default(), &all);
         store(&self.particles, &self.subsystems, &self.recorded, p)?;
         Ok(started)
     }
@@ -337,7 +359,10 @@ impl Integrator for Encounters {
         self.subsystems.index(p.len());
         self.positions.clear();
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
-        self.hermite.resume(&self.particles, now, &mut coupled)
+        self.hermite.resume(&self.particles, now, &mut coupled)?;
+        (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
+        self.list_all_neighbours(now);
+        Ok(())
     }
 
     fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
@@ -388,7 +413,8 @@ impl Integrator for Encounters {
         let began = Instant::now();
         let mut done = Progress::default();
         while done.block_steps < most {
-            let (one, ends) = self.step(f, until)?;
+            let taken = self.step(f, until);
+            let (one, ends) = taken.map_err(|error| self.named(error))?;
             self.changed.drain(..).for_each(|changed| changed.apply(p));
             done.now = one.now;
             if one.block_steps == 0 {

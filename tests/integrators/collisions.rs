@@ -15,7 +15,7 @@ use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
 pub const MERGE: CollisionAction = CollisionAction::Merge;
-const RECORD: CollisionAction = CollisionAction::Record;
+pub const RECORD: CollisionAction = CollisionAction::Record;
 
 /// Escapers beyond a distance, which are taken out.
 pub fn beyond(length: f64) -> Option<Escapes> {
@@ -54,7 +54,7 @@ impl Done {
         self.events.iter().filter_map(of).collect()
     }
 
-    fn removed(&self) -> Removed {
+    pub fn removed(&self) -> Removed {
         let mut sum = Removed::default();
         for event in &self.events {
             match &event.detail {
@@ -67,7 +67,7 @@ impl Done {
     }
 
     /// Errors of energy, momentum and angular momentum, with what was taken out of the system.
-    fn errors(&self) -> [f64; 3] {
+    pub fn errors(&self) -> [f64; 3] {
         let ([before, after], removed) = (&self.sums, self.removed());
         [
             after.energy() + removed.energy - before.energy(),

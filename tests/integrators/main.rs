@@ -5,6 +5,7 @@ mod block_steps;
 mod collisions;
 #[path = "../common/mod.rs"]
 mod common;
+mod contacts;
 mod encounters;
 mod escapers;
 mod external_field;

@@ -302,21 +302,19 @@ fn check_coincidence(loaded: &Loaded, p: &Particles, length: f64) -> Result<()> 
     if loaded.config.softening.epsilon.get() > 0.0 {
         return Ok(());
     }
-    match coincident_pair(p) {
-        None => Ok(()),
-        Some((i, j)) => Err(loaded.explain(
-            Problem::new(
-                "softening.epsilon",
-                format!(
-                    "particles {} and {} start at the same place {:?}: the force without softening is infinite",
-                    p.id[i],
-                    p.id[j],
-                    <[f64; 3]>::from(p.pos[i] * length)
-                ),
-            )
-            .with_help("take one of the two out of the input, or set softening.epsilon > 0, which softens all pairs"),
-        )),
-    }
+    let Some((i, j)) = coincident_pair(p) else { return Ok(()) };
+    let (distance, place) = ((p.pos[j] - p.pos[i]).norm(), <[f64; 3]>::from(p.pos[i] * length));
+    let (a, b, apart) = (p.id[i], p.id[j], (p.pos[j] - p.pos[i]).amax() * length);
+    let problem = if distance == 0.0 && apart == 0.0 {
+        format!("particles {a} and {b} start at the same place {place:?}: the force without softening is infinite")
+    } else {
+        format!(
+            "particles {a} and {b} start at the same place {place:?}, but for {apart:e}: the square of their distance is too \
+             small for double precision, and the force without softening infinite"
+        )
+    };
+    let help = "take one of the two out of the input, or set softening.epsilon > 0, which softens all pairs";
+    Err(loaded.explain(Problem::new("softening.epsilon", problem).with_help(help)))
 }
 
 /// Checks that the precision mode can represent the particles, in internal units.

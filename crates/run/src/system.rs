@@ -145,18 +145,26 @@ impl System {
     /// Returns the energy error of a row relative to the internal energy that the cluster has with each binary and hierarchy as
     /// one body; that of the row for fewer bodies than a cluster has, and by another law than Newton's. `epsilon` is the
     /// softening.
+    /// The `subsystems` know the energy inside of them, with more digits than the places of their stars.
     #[must_use]
-    pub fn cluster_energy_error(&self, row: &DiagnosticsRow, measured: &Field, epsilon: f64) -> f64 {
+    pub fn cluster_energy_error(
+        &self,
+        row: &DiagnosticsRow,
+        (measured, subsystems): (&Field, &[Description]),
+        epsilon: f64,
+    ) -> f64 {
         if self.engines.law.is_some() {
             return row.relative_energy_error;
         }
-        let bodies = Bodies::find(&Stars::new(&self.particles, &measured.pot), epsilon);
+        let stars = Stars::new(&self.particles, &measured.pot);
+        let bodies = Bodies::find(&stars, epsilon);
         if !bodies.is_cluster() {
             return row.relative_energy_error;
         }
+        let inside = bodies.internal_energy_with(&stars, &known_energies(subsystems));
         let centres = bodies.particles();
         let kinetic = InternalEnergy::new(&centres, &vec![0.0; centres.len()]).kinetic;
-        self.energy_error_without(row, measured, (bodies.internal_energy, kinetic))
+        self.energy_error_without(row, measured, (inside, kinetic))
     }
 
     /// Returns the energy error of a row relative to the present internal energy without that inside of some parts, as binaries,
@@ -213,4 +221,21 @@ impl System {
             _ => Ok(()),
         }
     }
+}
+
+/// Returns the ids of the stars of each subsystem that is inside of none, ascending, and the energy inside of it.
+fn known_energies(subsystems: &[Description]) -> Vec<(Vec<u64>, f64)> {
+    let mut found: Vec<(Vec<u64>, f64)> = Vec::new();
+    // Inner ones follow the one that they are inside of.
+    for one in subsystems {
+        match found.last_mut().filter(|_| one.inside_of.is_some()) {
+            Some(outer) => outer.1 -= one.binding,
+            None => {
+                let mut ids = one.members.ids();
+                ids.sort_unstable();
+                found.push((ids, -one.binding));
+            }
+        }
+    }
+    found
 }

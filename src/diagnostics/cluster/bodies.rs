@@ -6,7 +6,7 @@ use super::systems::{self, Hardness, System, Systems};
 use super::{Stars, velocity_of_bound};
 use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 
 /// Number of nearest neighbours among which the partner of a particle is looked for.
 const NEIGHBOURS: usize = 6;
@@ -40,6 +40,27 @@ impl Bodies {
             internal_energy: sum(outermost().map(|system| internal_energy(stars, system))),
             systems,
         }
+    }
+
+    /// Returns the energy of the motion inside binaries and hierarchies where that of some groups of particles, by their
+    /// ids, ascending, is known with more digits than their places have.
+    #[must_use]
+    pub fn internal_energy_with(&self, stars: &Stars, known: &[(Vec<u64>, f64)]) -> f64 {
+        let of = |system: &System| {
+            let mut ids: Vec<u64> = system.stars().iter().map(|&i| stars.id[i as usize]).collect();
+            ids.sort_unstable();
+            let mut energy = internal_energy(stars, system);
+            for (group, better) in known {
+                if *group == ids {
+                    return *better;
+                }
+                if group.iter().all(|id| ids.binary_search(id).is_ok()) {
+                    energy += better - energy_by_places(stars, system, group);
+                }
+            }
+            energy
+        };
+        sum(self.systems.outermost.iter().filter_map(|&at| self.systems.system(stars, at)).map(of))
     }
 
     /// Returns true if there are enough bodies for the system to be a cluster, whose energy without that inside of
@@ -78,6 +99,18 @@ fn internal_energy(stars: &Stars, system: &System) -> f64 {
     system.stars().iter().map(about).sum::<f64>() - system.internal_potential()
 }
 
+/// Returns the energy of the motion of some particles of a system, by their ids, about their centre of mass.
+fn energy_by_places(stars: &Stars, system: &System, ids: &[u64]) -> f64 {
+    let of = system.stars().iter().map(|&i| i as usize).filter(|&i| ids.contains(&stars.id[i]));
+    let of: Vec<usize> = of.collect();
+    let mass: f64 = of.iter().map(|&i| stars.mass[i]).sum();
+    let drift = of.iter().map(|&i| stars.vel[i] * stars.mass[i]).sum::<Vec3>() / mass;
+    let about = |&i: &usize| 0.5 * stars.mass[i] * (stars.vel[i] - drift).norm_squared();
+    let pairs = of.iter().enumerate().flat_map(|(k, &i)| of[..k].iter().map(move |&j| (i, j)));
+    let potential = pairs.map(|(i, j)| stars.mass[i] * stars.mass[j] / (stars.pos[i] - stars.pos[j]).norm());
+    of.iter().map(about).sum::<f64>() - potential.sum::<f64>()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -86,7 +119,6 @@ mod tests {
     use crate::force::cpu::{self, Width};
     use crate::force::precision::Precision;
     use crate::initial::plummer;
-    use crate::particles::Vec3;
     use crate::time::{Clock, Time};
 
     fn measured(p: &Particles) -> (Stars, Conserved) {
@@ -125,6 +157,14 @@ mod tests {
         // What remains is the energy of the cluster of single particles, up to the quadrupoles of the binaries.
         assert!((all.energy() - found.internal_energy - without).abs() < 1e-6, "{without}");
         assert!((found.particles().total_mass() - 1.0).abs() < 1e-12);
+        // Energies that are known with more digits: of a pair as a whole, and of one that is a part of a system.
+        let system = found.systems.system(&stars, found.systems.outermost[0]).unwrap();
+        let mut ids: Vec<u64> = system.stars().iter().map(|&i| stars.id[i as usize]).collect();
+        ids.sort_unstable();
+        let own = internal_energy(&stars, system);
+        assert!((energy_by_places(&stars, system, &ids) / own - 1.0).abs() < 1e-12);
+        let with = found.internal_energy_with(&stars, &[(vec![ids[0], 9999], 1.0), (ids, own + 0.25)]);
+        assert!((with - found.internal_energy - 0.25).abs() < 1e-9, "{with}");
         let period = std::f64::consts::TAU * (1e-12_f64 / 0.005).sqrt();
         assert!((found.fastest().unwrap().pair.period() / period - 1.0).abs() < 1e-6);
     }

@@ -12,7 +12,7 @@ use crate::time::Time;
 impl Encounters {
     /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.
     pub(super) fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
-        let felt = self.felt(changes);
+        let felt = self.felt(changes, now);
         let mut taking: Vec<usize> = changes.iter().flat_map(Change::units).chain(&felt).copied().collect();
         taking.sort_unstable();
         self.bring(f, now, taking.iter().map(|&unit| unit as u32))?;
@@ -22,13 +22,16 @@ impl Encounters {
         let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
         groups.iter_mut().filter(|group| ends(group)).try_for_each(|group| group.resolve(units, clock, now))?;
         let felt: Vec<u32> = felt.iter().map(|&unit| self.subsystems.units.stars[unit]).collect();
-        let changes = self.with_mergers(changes);
+        let changes = self.with_removed(self.with_mergers(changes), now)?;
         let ending = self.ending(now, &changes)?;
         self.take_contacts(now, &changes);
         self.positions.clear();
+        let gone =
+            changes.iter().flat_map(Change::units).map(|&unit| self.subsystems.units.stars[unit]).collect::<Vec<_>>();
         let energies = self.energies(changes.iter().map(Change::units), now);
         let by_change = self.rebuild(now, &changes)?;
         let begun = sorted(&by_change);
+        self.ended(&gone, &begun);
         let changed = self.prepare(now, &begun)?;
         self.balance(&changes, &energies, &by_change, now);
         for place in changed {

@@ -12,6 +12,9 @@ use crate::gravity::predict;
 use crate::particles::Vec3;
 use crate::time::{Clock, Time};
 
+/// Distance of surfaces, in sums of the radii, from which on inner subsystems are bodies of their own.
+const NEAR: f64 = 2.0;
+
 /// Radii of the stars, and what happens where two of them touch.
 #[derive(Clone, Debug, Default)]
 pub struct Sizes {
@@ -56,13 +59,13 @@ impl Tide for Later<'_> {
 
 /// Returns the time from one moment to another, negative for an earlier one: a pair that nothing disturbs stands behind its
 /// centre of mass.
-fn elapsed(clock: &Clock, from: Time, to: Time) -> f64 {
+pub fn elapsed(clock: &Clock, from: Time, to: Time) -> f64 {
     if to >= from { clock.between(from, to) } else { -clock.between(to, from) }
 }
 
 /// Angular momentum of two bodies about their centre of mass.
 pub fn spin([a, b]: [f64; 2], [pos, vel]: [Vec3; 2]) -> Vec3 {
-    pos.cross(&vel) * (a * b / (a + b))
+    if a == 0.0 || b == 0.0 { Vec3::zeros() } else { pos.cross(&vel) * (a * b / (a + b)) }
 }
 
 /// Returns the stars of two bodies, if they are stars.
@@ -75,12 +78,27 @@ fn two_stars(bodies: &[Body], [i, j]: [usize; 2]) -> Option<[u32; 2]> {
 
 impl Group {
     /// Returns the radius of a star, also of one that two have become since the last block step.
-    fn radius(&self, sizes: &Sizes, star: u32) -> f64 {
+    pub(super) fn radius(&self, sizes: &Sizes, star: u32) -> f64 {
         let merged = self.contacts.iter().rev().find(|touched| touched.merged.is_some() && touched.stars[0] == star);
         match (merged, sizes.collisions) {
             (Some(touched), Some(Collisions { law, .. })) => law.merged(touched.mass.iter().sum(), touched.radius),
             _ => sizes.radii[star as usize],
         }
+    }
+
+    /// Returns true if another body comes so near to some bodies, which are one of this size or are to become one, that it may touch
+    /// their stars: then these have to be bodies of their own.
+    pub(super) fn may_touch(&self, sizes: &Sizes, of: &[usize], size: f64) -> bool {
+        if sizes.collisions.is_none() {
+            return false;
+        }
+        let radius = |k: usize| self.bodies[k].stars().into_iter().map(|star| self.radius(sizes, star)).fold(0.0, f64::max);
+        let own = of.iter().map(|&k| radius(k)).fold(0.0, f64::max);
+        let mut others = (0..self.bodies.len()).filter(|k| !of.contains(k));
+        others.any(|k| {
+            let nearest = of.iter().map(|&i| self.motion.vectors(i, k).0.norm()).fold(f64::INFINITY, f64::min);
+            nearest < size + self.bodies[k].inner().map_or(0.0, Few::size) + NEAR * (own + radius(k))
+        })
     }
 
     /// Returns the watch over the contacts of bodies, of which those that are no stars touch none.
@@ -271,8 +289,13 @@ fn still_touch((bodies, motion): (&[Body], &Motion), sizes: &Sizes, stars: [u32;
         let inner = |few: &Few| still_touch((&few.bodies, &few.motion), sizes, stars);
         return bodies.iter().filter_map(Body::inner).any(inner);
     };
-    let ((pos, vel), mass) = (motion.vectors(i, j), motion.masses());
-    let (mu, distance) = (mass[i] + mass[j], sizes.radii[stars[0] as usize] + sizes.radii[stars[1] as usize]);
+    let (relative, mass) = (motion.vectors(i, j), motion.masses());
+    let distance = sizes.radii[stars[0] as usize] + sizes.radii[stars[1] as usize];
+    leads_inside(relative, mass[i] + mass[j], distance)
+}
+
+/// Returns true if two bodies of mass `mu` are within a distance, or their orbit about each other leads them there.
+pub fn leads_inside((pos, vel): (Vec3, Vec3), mu: f64, distance: f64) -> bool {
     let is_bound = 2.0 * mu > pos.norm() * vel.norm_squared();
     pos.norm() < distance || ((is_bound || pos.dot(&vel) < 0.0) && super::group::pericentre(pos, vel, mu) < distance)
 }

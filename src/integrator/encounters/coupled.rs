@@ -33,9 +33,22 @@ pub struct Subsystems {
     pub clock: Clock,
     /// Place of the subsystem of each star that is the lowest of one.
     places: Vec<u32>,
+    /// States that units had before they moved, since contacts were looked for; none without collisions.
+    pub passed: Vec<Passage>,
     /// Subsystems on whose lists the unit of each lowest star is, in order, with the squares of their outer radii.
     felt: Vec<Vec<Near>>,
     room: Room,
+}
+
+/// State of a unit before it moved.
+#[derive(Clone, Copy, Debug)]
+pub struct Passage {
+    /// The unit.
+    pub unit: u32,
+    /// Time of the state.
+    pub time: Time,
+    /// Position, velocity, acceleration and jerk.
+    pub state: [Vec3; 4],
 }
 
 /// Columns that are kept for their memory.
@@ -59,6 +72,7 @@ impl Subsystems {
             rules,
             clock,
             places: Vec::new(),
+            passed: Vec::new(),
             felt: Vec::new(),
             room: Room::default(),
         }
@@ -291,8 +305,13 @@ impl ForceEngine for Coupled<'_> {
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        let own = &mut self.subsystems.units.all;
+        let Subsystems { units, passed, .. } = &mut *self.subsystems;
+        let (own, is_watched) = (&mut units.all, units.sizes.collisions.is_some());
         for i in changed.iter().map(|&i| i as usize) {
+            if is_watched && own.time[i] < all.time[i] {
+                let state = [own.pos[i], own.vel[i], own.acc[i], own.jerk[i]];
+                passed.push(Passage { unit: i as u32, time: own.time[i], state });
+            }
             (own.pos[i], own.vel[i], own.acc[i], own.jerk[i]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
             own.time[i] = all.time[i];
         }

@@ -1,13 +1,14 @@
 //! Subsystems at a moment as plain data: who they are, their orbits and energies, and what the integration neglects of them.
 
-use super::Units;
 use super::bodies::{Body, stars};
 use super::coupled::Subsystems;
 use super::coupling::{self, Members};
 use super::events::{Component, PairOrbit};
 use super::group::Group;
 use super::surroundings::at;
-use crate::error::Result;
+use super::{Encounters, Units};
+use crate::error::{Error, Result};
+use crate::few_body::{AT_ONE_PLACE, TOO_CLOSE};
 use crate::particles::Vec3;
 use crate::time::{Clock, Time};
 
@@ -98,4 +99,23 @@ pub(super) fn describe(subsystems: &Subsystems, ids: &[u64], now: Time) -> Resul
         add_inner(&mut found, &present.bodies, ids, place);
     }
     Ok(found)
+}
+
+impl Encounters {
+    /// Names in an error of the motion of few bodies the stars of the subsystem that it is about: the one with the closest two.
+    pub(super) fn named(&self, error: Error) -> Error {
+        let (problem, help) = match error {
+            Error::Integration { problem, help: Some(help) } => (problem, help),
+            other => return other,
+        };
+        let gap = |group: &&Group| group.gaps().fold(f64::INFINITY, f64::min);
+        let closest = self.subsystems.groups.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
+        let is_of_few = [AT_ONE_PLACE, TOO_CLOSE].contains(&help.as_str());
+        let named = |group: &Group| {
+            let (stars, time) = (Component::of(&group.bodies, &self.ids), self.clock.time(group.time));
+            format!("{problem} since {time}, in the subsystem of stars {stars}")
+        };
+        let problem = closest.filter(|_| is_of_few).map_or_else(|| problem.clone(), named);
+        Error::Integration { problem, help: Some(help) }
+    }
 }

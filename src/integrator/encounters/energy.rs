@@ -136,8 +136,13 @@ impl Encounters {
         let after = self.energies(begun.iter().map(Vec::as_slice), now);
         for (((change, units), before), after) in changes.iter().zip(&begun).zip(energies).zip(after) {
             // What a merger takes out of the system is recorded by itself.
-            if !matches!(change, Change::Merge(_)) {
-                self.take_up(units, before - after);
+            match change {
+                Change::Merge(_) => {}
+                Change::Unite(_, touched) => {
+                    let removed = touched.merged.map_or(0.0, |removed| removed.energy);
+                    self.take_up(units, before - after - removed);
+                }
+                _ => self.take_up(units, before - after),
             }
         }
     }

@@ -258,7 +258,7 @@ impl Encounters {
     pub(super) fn ending(&self, now: Time, changes: &[Change]) -> Result<Vec<Ending>> {
         let changes = if self.events.is_some() { changes } else { &[] };
         // Mergers are events of their stars.
-        let changes = changes.iter().filter(|change| !matches!(change, Change::Merge(_)));
+        let changes = changes.iter().filter(|change| !change.is_merger());
         changes.map(|change| self.ending_by(now, change)).collect()
     }
 
@@ -273,7 +273,7 @@ impl Encounters {
         let kind = match change {
             Change::Join(..) if groups.is_empty() => EventKind::Form,
             Change::Join(..) => EventKind::Join,
-            Change::Split(..) | Change::Merge(_) => EventKind::Split,
+            Change::Split(..) | Change::Merge(_) | Change::Unite(..) => EventKind::Split,
             Change::Open(..) => EventKind::Open,
             Change::Close(..) => EventKind::Close,
         };

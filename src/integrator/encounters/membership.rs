@@ -4,13 +4,12 @@
 //! relative perturbation, which has no jumps where neighbours change. The mutual binding is measured by 2 M / (r v²), which is 1
 //! on a parabola: encounters faster than that by less than a factor of two count too.
 
-use super::LOOKS;
 use super::bodies::Few;
+use super::contacts::Touched;
 use super::coupled::Subsystems;
 use super::group::{Elements, Group, elements, pericentre};
 use super::nested::is_stable;
 use super::surroundings::{Positions, Surroundings, at};
-use crate::few_body::kepler::Touch;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 
@@ -78,13 +77,20 @@ pub enum Change {
     Close(usize, [usize; 2]),
     /// The pair of a unit becomes one star.
     Merge(usize),
+    /// Two stars of two units become one.
+    Unite([usize; 2], Box<Touched>),
 }
 
 impl Change {
+    /// Returns true if two stars become one.
+    pub const fn is_merger(&self) -> bool {
+        matches!(self, Self::Merge(_) | Self::Unite(..))
+    }
+
     /// Returns the units that end.
     pub fn units(&self) -> &[usize] {
         match self {
-            Self::Join(units, _) => units,
+            Self::Join(units, _) | Self::Unite(units, _) => units,
             Self::Split(unit, _) | Self::Open(unit, _) | Self::Close(unit, _) | Self::Merge(unit) => {
                 std::slice::from_ref(unit)
             }
@@ -213,9 +219,6 @@ impl Look<'_> {
         let rules = self.subsystems.rules;
         let (change, number) = self.join(i, k, &pair, found.rest);
         let isolation = pair.perturbation(found.rest);
-        if self.will_touch([i, k], &pair) {
-            return Some(change);
-        }
         if number > 2 {
             let strength = |group: usize, other: usize| {
                 let size = self.group(group).map_or(0.0, Group::reach) / pair.r;
@@ -238,28 +241,14 @@ impl Look<'_> {
         (is_isolated && self.around(k).is_some_and(|back| back.strongest == i)).then_some(change)
     }
 
-    /// Returns true if two single stars touch before the next look, however strongly others disturb them. Those at the start
-    /// do not touch.
-    fn will_touch(&self, [i, k]: [usize; 2], pair: &Relative) -> bool {
-        let units = &self.subsystems.units;
-        let stars = [units.stars[i], units.stars[k]];
-        if units.sizes.collisions.is_none()
-            || self.now == Time::default()
-            || stars.iter().any(|&star| self.subsystems.of_star(star).is_some())
-        {
-            return false;
-        }
-        let distance: f64 = stars.iter().map(|&star| units.sizes.radii[star as usize]).sum();
-        let beta = 2.0 * pair.mass / pair.r - pair.vel.norm_squared();
-        let look = f64::from(1 << LOOKS) * self.particles.step[i].step(self.clock().dt_max);
-        let touch = Touch::new(pair.pos, pair.vel, (pair.mass, beta), distance);
-        touch.and_then(|touch| touch.ahead()).is_some_and(|ahead| ahead <= look)
-    }
-
     /// Returns the change inside of the subsystem of unit `i`, if any: an inner subsystem that is perturbed opens, two bodies
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, group: &Group) -> Option<Change> {
-        let least = self.subsystems.rules.perturbation;
+        let (least, sizes) = (self.subsystems.rules.perturbation, &self.subsystems.units.sizes);
+        let may_touch = |&k: &usize| group.bodies[k].inner().is_some_and(|few| group.may_touch(sizes, &[k], few.size()));
+        if let Some(body) = (0..group.bodies.len()).find(may_touch) {
+            return Some(Change::Open(i, body));
+        }
         if group.nested.is_some() && group.is_nested() {
             return None;
         }
@@ -270,6 +259,9 @@ impl Look<'_> {
                 let ((pos, vel), mu) = (group.motion.vectors(a, b), mass[a] + mass[b]);
                 let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
                 let size = found.axis * (1.0 + found.eccentricity);
+                if group.may_touch(sizes, &[a, b], size) {
+                    return None;
+                }
                 let by = |j: usize| {
                     let nearest = group.motion.vectors(a, j).0.norm().min(group.motion.vectors(b, j).0.norm());
                     let ratio = size / nearest;

@@ -56,7 +56,7 @@ impl Encounters {
         self.subsystems.units = units.with_sizes(sizes);
     }
 
-    fn action(&self) -> Option<CollisionAction> {
+    pub(super) fn action(&self) -> Option<CollisionAction> {
         self.subsystems.units.sizes.collisions.map(|collisions| collisions.action)
     }
 
@@ -82,15 +82,19 @@ impl Encounters {
         pairs.map(|group| Change::Merge(self.subsystems.units.of_star(group.members[0]))).collect()
     }
 
-    /// Returns the units that feel the members of the pairs that merge, ascending.
-    pub(super) fn felt(&self, changes: &[Change]) -> Vec<usize> {
+    /// Returns the units that feel the members of the subsystems whose stars merge, or on which the force of two that become one
+    /// changes, ascending.
+    pub(super) fn felt(&self, changes: &[Change], now: Time) -> Vec<usize> {
         let units = &self.subsystems.units;
-        let pairs = changes.iter().filter_map(|change| match change {
-            Change::Merge(unit) => self.subsystems.of_star(units.stars[*unit]),
-            _ => None,
-        });
+        let merging = changes.iter().filter(|change| change.is_merger()).flat_map(Change::units);
+        let pairs = merging.filter_map(|&unit| self.subsystems.of_star(units.stars[unit]));
         let mut found: Vec<usize> =
             pairs.flat_map(|group| group.near.iter().map(|near| units.of_star(near.star))).collect();
+        for change in changes {
+            if let Change::Unite(two, touched) = change {
+                found.extend(self.felt_of_union(*two, touched.mass, now));
+            }
+        }
         found.retain(|unit| !changes.iter().any(|change| change.units().contains(unit)));
         found.sort_unstable();
         found.dedup();
@@ -157,8 +161,9 @@ impl Encounters {
                 self.tell(now, &touched, None);
             }
         }
-        let (groups, sizes) = (&self.subsystems.groups, &self.subsystems.units.sizes);
-        self.recorded.touching.retain(|stars| groups.iter().any(|group| group.still_touch(sizes, *stars)));
+        let mut touching = std::mem::take(&mut self.recorded.touching);
+        touching.retain(|stars| self.still_touch(*stars, now));
+        self.recorded.touching = touching;
         self.take_out(changed);
         self.events.as_ref().map_or(0, Vec::len) > before
     }
@@ -222,6 +227,7 @@ impl Encounters {
             group.bodies.iter_mut().for_each(|body| renumber(body, &number));
         }
         self.subsystems.index(self.ids.len());
+        self.neighbours.renumber(stays, number);
         let Recorded { touching, escaped } = &mut self.recorded;
         touching.retain(|stars| stars.iter().all(|&star| stays(star)));
         escaped.retain(|&star| stays(star));

@@ -156,6 +156,47 @@ impl Encounters {
         Ok(unit(a, centre, now))
     }
 
+    /// Returns the unit that two units become of which two stars become one.
+    fn united(&self, units: [usize; 2], [first, second]: [u32; 2], now: Time) -> Result<New> {
+        let p = &self.particles;
+        let centre = (p.pos[units[0]], p.vel[units[0]]);
+        let mut all: Vec<Part<'_>> = Vec::new();
+        for unit in units {
+            let state = (p.pos[unit] - centre.0, p.vel[unit] - centre.1);
+            let star = self.subsystems.units.stars[unit];
+            let is_one = |body: &Body| matches!(body, Body::Star(star) if [first, second].contains(star));
+            match self.subsystems.of_star(star) {
+                None => {
+                    let (pos, vel) = state;
+                    all.push((Placed { of: Body::Star(star), mass: p.mass[unit], pos, vel }, None));
+                }
+                Some(group) if group.bodies.iter().any(is_one) => {
+                    all.extend(parts(&group.bodies, &group.motion).into_iter().map(|part| moved(part, state)));
+                }
+                Some(group) => {
+                    let inside = stars(&group.bodies, &group.motion, &self.clock, now)?;
+                    let part =
+                        |it: Placed<u32>| Placed { of: Body::Star(it.of), mass: it.mass, pos: it.pos, vel: it.vel };
+                    all.extend(inside.into_iter().map(|star| moved((part(star), None), state)));
+                }
+            }
+        }
+        let take = |all: &mut Vec<Part<'_>>, star: u32| {
+            let place = all.iter().position(|part| matches!(part.0.of, Body::Star(it) if it == star));
+            place.map(|place| all.remove(place).0)
+        };
+        if let (Some(a), Some(b)) = (take(&mut all, first), take(&mut all, second)) {
+            let mass = a.mass + b.mass;
+            let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
+            let (pos, vel) = (a.pos + (b.pos - a.pos) * share, a.vel + (b.vel - a.vel) * share);
+            if all.is_empty() {
+                return Ok(New { first, mass, pos: centre.0 + pos, vel: centre.1 + vel, few: None });
+            }
+            all.push((Placed { of: a.of, mass, pos, vel }, None));
+        }
+        Ok(unit(all, centre, now))
+    }
+
     /// Returns the units that a change of the subsystem of one unit leads to.
     fn changed(&self, place: usize, group: &Group, change: &Change, now: Time) -> Result<Vec<New>> {
         let (centre, clock) = ((self.particles.pos[place], self.particles.vel[place]), &self.clock);
@@ -166,7 +207,7 @@ impl Encounters {
             (bare(a), bare(b))
         };
         Ok(match change {
-            Change::Join(..) => Vec::new(),
+            Change::Join(..) | Change::Unite(..) => Vec::new(),
             Change::Merge(_) => {
                 let (first, mass) = (group.members[0], self.particles.mass[place]);
                 vec![New { first, mass, pos: centre.0, vel: centre.1, few: None }]
@@ -204,6 +245,8 @@ impl Encounters {
         for change in changes {
             if let Change::Join(units, closed) = change {
                 new.push(self.joined(*units, *closed, now)?);
+            } else if let Change::Unite(units, touched) = change {
+                new.push(self.united(*units, touched.stars, now)?);
             } else {
                 let place = change.units()[0];
                 let group = self.subsystems.of_star(self.subsystems.units.stars[place]);

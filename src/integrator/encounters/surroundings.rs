@@ -111,6 +111,20 @@ impl Positions {
         }
     }
 
+    /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and, by the columns, their size and
+    /// `time` times their speed in sum, with these distances.
+    pub fn reached(&self, i: usize, (size, speed): (&Column, &Column), (slack, time): (f64, f64)) -> Vec<(usize, f64)> {
+        let from = self.place_of(i);
+        let each = Within { root: size, place: &self.place, speed, from, factor: 1.0, least: 0.0, slack, time };
+        let mut found = Vec::new();
+        for row in columns::run(each) {
+            let (_, is_within) = each.row(row);
+            let lanes = (0..LANES).filter(|&lane| is_within[lane] && row * LANES + lane != i);
+            found.extend(lanes.map(|lane| row * LANES + lane).map(|k| (k, (self.of(k) - self.of(i)).norm())));
+        }
+        found
+    }
+
     /// Returns the strongest of those that the last call of [`around`](Self::around) or of this has not returned, and its
     /// m/r³.
     pub fn next(&mut self) -> (usize, f64) {

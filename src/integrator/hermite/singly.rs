@@ -5,12 +5,17 @@ use crate::error::Result;
 use crate::force::ForceEngine;
 use crate::integrator::timestep::initial;
 use crate::particles::Particles;
-use crate::time::Time;
+use crate::time::{Level, Time};
 
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Returns the particles of the last block, ascending.
     pub(in crate::integrator) fn block(&self) -> &[u32] {
         &self.block
+    }
+
+    /// Returns the deepest level allowed.
+    pub(in crate::integrator) fn floor(&self) -> Level {
+        self.limits.floor
     }
 
     /// Takes note of changed levels of some particles, ascending.

@@ -142,3 +142,67 @@ fn a_run_stops_at_a_contact_and_goes_on() {
     assert_eq!(summary(&folder.path("o"))["n"].as_u64(), Some(1));
     assert_eq!(journal(&folder).matches(",merge,0,1,0,").count(), 1);
 }
+
+/// Light bodies about a heavy one, of which two meet head on, and a swarm without masses that falls on it.
+fn light(action: &str) -> Folder {
+    let config = format!(
+        "[run]\nname = \"r\"\nt_end = 3.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"light.csv\"\n\
+         [integrator.hermite4]\ndt_max = \"1/16\"\n[encounters]\n\
+         [collisions]\naction = \"{action}\"\nradii = \"input\"\n"
+    );
+    let folder = Folder::new(&config);
+    let mut rows = "m,x,y,z,vx,vy,vz,radius\n1.0,0,0,0,0,0,0,0.1\n\
+                    1e-4,1.3,0,0,0,0.8770580193070292,0,0.01\n1e-4,-1.3,0,0,0,0.8770580193070292,0,0.01\n"
+        .to_owned();
+    for k in 0..12 {
+        let (s, c) = (0.5 * f64::from(k)).sin_cos();
+        rows += &format!("0,{},{},0.3,{},{},0,0.02\n", 0.9 * c, 0.9 * s, -0.6 * c, -0.6 * s);
+    }
+    folder.write("light.csv", rows);
+    folder
+}
+
+#[test]
+fn contacts_of_light_bodies_have_the_same_bits_for_outputs_threads_and_stops() {
+    for action in ["record", "merge"] {
+        let whole = light(action);
+        whole.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+        let rows = table::read_csv(&whole.path("o/stars.csv")).unwrap();
+        let [time, x, a, b] =
+            ["time", "relative_position_x", "radius", "other_radius"].map(|name| rows.numbers(name).unwrap());
+        let [y, z] = ["relative_position_y", "relative_position_z"].map(|name| rows.numbers(name).unwrap());
+        assert!(rows.rows() >= 13, "{}", journal(&whole));
+        for k in 0..rows.rows() {
+            let r = (x.at(k) * x.at(k) + y.at(k) * y.at(k) + z.at(k) * z.at(k)).sqrt();
+            assert!((r / (a.at(k) + b.at(k)) - 1.0).abs() < 1e-6, "{action} at {}: {r}", time.at(k));
+        }
+        assert!((0..rows.rows()).any(|k| (time.at(k) - 2.31667146).abs() < 1e-4), "{}", journal(&whole));
+        for more in [["--set", "output.interval=\"1/16\""], ["--threads", "3"], ["--set", "output.interval=3"]] {
+            let folder = light(action);
+            folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"][..], &more].concat()).exits(0);
+            assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)), "{action} {more:?}");
+        }
+        let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
+        for blocks in [1, steps / 5, steps / 2, steps * 3 / 4, steps - 1] {
+            let folder = light(action);
+            let limit = format!("limits.block_steps={blocks}");
+            folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+            folder.lift_block_limit("o");
+            folder.tisane(&["resume", "o", "-q"]).exits(0);
+            assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)), "{action} {blocks}");
+        }
+    }
+}
+
+#[test]
+fn a_run_stops_at_a_contact_of_light_bodies() {
+    let folder = light("stop");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+    assert_eq!(summary(&folder.path("o"))["exit_reason"].as_str(), Some("collision"));
+    let first = journal(&folder).lines().count();
+    // All contacts of one block step are in the journal. Then those of the next.
+    folder.tisane(&["resume", "o", "-q"]).exits(3);
+    assert!(journal(&folder).lines().count() > first);
+    folder.tisane(&["resume", "o", "-q", "--set", "collisions.action=\"merge\""]).exits(0);
+    assert!(summary(&folder.path("o"))["n"].as_u64() < Some(5), "{}", journal(&folder));
+}

@@ -186,3 +186,19 @@ fn coincident_particles_without_softening_are_refused() {
     let parts = ["run.toml:9:", "softening.epsilon", "particles 7 and 9", "same place"];
     refused(&folder, &["run.toml"]).says(&parts);
 }
+
+/// The square of their distance is 0, or has lost its digits.
+#[test]
+fn particles_that_are_too_close_for_f64_are_refused() {
+    for apart in ["1e-162", "1e-158", "1e-300", "5e-324"] {
+        let folder = Folder::new(&(FROM_FILE.replace("0.01", "0.0") + "\n[encounters]\n"));
+        folder.write(
+            "particles",
+            format!("m,x,y,z,vx,vy,vz,id\n.3,0,0,0,0,0,0,7\n.4,1,0,0,0,1,0,8\n.3,{apart},0,0,0,0,0,9\n"),
+        );
+        let parts =
+            ["run.toml:9:", "softening.epsilon", "particles 7 and 9", "same place", apart, "take one of the two"];
+        folder.tisane(&["check", "run.toml"]).exits(2).says(&parts);
+        refused(&folder, &["run.toml"]).says(&parts);
+    }
+}

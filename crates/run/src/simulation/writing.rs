@@ -64,7 +64,8 @@ impl Simulation {
         let _span = tracing::trace_span!("row").entered();
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let (mut row, audit) = self.system.measure(&measured.field)?;
-        row.cluster_energy_error = Some(self.system.cluster_energy_error(&row, &measured.field, self.plan.epsilon));
+        row.cluster_energy_error =
+            Some(self.system.cluster_energy_error(&row, (&measured.field, &measured.subsystems), self.plan.epsilon));
         if self.plan.star_events {
             row.removed_energy = Some(self.system.state.references.removed.energy);
             row.particles = Some(self.system.particles.len() as u64);

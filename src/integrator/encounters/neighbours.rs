@@ -1,0 +1,145 @@
+//! Lists of the units that each unit may touch soon, so that contacts are looked for among a few only.
+//!
+//! A list holds up to a moment that no step of its unit passes. It has all units that can come within reach until then, as long
+//! as none is faster than the speed it is known by; one that becomes faster makes its own list anew, and enters those of others.
+//! Lists are never too short, and what is found does not depend on how long they are.
+
+use super::Encounters;
+use super::columns::{Column, LANES};
+use crate::time::Time;
+
+/// Longest time that a list holds for, in steps of its unit.
+const STEPS: u64 = 8;
+/// Number of units up to which a list may hold for more than one step.
+const MANY: usize = 32;
+/// Speed by which a unit is known, in units of that which its next step ends with, and smallest such ratio.
+const FASTER: f64 = 2.0;
+const LEAST: f64 = 1.25;
+
+/// Units that a unit may touch up to a moment, by lowest stars.
+#[derive(Clone, Debug, Default)]
+struct List {
+    until: Time,
+    /// Speed by which the unit is known.
+    speed: f64,
+    /// Those, ascending.
+    near: Vec<u32>,
+}
+
+/// Lists by lowest stars.
+#[derive(Clone, Debug, Default)]
+pub struct Neighbours {
+    lists: Vec<List>,
+}
+
+impl Neighbours {
+    /// Returns the units on the list of a unit, by lowest stars; they may have ended.
+    pub fn of(&self, star: u32) -> &[u32] {
+        self.lists.get(star as usize).map_or(&[], |list| &list.near)
+    }
+
+    /// Forgets the list of a unit that ends or begins.
+    pub fn forget(&mut self, star: u32) {
+        if let Some(list) = self.lists.get_mut(star as usize) {
+            (list.until, list.speed) = (Time::default(), 0.0);
+        }
+    }
+
+    /// Takes out stars, and gives the others new numbers.
+    pub fn renumber(&mut self, stays: impl Fn(u32) -> bool, number: impl Fn(u32) -> u32) {
+        let mut star = 0..;
+        self.lists.retain(|_| star.next().is_some_and(&stays));
+        for list in &mut self.lists {
+            list.near.retain(|&star| stays(star));
+            list.near.iter_mut().for_each(|star| *star = number(*star));
+        }
+    }
+}
+
+impl Encounters {
+    /// Returns the largest distance of a surface in a unit from its place, also for the next steps.
+    pub(super) fn reach(&self, unit: usize) -> f64 {
+        let units = &self.subsystems.units;
+        let star = units.stars[unit];
+        match self.subsystems.of_star(star) {
+            None => units.sizes.radii[star as usize],
+            Some(group) => {
+                let radius = |star: &u32| group.radius(&units.sizes, *star);
+                group.size.max(group.reach()) + group.members.iter().map(radius).fold(0.0, f64::max)
+            }
+        }
+    }
+
+    /// Returns a bound of the speed of a unit in its next step, with that of its members if they may fly apart.
+    fn speed_bound(&self, unit: usize) -> f64 {
+        let (p, dt) = (&self.particles, self.particles.step[unit].step(self.clock.dt_max));
+        let own = p.vel[unit].norm() + dt * (p.acc[unit].norm() + 0.5 * dt * p.jerk[unit].norm());
+        let group = self.subsystems.of_star(self.subsystems.units.stars[unit]);
+        let inside = group.filter(|group| group.settled(&self.subsystems.rules).is_none());
+        own + inside.map_or(0.0, |group| group.motion.speeds().iter().map(|v| v.norm()).fold(0.0, f64::max))
+    }
+
+    /// Makes the lists of all units at `now`, if contacts are looked for.
+    pub(super) fn list_all_neighbours(&mut self, now: Time) {
+        if self.action().is_some() {
+            let all: Vec<u32> = (0..self.particles.len() as u32).collect();
+            self.list_neighbours(now, &all);
+        }
+    }
+
+    /// Renews the lists of units that stand at `now`, where they do not hold for their next steps.
+    pub(super) fn list_neighbours(&mut self, now: Time, units: &[u32]) {
+        self.neighbours.lists.resize(self.ids.len(), List::default());
+        let mut old = Vec::new();
+        for unit in units.iter().map(|&unit| unit as usize) {
+            let bound = self.speed_bound(unit);
+            let list = &mut self.neighbours.lists[self.subsystems.units.stars[unit] as usize];
+            if now.after(self.particles.step[unit]) > list.until || LEAST * bound > list.speed {
+                list.speed = FASTER * bound;
+                old.push(unit);
+            }
+        }
+        if old.is_empty() {
+            return;
+        }
+        self.positions.set(&self.particles, &self.clock, now);
+        let n = self.particles.len();
+        let (mut size, mut speed) = (vec![[0.0; LANES]; n.div_ceil(LANES)], vec![[0.0; LANES]; n.div_ceil(LANES)]);
+        for unit in 0..n {
+            size[unit / LANES][unit % LANES] = self.reach(unit);
+            speed[unit / LANES][unit % LANES] = self.known_speed(unit);
+        }
+        old.into_iter().for_each(|unit| self.list_anew(now, unit, (&size, &speed)));
+    }
+
+    fn known_speed(&self, unit: usize) -> f64 {
+        self.neighbours.lists[self.subsystems.units.stars[unit] as usize].speed
+    }
+
+    fn list_anew(&mut self, now: Time, unit: usize, (size, speed): (&Column, &Column)) {
+        let of = |column: &Column, k: usize| column[k / LANES][k % LANES];
+        let (dt, own) = (self.particles.step[unit].step(self.clock.dt_max), of(speed, unit));
+        let slack = of(size, unit) + STEPS as f64 * dt * own;
+        let found = self.positions.reached(unit, (size, speed), (slack, STEPS as f64 * dt));
+        // The number of steps after which each may be reached.
+        let steps = |(k, r): (usize, f64)| (k, (r - of(size, unit) - of(size, k)) / (dt * (own + of(speed, k))));
+        let found: Vec<(usize, f64)> = found.into_iter().map(steps).collect();
+        let mut number = STEPS;
+        while number > 1 && found.iter().filter(|(_, after)| *after <= number as f64).count() > MANY {
+            number /= 2;
+        }
+        let (stars, lists) = (&self.subsystems.units.stars, &mut self.neighbours.lists);
+        let is_listed = |(_, after): &(usize, f64)| *after <= number as f64 || after.is_nan();
+        let near: Vec<u32> = found.into_iter().filter(is_listed).map(|(k, _)| stars[k]).collect();
+        let star = stars[unit];
+        for &other in &near {
+            let other = &mut lists[other as usize].near;
+            if let Err(place) = other.binary_search(&star) {
+                other.insert(place, star);
+            }
+        }
+        let list = &mut lists[star as usize];
+        list.until = Time(now.0.saturating_add(number * self.particles.step[unit].ticks()));
+        list.near = near;
+    }
+}
