@@ -5,11 +5,15 @@
 //! Pairs are looked for without softening: a softening longer than their separations tears them apart at the start, and
 //! nothing else would show it.
 
+mod averaged;
 mod knot;
+mod marginal;
 mod orbit;
+mod places;
 mod report;
 
 pub use knot::Knot;
+pub use marginal::Marginal;
 
 use crate::config::Config;
 use std::borrow::Cow;
@@ -55,6 +59,8 @@ pub struct Terms {
     steps: Steps,
     /// Flag that close pairs are subsystems, which take no short steps.
     encounters: bool,
+    /// Flag that subsystems may be followed in the mean over their orbits.
+    means: bool,
 }
 
 /// Steps of the scheme; lengths in the user's unit of time.
@@ -79,6 +85,7 @@ impl Terms {
             scheme: config.integrator.info(),
             steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
             encounters: config.subsystems().is_some(),
+            means: config.subsystems().is_some_and(|it| it.mean_orbits),
         }
     }
 }
@@ -127,6 +134,13 @@ pub struct Binaries {
     pub time_scale: Option<f64>,
     /// Wall time of the forces on two particles, in s, if it was measured: a block step of a close pair takes more.
     pub seconds: Option<f64>,
+    /// Pairs whose stars touch at the pericentre, by their ids: nearest first.
+    pub touching: Vec<[u64; 2]>,
+    /// Stable triples and quadruples that a run with subsystems follows in the mean over their orbits, by the ids of their stars.
+    pub averaged: Vec<Vec<u64>>,
+    /// Pair whose separation has the fewest digits in the positions of its particles, by its ids, and the error that this leaves
+    /// in it, relative; [`None`] where all pairs have enough.
+    pub coarsest: Option<([u64; 2], f64)>,
     /// Many bodies in a small part of a cluster, which a run with subsystems integrates one by one.
     pub knot: Option<Knot>,
     terms: Terms,
@@ -176,14 +190,17 @@ impl Binaries {
         };
         let time_scale = time_scale.or_else(|| dynamical_time(p)).filter(|time| time.is_finite() && *time > 0.0);
         let knot = if kind == Kind::Cluster { Knot::find(p, &bodies, &terms) } else { None };
-        Self { kind, bodies, orbits, energies, time_scale, seconds: None, knot, terms }
+        let (touching, coarsest) = (places::touching(p, &orbits), places::coarsest(p, &orbits));
+        let averaged = if terms.means { averaged::find(p, &bodies, kind) } else { Vec::new() };
+        Self { kind, bodies, orbits, energies, time_scale, seconds: None, touching, averaged, coarsest, knot, terms }
     }
 
     /// Returns the system as particles without pairs and without a time scale: by another law than Newton's there are no
     /// Kepler orbits.
     #[must_use]
     pub(crate) fn without_pairs(self) -> Self {
-        Self { kind: Kind::Few, orbits: Vec::new(), time_scale: None, knot: None, ..self }
+        let (orbits, touching, averaged) = (Vec::new(), Vec::new(), Vec::new());
+        Self { kind: Kind::Few, orbits, time_scale: None, touching, averaged, coarsest: None, knot: None, ..self }
     }
 
     /// Returns the settings that the pairs are compared with.
