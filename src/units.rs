@@ -6,7 +6,7 @@ mod readable;
 mod real;
 
 pub use quantity::Quantity;
-pub use readable::{digits, twelve_digits, wall_time};
+pub use readable::{digits, shortest_decimal, twelve_digits, wall_time};
 pub use real::Real;
 
 use names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
@@ -152,6 +152,13 @@ impl Units {
         self.g
     }
 
+    /// Returns length / velocity in units of time: 1 unless both velocity and time were named. A time that follows from
+    /// lengths, velocities and G, such as a period, is to be multiplied by it.
+    #[must_use]
+    pub fn dynamical_time(&self) -> f64 {
+        self.length.cgs / self.velocity.cgs / self.time.cgs
+    }
+
     /// Returns true for Hénon units.
     #[must_use]
     pub const fn is_henon(&self) -> bool {
@@ -225,7 +232,7 @@ impl Scale {
         }
         let (mass, length) = (nearest_power_of_two(total_mass), nearest_power_of_two(typical_length));
         let velocity = (units.g() * mass / length).sqrt();
-        let time = length / velocity * (units.length.cgs / units.velocity.cgs / units.time.cgs);
+        let time = length / velocity * units.dynamical_time();
         Self { mass, length, velocity, time }
     }
 
@@ -274,6 +281,18 @@ mod tests {
         let units = Units::named(MassUnit::Msun, LengthUnit::Au, Rates::Time(TimeUnit::Day));
         close(units.g().sqrt(), 0.017_202_098_95, 1e-8);
         assert_eq!(units.velocity.name, "au/day");
+    }
+
+    #[test]
+    fn times_of_orbits_are_in_the_unit_of_time() {
+        let au = |rates| Units::named(MassUnit::Msun, LengthUnit::Au, rates);
+        let year = |units: &Units| std::f64::consts::TAU / units.g().sqrt() * units.dynamical_time();
+        let both = Rates::Both(VelocityUnit::KilometrePerSecond, TimeUnit::Year);
+        for units in [au(Rates::Time(TimeUnit::Year)), au(both)] {
+            close(year(&units), 1.0, 3e-5);
+        }
+        assert_eq!(Units::henon().dynamical_time(), 1.0);
+        close(au(Rates::Velocity(VelocityUnit::KilometrePerSecond)).dynamical_time(), 1.0, 1e-15);
     }
 
     #[test]

@@ -113,6 +113,10 @@ def test_units_and_orbits():
     for name, value in elements.items():
         assert getattr(found, name)[0] == pytest.approx(value, abs=1e-12), name
     assert found.M[1] == pytest.approx(2 * np.pi - 1) and found.P[0] == pytest.approx(1.0, rel=1e-4)
+    named = tisane.Simulation(units=("yr", "Msun", "au", "km/s"))
+    named.add(m=1.0)
+    named.add(m=0, a=1.0)
+    assert named.orbits().P[0] == pytest.approx(1.0, rel=1e-4) and named.units.velocity == "km/s"
     assert sim.particles[2].orbit().a == pytest.approx(5.0) and sim.particles[1].orbit(0).e == pytest.approx(0.2)
     sim.integrate(1.0)
     assert sim.orbits().M[1] == pytest.approx(2 * np.pi - 1 + 2 * np.pi / 5**1.5, abs=1e-3)

@@ -27,7 +27,8 @@ class Orbits(NamedTuple):
 def orbits(mu, pos, vel) -> Orbits:
     """The orbits of bodies about one another.
 
-    `mu` is G times the sum of both masses, a number or (N,); `pos` and `vel` are relative, (N, 3). Where an angle is undefined (no
+    `mu` is G times the sum of both masses, a number or (N,); `pos` and `vel` are relative, (N, 3). Periods are in units of length /
+    velocity. Where an angle is undefined (no
     inclination, no eccentricity) it is counted from the x axis.
     """
     pos, vel = np.asarray(pos, float), np.asarray(vel, float)

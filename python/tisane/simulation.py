@@ -240,7 +240,7 @@ class Simulation(Strict):
     @property
     def units(self) -> UnitNames:
         """The units, by name, and G."""
-        names, g = self._core.units()
+        names, g, _ = self._core.units()
         return UnitNames(*names, g)
 
     @property
@@ -537,7 +537,9 @@ class Simulation(Strict):
         where, p = self._primary(primary), self.particles
         others = np.arange(len(p)) != where
         mu = self.G * (p.m[where] + p.m[others])
-        return orbits(mu, p.pos[others] - p.pos[where], p.vel[others] - p.vel[where])
+        found = orbits(mu, p.pos[others] - p.pos[where], p.vel[others] - p.vel[where])
+        # Its periods are in length / velocity, which is another unit of time where both were named.
+        return found._replace(P=found.P * self._core.units()[2])
 
     def __eq__(self, other) -> bool:
         """True if both hold the same particles bit for bit, at the same times with the same next steps, and go on by the same settings."""

@@ -41,6 +41,7 @@ pub use collisions::{Escape, EscapeAction, EscapeRadius, Escaper, Escapes};
 pub use description::Description;
 pub use events::{Component, Detail, Event, EventKind, EventUnit, PairOrbit};
 pub use membership::LARGEST;
+pub use nested::may_be_followed;
 pub use settings::EncounterSettings;
 
 use contacts::Touched;
@@ -65,7 +66,7 @@ use crate::time::{Clock, Level, Time};
 use std::time::Instant;
 
 /// Largest perturbation with which a pair forms.
-const FORMS: f64 = 5e-4;
+pub const FORMS: f64 = 5e-4;
 /// Largest perturbation with which a pair stays.
 pub const DISSOLVES: f64 = 5e-3;
 /// A unit looks for neighbours once in 2 to this power steps.
@@ -101,7 +102,7 @@ impl Encounters {
     /// smaller than `perturbation` are neglected; with 0 there are no subsystems.
     #[must_use]
     pub fn new(parameters: Parameters, perturbation: f64, clock: Clock) -> Self {
-        let rules = Rules { perturbation, forms: FORMS, dissolves: DISSOLVES };
+        let rules = Rules { perturbation, means: true, forms: FORMS, dissolves: DISSOLVES };
         Self {
             hermite: Hermite4::new(parameters, clock),
             clock,
@@ -118,6 +119,13 @@ impl Encounters {
             escapes: None,
             changed: Vec::new(),
         }
+    }
+
+    /// Follows all orbits one by one, where `means` is false: no pair and no stable system moves in the mean over its orbits.
+    #[must_use]
+    pub fn with_mean_orbits(mut self, means: bool) -> Self {
+        self.subsystems.rules.means = means;
+        self
     }
 
     /// Takes one block step, if it does not pass `until`. Returns true with it if stars touched, merged or escaped.

@@ -71,6 +71,13 @@ pub fn twelve_digits(x: f64) -> f64 {
     format!("{x:.11e}").parse().unwrap_or(x)
 }
 
+/// Returns the decimal of the fewest digits that differs from a number by no more than `within`; the number itself if there is none.
+#[must_use]
+pub fn shortest_decimal(x: f64, within: f64) -> f64 {
+    let rounded = |digits: usize| format!("{x:.digits$e}").parse::<f64>().ok();
+    (0..17).filter_map(rounded).find(|decimal| (decimal - x).abs() <= within).unwrap_or(x)
+}
+
 /// Returns a wall time in one or two units: `350 ms`, `12.3 s`, `4 min 10 s`, `3 h 12 min`, `12 d 4 h`, `13.8 years`.
 #[must_use]
 pub fn wall_time(seconds: f64) -> String {
@@ -127,6 +134,20 @@ mod tests {
             assert_eq!(twelve_digits(x).to_string(), text);
         }
         assert!(twelve_digits(f64::NAN).is_nan());
+    }
+
+    #[test]
+    fn decimals_are_as_short_as_they_may_be() {
+        for (x, within, expected) in [
+            (100.000_001 - 100.0, 2e-14, 1e-6),
+            (2000.2 - 2000.0, 5e-13, 0.2),
+            (0.1 + 0.2, 0.0, 0.1 + 0.2),
+            (1.0 / 3.0, 1e-3, 0.333),
+            (0.0, 0.0, 0.0),
+        ] {
+            assert_eq!(shortest_decimal(x, within), expected);
+        }
+        assert!(shortest_decimal(f64::NAN, 1.0).is_nan());
     }
 
     #[test]

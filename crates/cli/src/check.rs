@@ -1,10 +1,14 @@
 //! `tisane check`: what a configuration would run, and what is implausible in it. For many particles, energies and the wall
 //! time are estimates.
 
+mod disk;
 mod doubts;
 mod picture;
 
+pub use disk::disk_per_output;
+
 use super::{ConfigArgs, on_threads, print};
+use disk::Disk;
 use std::fmt::Write as _;
 use std::path::Path;
 use tisane::compensated_sum::sum;
@@ -25,21 +29,6 @@ const LONG: usize = 300;
 const WIDTH: usize = 100;
 /// Bytes of memory without any particles.
 const MEMORY_BASE: u64 = 20 << 20;
-/// Bytes of a particle in a snapshot.
-const SNAPSHOT_PER_PARTICLE: u64 = 104;
-/// Bytes of a particle in a checkpoint.
-const CHECKPOINT_PER_PARTICLE: u64 = 129;
-/// Bytes of a file without particles, with two configurations of a few kB in it.
-const FILE_OVERHEAD: u64 = 48 << 10;
-/// Bytes of a row of diagnostics, in CSV and HDF5.
-const ROW: u64 = 1200;
-/// Bytes of a row about the cluster, in CSV and HDF5.
-const CLUSTER_ROW: u64 = 4000;
-
-/// Returns the bytes of the first snapshot and two checkpoints of `n` particles.
-pub fn disk_per_output(n: usize) -> u64 {
-    n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
-}
 
 pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
@@ -115,20 +104,6 @@ fn in_the_field(setup: &Setup) -> Option<String> {
 /// Returns the number of outputs at an interval, including the first and the last.
 fn outputs(steps: u64, every: u64) -> u64 {
     steps.div_ceil(every) + 1
-}
-
-fn disk(setup: &Setup) -> u64 {
-    let n = setup.particles.len() as u64;
-    let snapshots = outputs(setup.steps_to_end, setup.config.snapshot_every());
-    let rows = outputs(setup.steps_to_end, setup.config.diagnostics_every());
-    snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
-        + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
-        + rows * ROW
-        + if setup.config.cluster.enabled {
-            outputs(setup.steps_to_end, setup.config.cluster_every()) * CLUSTER_ROW
-        } else {
-            0
-        }
 }
 
 /// Describes the memory that a run needs: that of the host, and of a GPU that takes steps with lists of neighbours.
@@ -226,7 +201,7 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
         ("wall time", wall_time),
         ("memory", memory(setup)),
-        ("disk", format!("about {}", bytes(disk(setup)))),
+        ("disk", Disk::of(setup, found).describe()),
         ("output", config.output_directory().display().to_string()),
     ];
     let several = assemble::forecast_several(config, setup.particles.len()).map(|it| ("several GPUs", it));

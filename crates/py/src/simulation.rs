@@ -150,11 +150,12 @@ impl Core {
         self.with(py, |simulation| simulation.config().resolved_toml())
     }
 
-    /// Returns the names of the units of mass, length, velocity and time, and the gravitational constant.
-    fn units(&self, py: Python<'_>) -> PyResult<([String; 4], f64)> {
+    /// Returns the names of the units of mass, length, velocity and time, the gravitational constant, and length / velocity
+    /// in units of time.
+    fn units(&self, py: Python<'_>) -> PyResult<([String; 4], f64, f64)> {
         let units = self.with(py, |simulation| Ok(simulation.units()))?;
-        let g = units.g();
-        Ok(([units.mass, units.length, units.velocity, units.time].map(|unit| unit.name), g))
+        let (g, time) = (units.g(), units.dynamical_time());
+        Ok(([units.mass, units.length, units.velocity, units.time].map(|unit| unit.name), g, time))
     }
 
     fn time(&self, py: Python<'_>) -> PyResult<f64> {

@@ -7,6 +7,7 @@ mod engine;
 mod gpu;
 mod initial;
 mod law;
+mod lifetimes;
 mod part;
 mod particle_file;
 mod potentials;
@@ -189,6 +190,8 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
             .derived
             .push(format!("encounters.perturbation = {with:e}, as nothing softens the forces in this cluster"));
     }
+    let of_stars = lifetimes::warning(&setup);
+    setup.warnings.extend(of_stars);
     Ok(setup)
 }
 

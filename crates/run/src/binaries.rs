@@ -5,11 +5,15 @@
 //! Pairs are looked for without softening: a softening longer than their separations tears them apart at the start, and
 //! nothing else would show it.
 
+mod averaged;
 mod knot;
+mod marginal;
 mod orbit;
+mod places;
 mod report;
 
 pub use knot::Knot;
+pub use marginal::Marginal;
 
 use crate::config::Config;
 use std::f64::consts::TAU;
@@ -56,6 +60,8 @@ pub struct Terms {
     steps: Steps,
     /// Flag that close pairs are subsystems, which take no short steps.
     encounters: bool,
+    /// Flag that subsystems may be followed in the mean over their orbits.
+    means: bool,
 }
 
 /// Steps of the scheme; lengths in the user's unit of time.
@@ -80,6 +86,7 @@ impl Terms {
             scheme: config.integrator.info(),
             steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
             encounters: config.subsystems().is_some(),
+            means: config.subsystems().is_some_and(|it| it.mean_orbits),
         }
     }
 }
@@ -116,6 +123,13 @@ pub struct Binaries {
     pub time_scale: Option<f64>,
     /// Wall time of the forces on two particles, in s, if it was measured: a block step of a close pair takes more.
     pub seconds: Option<f64>,
+    /// Pairs whose stars touch at the pericentre, by their ids: nearest first.
+    pub touching: Vec<[u64; 2]>,
+    /// Stable triples and quadruples that a run with subsystems follows in the mean over their orbits, by the ids of their stars.
+    pub averaged: Vec<Vec<u64>>,
+    /// Pair whose separation has the fewest digits in the positions of its particles, by its ids, and the error that this leaves
+    /// in it, relative; [`None`] where all pairs have enough.
+    pub coarsest: Option<([u64; 2], f64)>,
     /// Many bodies in a small part of a cluster, which a run with subsystems integrates one by one.
     pub knot: Option<Knot>,
     terms: Terms,
@@ -171,7 +185,9 @@ impl Binaries {
         };
         let time_scale = time_scale.or_else(|| dynamical_time(p)).filter(|time| time.is_finite() && *time > 0.0);
         let knot = if kind == Kind::Cluster { Knot::find(p, &bodies, &terms) } else { None };
-        Self { kind, bodies, orbits, whole, time_scale, seconds: None, knot, terms }
+        let (touching, coarsest) = (places::touching(p, &orbits), places::coarsest(p, &orbits));
+        let averaged = if terms.means { averaged::find(p, &bodies, kind) } else { Vec::new() };
+        Self { kind, bodies, orbits, whole, time_scale, seconds: None, touching, averaged, coarsest, knot, terms }
     }
 
     /// Returns the system as particles without pairs and without a time scale: by another law than Newton's there are no
@@ -179,7 +195,9 @@ impl Binaries {
     #[must_use]
     pub(crate) fn without_pairs(self, stars: &Stars) -> Self {
         let whole = OwnFrame::of_particles(stars);
-        Self { kind: Kind::Few, whole, orbits: Vec::new(), time_scale: None, knot: None, ..self }
+        let (orbits, touching, averaged) = (Vec::new(), Vec::new(), Vec::new());
+        let (time_scale, coarsest, knot) = (None, None, None);
+        Self { kind: Kind::Few, whole, orbits, time_scale, touching, averaged, coarsest, knot, ..self }
     }
 
     /// Returns the settings that the pairs are compared with.

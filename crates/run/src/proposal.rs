@@ -4,7 +4,7 @@ mod units;
 
 use crate::assemble::{self, steps};
 use crate::binaries::{Binaries, Kind, Terms};
-use crate::config::Config;
+use crate::config::{Config, Span};
 use std::fmt::Write as _;
 use std::path::Path;
 use tisane::diagnostics::cluster::Stars;
@@ -64,7 +64,8 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
     let parts = if found.kind == Kind::Cluster { CROSSINGS } else { PERIODS };
     let natural = found.time_scale.unwrap_or(1.0) * scale.time;
     let span = rounded(parts * natural);
-    let steps = steps::propose(&found, Some(span), &[span], None).ok_or_else(|| {
+    let length = Span::between(start, start + span).as_decimal();
+    let steps = steps::propose(&found, Some(length), &[length], None).ok_or_else(|| {
         let problem = format!("found no step that divides a run of {span}");
         Error::input(path, problem).with_help("start from the template, `tisane init file`")
     })?;

@@ -306,6 +306,12 @@ impl System {
         self.inner.iter().any(Option::is_some)
     }
 
+    /// Returns the places in the list of the components that are systems themselves.
+    #[must_use]
+    pub const fn inner(&self) -> [Option<usize>; 2] {
+        self.inner
+    }
+
     /// Returns the indices of its particles.
     #[must_use]
     pub fn stars(&self) -> &[u32] {

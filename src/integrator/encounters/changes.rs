@@ -64,7 +64,7 @@ impl Encounters {
                 if group.members[0] == star {
                     group.field = field;
                     group.measure(&self.subsystems.rules);
-                    group.nest(now);
+                    group.nest(&self.subsystems.rules, now);
                     let listed = self.subsystems.listed(place, &self.positions, now, step);
                     self.subsystems.list(place, listed);
                     let attended = self.subsystems.attend(place, now, step)?;

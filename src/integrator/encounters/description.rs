@@ -27,15 +27,17 @@ pub struct Description {
     pub orbit: Option<PairOrbit>,
     /// True while the internal motion is integrated with the forces of others.
     pub is_perturbed: bool,
-    /// True while there are others that feel it, and that it feels, in the mean over its orbit.
+    /// True while it is followed in the mean over its orbit: there are others that feel it so, and that it feels, or it is a stable
+    /// triple or quadruple, or the inner pair of one.
     pub is_averaged: bool,
     /// Energy that the integration neglects: Σ |(1 − K) φ| over all others, with the energy φ of one of them and the members
     /// less that with their centre of mass, of which the part K is integrated. 0 for one that is inside of another.
     pub neglected: f64,
 }
 
-/// Adds the inner subsystems of some bodies to `found`; they are inside of the one at the place `outer`.
-fn add_inner(found: &mut Vec<Description>, bodies: &[Body], ids: &[u64], outer: usize) {
+/// Adds the inner subsystems of some bodies to `found`; they are inside of the one at the place `outer`, and pairs of a stable
+/// system that is followed in the mean where it is `nested`.
+fn add_inner(found: &mut Vec<Description>, bodies: &[Body], ids: &[u64], (outer, nested): (usize, bool)) {
     for few in bodies.iter().filter_map(Body::inner) {
         let place = found.len();
         found.push(Description {
@@ -45,10 +47,10 @@ fn add_inner(found: &mut Vec<Description>, bodies: &[Body], ids: &[u64], outer: 
             binding: few.motion.binding(),
             orbit: PairOrbit::of(&few.bodies, &few.motion, ids),
             is_perturbed: false,
-            is_averaged: false,
+            is_averaged: nested,
             neglected: 0.0,
         });
-        add_inner(found, &few.bodies, ids, place);
+        add_inner(found, &few.bodies, ids, (place, false));
     }
 }
 
@@ -93,10 +95,10 @@ pub(super) fn describe(subsystems: &Subsystems, ids: &[u64], now: Time) -> Resul
             binding: present.motion.binding(),
             orbit: PairOrbit::of(&present.bodies, &present.motion, ids),
             is_perturbed: group.is_perturbed,
-            is_averaged: group.ring.is_some(),
+            is_averaged: group.ring.is_some() || group.nested.is_some(),
             neglected: neglected(group, &present, subsystems, now)?,
         });
-        add_inner(&mut found, &present.bodies, ids, place);
+        add_inner(&mut found, &present.bodies, ids, (place, group.nested.is_some()));
     }
     Ok(found)
 }

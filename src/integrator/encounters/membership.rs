@@ -43,6 +43,8 @@ const CLOSES: f64 = 0.25;
 pub struct Rules {
     /// Smallest relative perturbation that the members of a subsystem feel.
     pub perturbation: f64,
+    /// True where pairs and stable systems may be followed in the mean over their orbits.
+    pub means: bool,
     /// Largest perturbation with which a pair forms.
     pub forms: f64,
     /// Largest perturbation of a pair that stays.
@@ -60,7 +62,7 @@ impl Rules {
     /// time in which the place of the body changes, in periods.
     pub fn is_mean(&self, perturbation: f64, periods: f64, was: bool) -> bool {
         let margin = if was { MEAN_STAYS } else { 1.0 };
-        perturbation < margin * MEAN * self.perturbation && margin * periods > MEAN_PERIODS
+        self.means && perturbation < margin * MEAN * self.perturbation && margin * periods > MEAN_PERIODS
     }
 }
 
@@ -189,7 +191,10 @@ impl Look<'_> {
                 let is_simple = group.bodies.iter().all(|body| body.inner().is_none());
                 let is_stable = |inner| {
                     let orbit = outer.map(|outer| (outer.axis * (1.0 - outer.eccentricity), outer.eccentricity));
-                    stays && is_simple && orbit.is_some_and(|orbit| is_stable(&inner, masses, orbit, false))
+                    rules.means
+                        && stays
+                        && is_simple
+                        && orbit.is_some_and(|orbit| is_stable(&inner, masses, orbit, false))
                 };
                 strength < CLOSES * rules.perturbation && group.settled(&rules).is_some()
                     || group.settled(&rules).is_some_and(is_stable)
@@ -249,7 +254,7 @@ impl Look<'_> {
         if let Some(body) = (0..group.bodies.len()).find(may_touch) {
             return Some(Change::Open(i, body));
         }
-        if group.nested.is_some() && group.is_nested() {
+        if group.nested.is_some() && group.is_nested(&self.subsystems.rules) {
             return None;
         }
         if group.bodies.len() > 2 {
@@ -332,7 +337,7 @@ impl Look<'_> {
 /// Returns true if two stars of a subsystem, a binary with these elements, are the inner one of a stable system with the rest.
 fn is_inner(group: &Group, two: [usize; 2], pair: &Elements, rules: Rules) -> bool {
     let rest: Vec<usize> = (0..group.bodies.len()).filter(|k| !two.contains(k)).collect();
-    if rest.len() > 2 || two.iter().any(|&k| group.bodies[k].inner().is_some()) {
+    if !rules.means || rest.len() > 2 || two.iter().any(|&k| group.bodies[k].inner().is_some()) {
         return false;
     }
     let (a, b) = (Part::new(group, &two), Part::new(group, &rest));

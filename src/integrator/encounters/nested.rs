@@ -9,6 +9,7 @@
 use super::averaged::{REFINED, bound_by};
 use super::bodies::Body;
 use super::group::{Elements, Group};
+use super::membership::Rules;
 use super::octupole::{Octupole, milankovitch, skew};
 use super::ring::Orbit;
 use crate::error::Result;
@@ -32,7 +33,12 @@ const TURN: f64 = 0.01;
 /// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be followed in
 /// the mean; with more margin where it is not `nested` yet.
 pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
-    let (ratio, part) = (pericentre / pair.axis, 1.0 + other / mass);
+    may_be_followed(pair.axis, (mass, other), (pericentre, e), nested)
+}
+
+/// Returns true if a pair of this axis is, with a body on an outer orbit, a system of which [`is_stable`] says so.
+pub fn may_be_followed(axis: f64, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
+    let (ratio, part) = (pericentre / axis, 1.0 + other / mass);
     let (most, margin) = if nested { (STAYS, 1.0) } else { (NESTS, SAFE) };
     // The power 2/5 of the paper, without roots.
     let least = STABLE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
@@ -193,8 +199,10 @@ impl Orbits {
 
 impl Group {
     /// Returns true if it is a stable system of pairs, both orbits of which can be followed in the mean.
-    pub fn is_nested(&self) -> bool {
-        let Some(outer) = self.elements().filter(|_| self.bodies.iter().any(|body| body.inner().is_some())) else {
+    pub fn is_nested(&self, rules: &Rules) -> bool {
+        let Some(outer) =
+            self.elements().filter(|_| rules.means && self.bodies.iter().any(|body| body.inner().is_some()))
+        else {
             return false;
         };
         let (mass, e) = (self.motion.masses(), outer.eccentricity);
@@ -223,8 +231,8 @@ impl Group {
     }
 
     /// Begins to follow both orbits in the mean, at `now`, where the outer motion must be, if they are stable.
-    pub(super) fn nest(&mut self, now: Time) {
-        if self.nested.is_some() || !self.is_nested() {
+    pub(super) fn nest(&mut self, rules: &Rules, now: Time) {
+        if self.nested.is_some() || !self.is_nested(rules) {
             return;
         }
         let Some(orbits) = Orbits::of(&self.bodies, &self.motion) else { return };

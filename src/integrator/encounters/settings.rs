@@ -12,11 +12,13 @@ use crate::units::Real;
 pub struct EncounterSettings {
     /// Smallest relative tidal perturbation that a binary feels, below 1e-2; 0 for no subsystems. Smaller is more accurate.
     pub perturbation: Real,
+    /// Flag that weakly disturbed binaries, and stable triples and quadruples, move in the mean over their orbits; false: all orbits are followed, at a cost.
+    pub mean_orbits: bool,
 }
 
 impl Default for EncounterSettings {
     fn default() -> Self {
-        Self { perturbation: real!(1e-5) }
+        Self { perturbation: real!(1e-5), mean_orbits: true }
     }
 }
 

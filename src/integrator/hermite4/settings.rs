@@ -140,6 +140,7 @@ impl Scheme for Hermite4Settings {
     ) -> Option<AnyIntegrator> {
         let perturbation = settings.perturbation.get();
         let subsystems = Encounters::new(self.parameters(precision), perturbation, clock);
+        let subsystems = subsystems.with_mean_orbits(settings.mean_orbits);
         Some(AnyIntegrator::Forces(Box::new(subsystems.with_star_events(of_stars))))
     }
 

@@ -1,6 +1,7 @@
 //! Warnings of `tisane check` about input that is allowed but implausible.
 
-use super::{bytes, disk};
+use super::bytes;
+use super::disk::Disk;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::pair::Body;
 use tisane_io::directory::free_space;
@@ -20,7 +21,7 @@ pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> Vec<Strin
     });
     let (_, of_engine) = assemble::forecast(&setup.config, setup.particles.len());
     let of_scheme = setup.config.integrator.scheme().doubt(setup.config.force.precision());
-    own.chain(of_scales(setup, clusters)).chain(of_scheme).chain(of_engine).collect()
+    own.chain(of_scales(setup, found, clusters)).chain(of_scheme).chain(of_engine).collect()
 }
 
 /// Returns a warning of a virial ratio that says that the system is not as it may be meant; [`None`] where it says nothing: in an
@@ -61,13 +62,13 @@ fn is_dominated(own: &OwnFrame, epsilon: f64) -> bool {
 }
 
 /// Returns warnings of steps, softening, length and disk that do not go with the scales of the system.
-fn of_scales(setup: &Setup, clusters: &[OwnFrame]) -> impl Iterator<Item = String> {
+fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Iterator<Item = String> {
     let (config, n, epsilon) = (&setup.config, setup.particles.len(), setup.epsilon());
     let of_clusters = || clusters.iter().filter(|own| own.kind == Kind::Cluster);
     let least = |of: fn(&OwnFrame) -> f64| of_clusters().map(of).fold(f64::INFINITY, f64::min);
     let crossing_time = least(OwnFrame::crossing_time);
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
-    let needed = disk(setup);
+    let needed = Disk::of(setup, found).least();
     let free = free_space(&config.output_directory()).unwrap_or(u64::MAX);
     let scheme = config.integrator.info();
     let (step, block_steps) = (scheme.dt_max_key, config.integrator.scheme().block_steps());

@@ -5,8 +5,10 @@ use crate::cluster;
 use crate::program::{Folder, summary};
 use std::path::Path;
 use tisane::Result;
+use tisane_io::table;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::{Config, whole_multiple};
+use tisane_run::in_memory::InMemory;
 
 /// Setting of a run without subsystems, which a cluster has by default.
 const PLAIN: &str = "encounters.perturbation=0";
@@ -109,4 +111,36 @@ fn a_run_is_stopped_resumed_and_reproduced_with_the_same_bits() {
     assert_eq!(state("again"), state("whole"));
     let log = std::fs::read_to_string(folder.path("whole/run.log")).unwrap();
     assert!(log.contains("from the system: dt_max = 0.2 Myr: 1/30 of the crossing time"), "{log}");
+}
+
+#[test]
+fn late_times_of_a_fine_cadence_are_accepted() {
+    // The rounding of t is 3e-7 of dt_max.
+    let text = "[run]\nname = \"late\"\nt_end = 100.000001\nt_start = 100.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\n\
+                velocity = \"km/s\"\ntime = \"Myr\"\n[initial.two-body]\nm1 = 1.0\nm2 = 1.0\nsemi_major_axis = 1.0\n\
+                [integrator.hermite4]\ndt_max = 5e-8\n[output]\ninterval = 5e-8\n";
+    let folder = Folder::new(text);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let rows = table::read_csv(&folder.path("o/diagnostics.csv")).unwrap();
+    let last = rows.numbers("time").unwrap().last().unwrap();
+    assert!(rows.rows() == 21 && (last - 100.000_001).abs() < 1e-12, "{} rows to {last}", rows.rows());
+    folder.tisane(&["resume", "o", "-q", "--t-end", "100.00000125"]).exits(0);
+    assert_eq!(table::read_csv(&folder.path("o/diagnostics.csv")).unwrap().rows(), 26);
+    folder.tisane(&["resume", "o", "-q", "--t-end", "100.00000133"]).exits(2).says(&[
+        "100.00000133 is not a whole multiple of dt_max",
+        "nearest valid values: 100.0000013 and 100.00000135",
+    ]);
+    // Without dt_max the step follows from the times.
+    let derived = ["check", "run.toml", "--set", "integrator.hermite4={}"];
+    folder.tisane(&derived).exits(0).says(&["dt_max = 0.00000005 Myr"]);
+    let ensemble = text.to_owned() + "[ensemble]\nvary = { \"run.t_end\" = [100.0000005, 100.000001] }\n";
+    folder.write("ensemble.toml", ensemble);
+    folder.tisane(&["check", "ensemble.toml"]).exits(0);
+    let loaded = Config::from_str("late", text, Path::new(""), &[]).unwrap();
+    assert_eq!(assemble::prepare(loaded).unwrap().steps_to_end, 20);
+    let mut memory = InMemory::new(text, Path::new(""), &[]).unwrap();
+    memory.integrate(100.000_001, &mut |_| u64::MAX).unwrap();
+    // All particles stand at this moment: it is that of twenty steps.
+    assert_eq!(memory.state_sha256().unwrap(), summary(&folder.path("whole"))["state_sha256"].as_str().unwrap());
 }

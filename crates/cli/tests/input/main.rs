@@ -27,3 +27,4 @@ mod subsystems_by_default;
 #[path = "../../../../tests/common/transcript.rs"]
 mod transcript;
 mod uniform_sphere;
+mod units_everywhere;

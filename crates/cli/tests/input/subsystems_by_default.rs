@@ -93,3 +93,50 @@ fn runs_are_reproduced_with_and_without_them_and_members_are_those_runs() {
     let soft = std::fs::read_to_string(folder.path("soft/members.csv")).unwrap();
     assert!(soft.contains(bits("without").as_str().unwrap()), "{soft}");
 }
+
+/// A planet of one solar mass in a binary of 20 au at a large angle: its eccentricity goes up and down in some thousand years.
+const TRIPLE: &str = "[run]
+name = \"triple\"
+t_end = 4000.0
+[units]
+mass = \"Msun\"
+length = \"au\"
+time = \"yr\"
+[initial.elements]
+path = \"triple.csv\"
+central_mass = 1.0
+[output]
+interval = 4000.0
+";
+
+/// Eccentricity of the planet about its star at the end of a run with these sections.
+fn eccentricity(folder: &Folder, output: &str, sections: &str) -> f64 {
+    folder.write("triple.toml", format!("{TRIPLE}{sections}"));
+    folder.tisane(&["run", "triple.toml", "-q", "--output", output]).exits(0);
+    let data = tisane_io::snapshot::read(&folder.path(&format!("{output}/snapshots/snapshot_0001.hdf5"))).unwrap();
+    let mu = data.units.units.g() * (data.mass[0] + data.mass[1]);
+    tisane::diagnostics::orbit::Orbit::from_state(data.pos[1] - data.pos[0], data.vel[1] - data.vel[0], mu).eccentricity
+}
+
+#[test]
+fn a_stable_triple_is_averaged_and_told_unless_its_orbits_are_to_be_followed() {
+    let folder = Folder::new("");
+    let table = "a,e,i,node,pericentre,mean_anomaly,m\n1,0.1,0,0,10,0,1e-3\n20,0.2,80,30,40,60,1\n";
+    folder.write("triple.csv", table);
+    let subsystems = |keys: &str| format!("[encounters]\n{keys}[integrator.hermite4]\ndt_max = 0.05\n");
+    let steps = "[integrator.multipoint]\norder = 8\neta = 0.3\ndt_max = 0.05\n";
+    let followed = eccentricity(&folder, "star-by-star", steps);
+    let averaged = eccentricity(&folder, "averaged", &subsystems(""));
+    let said = [
+        "follows a stable system (particles 0 + 1 + 2) in the mean over its inner and its outer orbit",
+        "mean_orbits = false",
+    ];
+    folder.tisane(&["check", "triple.toml"]).exits(0).says(&said);
+    let warnings = summary(&folder.path("averaged"))["warnings"].to_string();
+    assert!(warnings.contains("follows a stable system"), "{warnings}");
+    let each = eccentricity(&folder, "each", &subsystems("mean_orbits = false\n"));
+    let told = folder.tisane(&["check", "triple.toml"]).exits(0);
+    assert!(!told.out.contains("in the mean over"), "{}", told.out);
+    let off = [(each - followed).abs(), (averaged - followed).abs()];
+    assert!(off[0] < 2e-3 && off[1] > 3.0 * off[0], "star by star {followed}, subsystem {each}, averaged {averaged}");
+}

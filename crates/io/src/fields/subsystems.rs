@@ -62,7 +62,7 @@ columns! {
         |of| floats(of, |one| one.binding);
     "Perturbed", Count, NONE, "1 if the motion of its bodies is integrated with the forces of others, 0 if not",
         |of| counts(of, |_, one| usize::from(one.is_perturbed));
-    "Averaged", Count, NONE, "1 if there are others that it feels, and that feel it, in the mean over its orbit, 0 if not",
+    "Averaged", Count, NONE, "1 if it is followed in the mean over its orbit, 0 if not: there are others that it feels so, and that feel it, or it is a stable triple or quadruple, or the inner pair of one",
         |of| counts(of, |_, one| usize::from(one.is_averaged));
     "NeglectedEnergy", Float, ENERGY, "energy of the tides that are neglected, as in the diagnostics; 0 for one that is inside of another",
         |of| floats(of, |one| one.neglected);

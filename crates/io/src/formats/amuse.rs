@@ -6,7 +6,7 @@ use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::{Format, WritableUnits, Writer};
-use crate::elements::{ElementTable, Phase};
+use crate::elements::{ElementTable, ElementUnits, Phase};
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
 use hdf5::Group;
@@ -148,7 +148,7 @@ pub(crate) fn elements(path: &Path) -> Result<ElementTable> {
         pericentre: column("Omega")?,
         phase: Phase::TimeOfPericentre(column(time)?),
         mass: Vec::new(),
-        units: [length, Some(unit_of(&attributes, time, TIME)?.cgs())],
+        units: ElementUnits { length, time: Some(unit_of(&attributes, time, TIME)?.cgs()), ..ElementUnits::default() },
     })
 }
 

@@ -1,21 +1,26 @@
-//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id and radius, in any order. Blank
+//! Comma-separated text with a header of the columns m, x, y, z, vx, vy, vz and optionally id and radius, in any order; with the
+//! comments of ECSV at its beginning it states units, and its columns may be separated by blanks. Blank
 //! lines and lines that start with `#` are skipped; a field may be in double quotes. Fields are numbers and names
 //! without commas and line breaks, so that lines are split here, which keeps the line numbers of messages right.
 
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
+use super::ecsv::{self, fields};
+use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
+use super::unit_text::{LENGTH, MASS, VELOCITY};
 use super::{Format, WritableUnits, Writer, nearest};
 use std::path::Path;
-use tisane::particles::NamedColumn;
+use tisane::particles::{NamedColumn, Particles};
+use tisane::units::Units;
 use tisane::{Error, Result};
 
 /// Entry of the format in [`super::FORMATS`].
 pub(super) const FORMAT: Format = Format {
     name: "csv",
-    description: "comma-separated text with the header m,x,y,z,vx,vy,vz[,id][,radius]",
-    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and optionally id and radius.",
+    description: "comma-separated text, or ECSV, with the header m,x,y,z,vx,vy,vz[,id][,radius]",
+    schema_text: "Text with the columns m,x,y,z,vx,vy,vz and optionally id and radius; ECSV with its units.",
     schema_order: 2,
     detect,
     read,
@@ -26,8 +31,11 @@ pub(super) const FORMAT: Format = Format {
 const ID: &str = "id";
 const RADIUS: &str = "radius";
 
-/// Recognises text with a comma in its first content line.
+/// Recognises ECSV, and text with a comma in its first content line.
 fn detect(probe: &FileProbe) -> Option<Guess> {
+    if ecsv::looks_like(&probe.head) {
+        return Guess::sure("ECSV");
+    }
     let comma = first_content_line(&probe.head).is_some_and(|line| line.contains(','));
     comma.then(|| Guess::sure("text with commas"))?
 }
@@ -43,15 +51,17 @@ struct ColumnOrder {
 
 /// Reads the file.
 fn read(path: &Path, wanted: &[String]) -> Result<FileState> {
+    let stated = ecsv::Header::read(path)?;
+    let blanks = stated.as_ref().is_some_and(|header| header.blanks);
     let mut lines = Lines::open(path)?;
     let first = lines.next()?.ok_or_else(|| Error::input(path, "expected a header line, found none"))?;
-    let header = header(path, first, wanted)?;
+    let header = header(path, first, (wanted, blanks))?;
     let further = usize::from(header.id.is_some()) + usize::from(header.radius.is_some()) + header.named.len();
     let width = REQUIRED.len() + further;
     let mut named = vec![Vec::new(); header.named.len()];
     let (mut columns, mut ids, mut radii, mut places) = (Columns::default(), Vec::new(), Vec::new(), Vec::new());
     while let Some((line, text)) = lines.next()? {
-        let words: Vec<&str> = fields(text).collect();
+        let words: Vec<&str> = fields(text, blanks).collect();
         if words.len() != width {
             let problem = format!("line {line}: expected {width} columns as in the header, found {}", words.len());
             return Err(Error::input(path, problem));
@@ -79,7 +89,43 @@ fn read(path: &Path, wanted: &[String]) -> Result<FileState> {
     particles.radius = radii;
     let named = header.named.into_iter().zip(named);
     particles.columns = named.map(|((name, _), values)| NamedColumn { name, values }).collect();
-    Ok(FileState::new("csv", particles, places))
+    let mut state = FileState::new("csv", particles, places);
+    if let Some(stated) = stated {
+        state.units = convert(path, &stated, &mut state.particles)?;
+        let named = state.particles.columns.iter().map(|column| &column.name).filter(|name| stated.states(name));
+        let note = |name| format!("the unit of {name} in the file is not read: [force.law] says what it is");
+        state.notes = named.map(note).collect();
+    }
+    Ok(state)
+}
+
+/// Brings the columns of each quantity to one unit, and returns the units of the particles; [`None`] if the header states none.
+fn convert(path: &Path, stated: &ecsv::Header, p: &mut Particles) -> Result<Option<Units>> {
+    let radius: &[&str] = if p.radius.is_empty() { &[] } else { &[RADIUS] };
+    let names = [&REQUIRED[..], radius].concat();
+    if !stated.states_all(path, &names)? {
+        return Ok(None);
+    }
+    let mut sizes = Vec::with_capacity(names.len());
+    for (k, name) in names.iter().enumerate() {
+        let powers = match k {
+            0 => MASS,
+            4..=6 => VELOCITY,
+            _ => LENGTH,
+        };
+        sizes.extend(stated.unit(path, name, &[powers])?.map(|unit| unit.size));
+    }
+    for (first, vectors) in [(1, &mut p.pos), (4, &mut p.vel)] {
+        for axis in 1..3 {
+            let factor = sizes[first + axis] / sizes[first];
+            vectors.iter_mut().for_each(|vector| vector[axis] *= factor);
+        }
+    }
+    if let Some(size) = sizes.get(REQUIRED.len()) {
+        p.radius.iter_mut().for_each(|value| *value *= size / sizes[1]);
+    }
+    let found = from_cgs(sizes[0], sizes[1], sizes[4], None);
+    found.map(Some).ok_or_else(|| Error::input(path, "the ECSV header: expected units with positive, finite sizes"))
 }
 
 /// Writes a file with ids, and radii if the particles have them. Returns descriptions of the information that was lost.
@@ -95,19 +141,9 @@ fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     Ok(columns::lost_time(state).into_iter().collect())
 }
 
-/// Returns the fields of a line, without surrounding blanks and quotes.
-fn fields(line: &str) -> impl Iterator<Item = &str> {
-    line.split(',').map(str::trim).map(|word| unquoted(word).unwrap_or(word))
-}
-
-/// Returns the content of a quoted field; [`None`] without quotes.
-fn unquoted(word: &str) -> Option<&str> {
-    word.strip_prefix('"')?.strip_suffix('"').map(str::trim)
-}
-
 /// Parses the header line: every required name once, `id`, `radius` and the wanted names at most once, nothing else.
-fn header(path: &Path, (line, text): (u64, &str), wanted: &[String]) -> Result<ColumnOrder> {
-    let names: Vec<&str> = fields(text).collect();
+fn header(path: &Path, (line, text): (u64, &str), (wanted, blanks): (&[String], bool)) -> Result<ColumnOrder> {
+    let names: Vec<&str> = fields(text, blanks).collect();
     let wrong = |problem: String| {
         let help = format!("the header is {}[,{ID}][,{RADIUS}] in any order", REQUIRED.join(","));
         Error::input(path, format!("line {line}, header: {problem}")).with_help(help)

@@ -8,6 +8,7 @@ mod amuse_units;
 mod columns;
 mod csv;
 mod datasets;
+mod ecsv;
 mod gadget;
 mod gadget_header;
 mod mcluster;
@@ -21,14 +22,17 @@ mod sniff;
 mod state;
 mod text;
 mod tipsy;
+mod unit_text;
 mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
 pub(crate) use datasets::unrecognised;
 pub use datasets::{Datasets, DatasetsError, VectorDatasets, read_datasets};
+pub(crate) use ecsv::Header as EcsvHeader;
 pub use sniff::Guess;
 pub(crate) use sniff::{FileProbe, head};
 pub use state::{FileState, SofteningRange};
+pub(crate) use unit_text::{ANGLE, LENGTH, MASS, TIME, TextUnit};
 pub use validate::validate;
 
 use std::path::Path;

@@ -11,6 +11,7 @@
 pub mod advise;
 pub mod config;
 pub mod cost;
+pub mod cpu_time;
 pub mod energy;
 pub mod figures;
 pub mod fit;

@@ -1,6 +1,7 @@
 //! Wall time of a run by its own beginning: about half a second of it is integrated and extrapolated to the end. Of a system
 //! whose first forces alone would take long, a part of the particles is integrated in place of all.
 
+use super::cpu_time::{Passed, load};
 use super::predict::{describe_range, natural_times};
 use super::trial;
 use crate::validate::verdict::number;
@@ -9,11 +10,13 @@ use tisane::error::{Error, Result};
 use tisane_run::assemble::{self, MOST_SUMMED, Setup};
 use tisane_run::config::Engine;
 
-/// Wall time for which the beginning is integrated, after the first forces.
+/// CPU time for which the beginning is integrated, after the first forces.
 const BUDGET: Duration = Duration::from_millis(500);
 /// Scatter of a wall time, as ln: at least, as machines are never alike twice; and at most, also where the end of the
 /// first dt_max is not reached.
 const SCATTER: [f64; 2] = [0.2, 0.55];
+/// Ratio of wall time and CPU time from which on the machine is called busy.
+const BUSY: f64 = 1.5;
 /// Largest number of particles on a GPU whose first forces are evaluated for a forecast; on the CPU [`MOST_SUMMED`].
 const MOST_ON_GPU: usize = 1 << 21;
 /// Number of particles that stand for more.
@@ -31,6 +34,9 @@ pub struct Pace {
     pub start: f64,
     /// Pairs evaluated at the start.
     pub start_pairs: u64,
+    /// Time of the first steps of the stars after it, in s, and what they covered, in dt_max: left out of what follows, as these
+    /// steps are shorter than all others.
+    pub skipped: [f64; 2],
     /// Wall time of the block steps after it, in s.
     pub seconds: f64,
     /// Pairs evaluated in them.
@@ -41,6 +47,8 @@ pub struct Pace {
     pub whole: Vec<f64>,
     /// Pairs in one dt_max, if every particle keeps the time step that it had at the end.
     pub pairs_per_dt_max: f64,
+    /// Wall time of all, and that without the time in which threads waited for a core. The other times are such ones.
+    pub waited: Passed,
 }
 
 impl Pace {
@@ -79,13 +87,17 @@ impl Pace {
     /// Describes the wall time of a run of `steps` dt_max, each `dt_max` long in `unit`, and what it rests on.
     #[must_use]
     pub fn describe(&self, steps: u64, (dt_max, unit): (f64, &str)) -> String {
-        let likely = describe_range(self.start + self.seconds_per_dt_max() * steps as f64, self.within());
-        let whole = self.whole.len() as f64;
-        if whole >= steps as f64 {
-            return format!("{likely}; measured: the whole run");
+        let likely = describe_range(self.total(steps), self.within());
+        let (whole, [_, skipped]) = (self.whole.len() as f64, self.skipped);
+        if whole + skipped >= steps as f64 {
+            return format!("{likely}; measured: the whole run{}", self.busy());
         }
         let seconds = |seconds: f64| format!("{} s", three_digits(seconds));
-        let first = |covered: f64| format!("the first {} {unit}", three_digits(covered * dt_max));
+        let time = |covered: f64| three_digits(covered * dt_max);
+        let first = |covered: f64| match skipped > 0.0 {
+            true => format!("from {} to {} {unit}", time(skipped), time(skipped + covered)),
+            false => format!("the first {} {unit}", time(covered)),
+        };
         let percent = |part: f64| format!("{} %", three_digits(100.0 * part));
         let measured = if whole > 0.0 {
             let took = seconds(self.whole.iter().sum());
@@ -97,7 +109,27 @@ impl Pace {
         } else {
             format!("{}, the first forces alone, extrapolated by the time steps that they give", seconds(self.start))
         };
-        format!("{likely} if it goes on as it begins; measured: {measured}")
+        format!("{likely} if it goes on as it begins; measured: {measured}{}", self.busy())
+    }
+
+    /// Returns the wall time of a run of `steps` dt_max, in s.
+    #[must_use]
+    pub fn total(&self, steps: u64) -> f64 {
+        let [seconds, skipped] = self.skipped;
+        self.start + seconds + self.seconds_per_dt_max() * (steps as f64 - skipped).max(0.0)
+    }
+
+    /// Says what a machine with other work makes of the time; nothing where it has none.
+    fn busy(&self) -> String {
+        let Passed { wall, undisturbed } = self.waited;
+        if wall < BUSY * undisturbed || undisturbed == 0.0 {
+            return String::new();
+        }
+        let load = load().map_or_else(String::new, |load| format!(" ({load})"));
+        format!(
+            "; CPU time, as this machine is busy{load}: beside that it takes {} times as long",
+            three_digits(wall / undisturbed)
+        )
     }
 }
 
@@ -196,7 +228,7 @@ mod tests {
             );
             let set = assemble::prepare(Config::from_str("p", &text, Path::new(""), &[]).unwrap()).unwrap();
             let all = trial::pace(&set, BUDGET).unwrap();
-            let expected = all.start + all.seconds_per_dt_max() * set.steps_to_end as f64;
+            let expected = all.total(set.steps_to_end);
             let (seconds, why) = by_part(&set, 2048).unwrap();
             assert!(
                 (expected / WITHIN_BY_PART..WITHIN_BY_PART * expected).contains(&seconds),
@@ -204,6 +236,19 @@ mod tests {
             );
             assert!(why.starts_with("from the beginning with 2048 of the particles"), "{why}");
         }
+    }
+
+    #[test]
+    fn first_steps_are_left_out_and_a_busy_machine_is_told() {
+        let waited = Passed { wall: 3.0, undisturbed: 0.5 };
+        let part = Pace { start: 0.1, skipped: [0.2, 1e-3], seconds: 0.3, covered: 2e-3, waited, ..Pace::default() };
+        assert!((part.seconds_per_dt_max() - 150.0).abs() < 1e-9 && (part.total(2) - 300.15).abs() < 1e-9);
+        let text = part.describe(2, (0.5, "Myr"));
+        assert!(text.contains("measured: 0.3 s, from 5e-4 to 0.0015 Myr (0.2 % of one dt_max)"), "{text}");
+        assert!(text.contains("; CPU time, as this machine is busy (load "), "{text}");
+        assert!(text.ends_with(": beside that it takes 6 times as long"), "{text}");
+        let whole = Pace { skipped: [0.1, 1.0], whole: vec![0.2; 3], ..Pace::default() };
+        assert_eq!(whole.describe(4, (1.0, "T")), "about 700 ms (469 ms to 1.04 s); measured: the whole run");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Run without files: a span of time of a system, timed, with its energy error.
 
+use super::cpu_time::{Passed, Watch};
 use super::pace::Pace;
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
@@ -125,15 +126,63 @@ pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
 }
 
 /// Returns the number of pairs in one dt_max, if every particle keeps the time steps that it has: with all others, or with its
-/// neighbours, and in regular steps with both.
-fn pairs_per_dt_max(p: &Particles) -> f64 {
-    let steps = |level: &Level| 2f64.powi(level.0.into());
-    let others = p.len() as f64 - 1.0;
-    if p.neighbours.is_empty() {
-        return p.step.iter().map(steps).sum::<f64>() * others;
+/// neighbours, and in regular steps with both. Steps of particles that have hardly moved are as much longer than their `first` ones
+/// as those of the others have become.
+fn pairs_per_dt_max(p: &Particles, first: &[Level]) -> f64 {
+    if !p.neighbours.is_empty() {
+        let (steps, others) = (|level: &Level| 2f64.powi(level.0.into()), p.len() as f64 - 1.0);
+        let regular = p.step.iter().zip(&p.neighbours.regular_step).zip(&p.neighbours.lists);
+        let each = |((all, some), list): ((&Level, &Level), &Vec<u32>)| {
+            steps(all) * list.len() as f64 + steps(some) * (others + list.len() as f64)
+        };
+        return regular.map(each).sum();
     }
-    let regular = p.step.iter().zip(&p.neighbours.regular_step).zip(&p.neighbours.lists);
-    regular.map(|((all, some), list)| steps(all) * list.len() as f64 + steps(some) * (others + list.len() as f64)).sum()
+    // The stars of a subsystem are one body, with the same force.
+    let mut seen = std::collections::HashSet::new();
+    let mut is_first = |i: usize| {
+        let [x, y, z] = <[f64; 3]>::from(p.acc[i]).map(f64::to_bits);
+        seen.insert([p.pot[i].to_bits(), x, y, z, p.time[i].0])
+    };
+    let no_subsystems = p.subsystems.words.is_empty();
+    let bodies: Vec<usize> = (0..p.len()).filter(|i| no_subsystems || is_first(*i)).collect();
+    let has_moved = |i: usize| p.time[i].0 >= FIRST_STEPS * p.step[i].ticks();
+    let longer = |i: usize| f64::from(first[i].0) - f64::from(p.step[i].0);
+    let moved: Vec<f64> = bodies.iter().filter(|i| has_moved(**i)).map(|i| longer(*i)).collect();
+    let growth = if moved.len() < FEWEST_MOVED { 0.0 } else { moved.iter().sum::<f64>() / moved.len() as f64 };
+    let steps = |i: usize| {
+        let level = f64::from(p.step[i].0);
+        if has_moved(i) { level.exp2() } else { (f64::from(first[i].0) - growth).clamp(0.0, level).exp2() }
+    };
+    bodies.iter().map(|i| steps(*i)).sum::<f64>() * (bodies.len() as f64 - 1.0)
+}
+
+/// Part of the time of a measurement of the pace that is left out, with the first steps.
+const SKIPPED: f64 = 0.4;
+/// Wall time of a measurement on a busy machine, in its CPU time, and s between looks at that.
+const PATIENCE: f64 = 12.0;
+const LOOKS: f64 = 0.02;
+/// Number of steps after which a particle has left its first ones behind, and number of such particles that tell of the others.
+const FIRST_STEPS: u64 = 4;
+const FEWEST_MOVED: usize = 16;
+
+/// Part of the beginning of a run that was measured.
+#[derive(Default)]
+struct Stretch {
+    passed: Passed,
+    /// Time that counts, in s.
+    seconds: f64,
+    pairs: u64,
+    /// Time that was covered, in dt_max.
+    covered: f64,
+    /// Time of each whole dt_max, in s.
+    whole: Vec<f64>,
+}
+
+impl Stretch {
+    /// Returns true if it reached a multiple of dt_max, or took its time.
+    fn is_whole_or(&self, budget: f64) -> bool {
+        !self.whole.is_empty() || self.seconds >= budget
+    }
 }
 
 struct Trial {
@@ -210,35 +259,78 @@ impl Trial {
         Ok(Some(it))
     }
 
-    /// Measures the pace, with a number of `evaluations` for each step.
+    /// Measures the pace, with a number of `evaluations` for each step. The first steps of the stars, which are shorter than those
+    /// that follow, are left out where time is left.
     fn pace(mut self, to: Time, budget: Duration, evaluations: f64) -> Result<Pace> {
-        let begin = Instant::now();
+        let watch = Watch::start();
         let start_pairs = self.propagator.start(&mut self.particles)?.pairs;
-        let mut it = Pace { start: begin.elapsed().as_secs_f64(), start_pairs, ..Pace::default() };
+        let started = self.passed(&watch);
         let n = self.particles.len();
+        let first = self.particles.step.clone();
+        let mut it = Pace { start: started.undisturbed, start_pairs, ..Pace::default() };
         let particle = it.start * evaluations * (n as f64 - 1.0) / (start_pairs as f64).max(1.0);
-        let (mut whole, most) = (0.0, 2.0 * budget.as_secs_f64());
+        let budget = budget.as_secs_f64();
+        let mut measured = self.stretch(to, [SKIPPED * budget, particle, 2.0 * budget], true)?;
+        if self.now < to && measured.is_whole_or(SKIPPED * budget) {
+            let rest = self.stretch(to, [(1.0 - SKIPPED) * budget, particle, 2.0 * budget], false)?;
+            if rest.covered > 0.0 {
+                it.skipped = [measured.passed.undisturbed, measured.covered];
+                measured = Stretch { passed: rest.passed.and(measured.passed), ..rest };
+                measured.seconds = rest.passed.undisturbed;
+            }
+        }
+        it.waited = [started, measured.passed].iter().fold(Passed::default(), |sum, more| sum.and(*more));
+        (it.seconds, it.pairs, it.covered, it.whole) =
+            (measured.seconds, measured.pairs, measured.covered, measured.whole);
+        it.pairs_per_dt_max = evaluations * pairs_per_dt_max(&self.particles, &first);
+        Ok(it)
+    }
+
+    /// Integrates for `budget` s of CPU time, or with `once` to the next multiple of dt_max; the evaluation of one `particle` takes
+    /// so many s, and that of a block `most` s.
+    fn stretch(&mut self, to: Time, [budget, particle, most]: [f64; 3], once: bool) -> Result<Stretch> {
+        let (from, n, watch) = (self.now, self.particles.len(), Watch::start());
+        let mut it = Stretch::default();
         // On a GPU so many that it takes them by itself, and the budget is still kept.
         let at_once = self.at_once().min(64);
-        let begin = Instant::now();
-        while self.now < to && it.seconds < budget.as_secs_f64() {
-            let fits = |block: usize| it.seconds + particle * block as f64 <= most;
+        let (mut ends, mut looked) = (Vec::new(), 0.0);
+        while self.now < to {
+            let wall = watch.wall();
+            if wall >= budget && wall - looked >= LOOKS {
+                looked = wall;
+                if self.passed(&watch).undisturbed >= budget || wall >= PATIENCE * budget {
+                    break;
+                }
+            }
+            let fits = |block: usize| particle * block as f64 <= most;
             if !fits(n) && !fits(self.next_block()) {
                 break;
             }
             let until = to.min(Time::from_dt_max(self.now.0 / TICKS_PER_DT_MAX + 1));
             let done = self.propagator.advance(&mut self.particles, until, at_once)?;
-            it.seconds = begin.elapsed().as_secs_f64();
             it.pairs += done.pairs;
             self.now = done.now;
             if self.now.is_synchronised() {
-                it.whole.push(it.seconds - whole);
-                whole = it.seconds;
+                ends.push(watch.wall());
+                if once {
+                    break;
+                }
             }
         }
-        it.covered = self.now.0 as f64 / TICKS_PER_DT_MAX as f64;
-        it.pairs_per_dt_max = evaluations * pairs_per_dt_max(&self.particles);
+        it.passed = self.passed(&watch);
+        it.seconds = it.passed.undisturbed;
+        it.covered = (self.now.0 - from.0) as f64 / TICKS_PER_DT_MAX as f64;
+        // Where the machine was busy, it was so all the time.
+        let free = if it.passed.wall > 0.0 { it.passed.undisturbed / it.passed.wall } else { 1.0 };
+        let begins = std::iter::once(0.0).chain(ends.iter().copied());
+        it.whole = ends.iter().zip(begins).map(|(end, begin)| (end - begin) * free).collect();
         Ok(it)
+    }
+
+    /// Returns the time since a watch was started; a GPU waits for nothing on the host.
+    fn passed(&self, watch: &Watch) -> Passed {
+        let passed = watch.passed(rayon::current_num_threads());
+        if self.kind == EngineKind::Cuda { Passed { undisturbed: passed.wall, ..passed } } else { passed }
     }
 
     /// Returns the number of particles in the next block.

@@ -14,6 +14,8 @@ use tisane_run::assemble::{self, Session, Setup};
 pub struct Track {
     /// The gravitational constant in these units.
     pub g: f64,
+    /// Length / velocity in units of time.
+    pub dynamical_time: f64,
     /// Masses, in the order of ids.
     pub mass: Vec<f64>,
     /// The system at the start and at every snapshot interval.
@@ -59,6 +61,7 @@ pub fn track(set: &Setup, session: Session, stop: &AtomicBool, progress: &mut dy
     let (energy, none) = if has_energy { (start.energy(), 0.0) } else { (f64::NAN, f64::NAN) };
     let mut track = Track {
         g: set.config.units().g(),
+        dynamical_time: set.config.units().dynamical_time(),
         mass: order.iter().map(|&i| p.mass[i] * set.scale.mass).collect(),
         moments: vec![take.moment(&p, now)],
         energy: energy * set.scale.factor(Dimension::ENERGY),

@@ -252,11 +252,15 @@ fn relative_motion(track: &Track, moment: &Moment, check: &Check) -> Result<(Vec
     Ok((x2 - x1, v2 - v1, track.g * (m1 + m2)))
 }
 
-/// Returns the mean motion of the orbit at a moment, in radians per unit of time.
+/// Returns the mean motion of the orbit at a moment, in radians per unit of time of the run.
 fn mean_motion(track: &Track, moment: &Moment, check: &Check) -> Result<f64, String> {
     let (x, v, mu) = relative_motion(track, moment, check)?;
     let a = Orbit::from_state(x, v, mu).semi_major_axis;
-    if a > 0.0 { Ok((mu / a.powi(3)).sqrt()) } else { Err(format!("the orbit is not bound at t = {}", moment.time)) }
+    if a > 0.0 {
+        Ok((mu / a.powi(3)).sqrt() / track.dynamical_time)
+    } else {
+        Err(format!("the orbit is not bound at t = {}", moment.time))
+    }
 }
 
 /// Returns the angle by which the mean longitude grows from the first moment to the last. The number of whole turns

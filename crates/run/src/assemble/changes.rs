@@ -83,7 +83,10 @@ impl Difference {
 pub(super) fn differences(from: &Config, to: &Config) -> Vec<Difference> {
     // No section is a perturbation of 0.
     let json = |config: &Config| {
-        let encounters = config.encounters.clone().unwrap_or(EncounterSettings { perturbation: real!(0.0) });
+        let encounters = config
+            .encounters
+            .clone()
+            .unwrap_or(EncounterSettings { perturbation: real!(0.0), ..EncounterSettings::default() });
         serde_json::to_value(Config { encounters: Some(encounters), ..config.clone() }).unwrap_or_default()
     };
     let mut found = Vec::new();

@@ -7,11 +7,11 @@ use tisane::error::{Error, Result};
 use tisane::initial::binary_single::Encounters;
 use tisane::initial::kepler::Elements;
 use tisane::initial::laws::Laws;
-use tisane::initial::{self, InitialState};
+use tisane::initial::{self, InitialState, scaling};
 use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
-use tisane::units::names::AU_CGS;
-use tisane_io::elements::{self, Phase};
+use tisane::units::names::{AU_CGS, G_CGS, GM_SUN_CGS};
+use tisane_io::elements::{self, ElementUnits, Phase};
 
 /// Configuration, units and warnings while a system is built.
 pub(super) struct Context<'a> {
@@ -47,7 +47,7 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
             let help = "write them to a file and name it in [initial.file], or choose a model";
             return Err(context.loaded.explain(Problem::new(format!("{at}.memory"), problem).with_help(help)));
         }
-        Model::SolarSystem {} => fixed(initial::solar_system::planets(g), "Sun and planets at J2000 (Standish, JPL)"),
+        Model::SolarSystem {} => fixed(solar_system(&context.units), "Sun and planets at J2000 (Standish, JPL)"),
         Model::Plummer(_)
         | Model::King(_)
         | Model::Hernquist(_)
@@ -55,6 +55,14 @@ fn one(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<Initial
         | Model::UniformSphere(_)
         | Model::Fractal(_) => sampled::state(at, initial, context)?,
     })
+}
+
+/// Returns the Sun and the planets, whose elements are in au and solar masses.
+fn solar_system(units: &Units) -> Particles {
+    let (msun, au) = (GM_SUN_CGS / G_CGS / units.mass.cgs, AU_CGS / units.length.cgs);
+    let mut planets = initial::solar_system::planets(units.g() * msun / au);
+    scaling::rescale(&mut planets, msun, au, 1.0);
+    planets
 }
 
 /// Returns the encounter of a binary with a single star.
@@ -70,7 +78,8 @@ fn binary_single(model: &config::BinarySingle, context: &Context<'_>) -> Initial
     };
     let drawn = encounters.draw(model.seed(), units.g());
     let (length, velocity) = (&units.length.name, &units.velocity.name);
-    let period = TAU * (semi_major_axis.powi(3) / (units.g() * (masses[0] + masses[1]))).sqrt();
+    let period =
+        TAU * (semi_major_axis.powi(3) / (units.g() * (masses[0] + masses[1]))).sqrt() * units.dynamical_time();
     let about = [
         ("critical velocity", format!("{:.6} {velocity}", encounters.critical_velocity(units.g()))),
         ("velocity at infinity", format!("{:.6} {velocity}", drawn.velocity)),
@@ -157,9 +166,9 @@ fn on_encounter(orbit: &Encounter, parts: &[InitialState], g: f64) -> Vec<(Vec3,
 fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<InitialState> {
     let (path, units) = (written.path(), &context.units);
     let table = elements::read(path)?;
-    let [length, time] = table.units;
+    let ElementUnits { angle, length, time, mass } = table.units;
     let wrong = |problem: String| Error::input(path, problem);
-    if units.is_henon() && (length.is_some() || time.is_some()) {
+    if units.is_henon() && (length.is_some() || time.is_some() || mass.is_some()) {
         return Err(wrong("the table has units, and [units] has none to convert them to".into()));
     }
     let axis_unit = match (written.distance, length) {
@@ -168,11 +177,15 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
         (Some(_), Some(_)) => {
             return Err(wrong("its semi-major axes are lengths: initial.elements.distance has no use".into()));
         }
+        (None, _) if angle => {
+            return Err(wrong("its semi-major axes are angles: missing key initial.elements.distance, in pc".into()));
+        }
         (None, length) => length.map_or(1.0, |cm| cm / units.length.cgs),
     };
     let central = written.central_mass.get();
     let n = table.semi_major_axis.len();
-    let masses = if table.mass.is_empty() { vec![0.0; n] } else { table.mass.clone() };
+    let of_mass = mass.map_or(1.0, |grams| grams / units.mass.cgs);
+    let masses = if table.mass.is_empty() { vec![0.0; n] } else { table.mass.iter().map(|m| m * of_mass).collect() };
     let start = context.loaded.config.t_start().unwrap_or(0.0);
     let body = |k: usize| -> Result<Elements> {
         let (a, e) = (table.semi_major_axis[k] * axis_unit, table.eccentricity[k]);
@@ -188,7 +201,8 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
         let mean_anomaly = match &table.phase {
             Phase::MeanAnomaly(degrees) => degrees[k].to_radians(),
             Phase::TimeOfPericentre(times) => {
-                motion * (start - times[k] * time.map_or(1.0, |seconds| seconds / units.time.cgs))
+                let since = start - times[k] * time.map_or(1.0, |seconds| seconds / units.time.cgs);
+                motion * (since / units.dynamical_time())
             }
         };
         Ok(Elements {

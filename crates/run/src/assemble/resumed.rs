@@ -116,11 +116,11 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
 /// Returns the warnings of close pairs that the run gave at its start, from the first snapshot; none where that was moved
 /// away or is damaged.
 fn warnings_of_start(dir: &Path, terms: Terms) -> Vec<String> {
-    let Ok(SnapshotData { id, mass, pos, vel, pot, .. }) = snapshot::read(&directory::snapshot(dir, 0)) else {
+    let Ok(SnapshotData { id, mass, pos, vel, pot, radius, .. }) = snapshot::read(&directory::snapshot(dir, 0)) else {
         return Vec::new();
     };
     let scale = terms.scale;
-    let mut p = Particles { id, ..Particles::new(mass, pos, vel) };
+    let mut p = Particles { id, radius, ..Particles::new(mass, pos, vel) };
     scaling::rescale(&mut p, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     let pot: Vec<f64> = pot.into_iter().map(|pot| pot / scale.factor(Dimension::POTENTIAL)).collect();
     close_pairs(&p, &pot, terms).warnings()

@@ -4,7 +4,7 @@
 use super::potentials::potentials_for;
 use super::width;
 use crate::binaries::{Binaries, CloseOrbit, Kind, Terms};
-use crate::config::{Loaded, Problem, Real, whole_multiple};
+use crate::config::{Loaded, Problem, Real, Span, whole_multiple};
 use std::f64::consts::SQRT_2;
 use std::time::{Duration, Instant};
 use tisane::Result;
@@ -42,8 +42,8 @@ pub(crate) fn derive(
     let config = &loaded.config;
     let terms = Terms::new(config, scale, start);
     let found = Binaries::find(p, &potentials_for(p, terms.epsilon, &config.force, loaded.estimates)?, terms);
-    let span = if ends { Some(config.t_end() - start) } else { None };
-    let whole: Vec<f64> = span.into_iter().chain(config.intervals_set()).collect();
+    let span = ends.then(|| Span::between(start, config.t_end()).as_decimal());
+    let whole: Vec<Span> = span.into_iter().chain(config.intervals_set().map(Span::exact)).collect();
     let dt_min_set = config.integrator.scheme().steps_set().and_then(|set| set.dt_min).map(Real::get);
     let section = config.integrator.info().section;
     let proposal = propose(&found, span, &whole, dt_min_set).map(|steps| match config.subsystems() {
@@ -51,7 +51,7 @@ pub(crate) fn derive(
         None => steps,
     });
     let Some(steps) = proposal else {
-        let whole: Vec<String> = whole.iter().map(f64::to_string).collect();
+        let whole: Vec<String> = whole.iter().map(|span| span.length.to_string()).collect();
         let problem = format!(
             "missing key `dt_max` in [{section}]: found no step for this system that divides the length of the run and \
              the intervals of outputs ({}); set dt_max to one that does",
@@ -102,15 +102,15 @@ pub(crate) struct Proposal {
 
 /// Returns the steps for a system; [`None`] if none was found that divides all lengths `whole`, of which the run's is
 /// `span`, and is no shorter than `dt_min`. Times are in the user's unit.
-pub(crate) fn propose(found: &Binaries, span: Option<f64>, whole: &[f64], dt_min: Option<f64>) -> Option<Proposal> {
+pub(crate) fn propose(found: &Binaries, span: Option<Span>, whole: &[Span], dt_min: Option<f64>) -> Option<Proposal> {
     let Terms { scale, units, .. } = found.terms();
     let natural = found.time_scale.map(|time| time * scale.time);
     let parts = if found.kind == Kind::Cluster { PER_CROSSING } else { PER_PERIOD };
     let what = found.time_scale_name();
-    let mut target = natural.or(span).unwrap_or(scale.time) / parts;
+    let mut target = natural.or(span.map(|span| span.length)).unwrap_or(scale.time) / parts;
     let mut least = 0f64;
     if let Some(span) = span {
-        least = span / MAX_DT_MAX_STEPS as f64;
+        least = span.shortest_step();
         target = target.max(2.0 * least);
     }
     if let Some(dt_min) = dt_min {
@@ -137,7 +137,7 @@ pub(crate) fn propose(found: &Binaries, span: Option<f64>, whole: &[f64], dt_min
             }
             None => String::new(),
         },
-        interval: interval(dt_max, span),
+        interval: interval(dt_max, span.map(|span| span.length)),
     })
 }
 
@@ -173,12 +173,11 @@ fn seconds_of_two(p: &Particles, epsilon: f64) -> Option<f64> {
 }
 
 /// Returns a round number near `target` and no less than `least` that divides all of `whole`; [`None`] if none was found.
-fn longest_step(target: f64, least: f64, whole: &[f64]) -> Option<f64> {
-    let shortest = whole.iter().copied().fold(f64::INFINITY, f64::min);
+fn longest_step(target: f64, least: f64, whole: &[Span]) -> Option<f64> {
+    let shortest = whole.iter().map(|span| span.length).fold(f64::INFINITY, f64::min);
     let most = (LONGER * target).min(shortest * (1.0 + 1e-12));
-    let divides = |step: &f64| {
-        *step <= most && *step >= least && whole.iter().all(|length| whole_multiple(*length, *step).is_some())
-    };
+    let divides =
+        |step: &f64| *step <= most && *step >= least && whole.iter().all(|span| span.in_steps(*step).is_some());
     let near = |digits: &[f64], least_part: f64| {
         let top = most.log10().floor() as i32;
         let powers = [top, top - 1].into_iter();
@@ -227,11 +226,15 @@ mod tests {
             (1e-9, vec![1e-3], 1e-9),
             (0.1, vec![], 0.1),
         ] {
+            let whole: Vec<Span> = whole.into_iter().map(Span::exact).collect();
             let step = longest_step(target, 0.0, &whole).unwrap();
             assert!((step / expected - 1.0).abs() < 1e-12, "{target} {whole:?}: {step}");
         }
-        assert_eq!(longest_step(0.1, 0.0, &[1.0, std::f64::consts::E]), None);
-        assert_eq!(longest_step(0.1, 0.15, &[1.0]), None);
+        assert_eq!(longest_step(0.1, 0.0, &[1.0, std::f64::consts::E].map(Span::exact)), None);
+        assert_eq!(longest_step(0.1, 0.15, &[Span::exact(1.0)]), None);
+        // Late times are rounded more than a step may be off.
+        let late = [Span::between(100.0, 100.000_001).as_decimal(), Span::exact(5e-8)];
+        assert_eq!(longest_step(1.0, late[0].shortest_step(), &late), Some(5e-8));
     }
 
     #[test]
@@ -249,7 +252,7 @@ mod tests {
         fn any_length_of_a_run_has_a_step(target in 1e-6..1e6_f64, span in 1e-3..1e9_f64) {
             let least = span / MAX_DT_MAX_STEPS as f64;
             let target = target.max(2.0 * least);
-            let step = longest_step(target, least, &[span]).unwrap();
+            let step = longest_step(target, least, &[Span::exact(span)]).unwrap();
             prop_assert!(step <= 1.3 * target && whole_multiple(span, step).is_some());
             let every = interval(step, Some(span));
             prop_assert!(whole_multiple(every, step).is_some());

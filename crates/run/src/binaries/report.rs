@@ -52,7 +52,8 @@ impl Binaries {
             Some(_) => [self.of_short_steps(), None, None, None],
             None => [self.of_changed(), self.of_short_steps(), self.of_few_steps(), self.of_many_steps()],
         };
-        torn.into_iter().chain(others.into_iter().flatten()).chain(self.of_knot()).collect()
+        let of_places = [self.of_touching(), self.of_averaged(), self.of_coarsest()].into_iter().flatten();
+        torn.into_iter().chain(others.into_iter().flatten()).chain(self.of_knot()).chain(of_places).collect()
     }
 
     /// Returns the number of halvings of a longest step `dt_max` that gives a shortest step for all pairs; both in
@@ -209,6 +210,46 @@ impl Binaries {
             self.some(number),
             Self::who(fastest),
             self.time(fastest.pair.period())
+        ))
+    }
+
+    fn of_touching(&self) -> Option<String> {
+        let [a, b] = *self.touching.first()?;
+        let who = match self.touching.len() {
+            1 => format!("particles {a} and {b} touch at the pericentre"),
+            n => format!("{n} pairs touch at the pericentre, particles {a} and {b} most"),
+        };
+        Some(format!(
+            "{who}: a (1 - e) is below the sum of the radii, so that the two stars \
+             meet on their first orbit. Stars that have lived as binaries are not so near: choose a larger a_min, or lower eccentricities of \
+             close binaries"
+        ))
+    }
+
+    fn of_averaged(&self) -> Option<String> {
+        const MOST_NAMED: usize = 3;
+        let name = |ids: &Vec<u64>| ids.iter().map(u64::to_string).collect::<Vec<_>>().join(" + ");
+        let names: Vec<String> = self.averaged.iter().take(MOST_NAMED).map(name).collect();
+        let more = if self.averaged.len() > MOST_NAMED { ", ..." } else { "" };
+        let (what, both) = match self.averaged.len() {
+            0 => return None,
+            1 => ("a stable system".to_owned(), "its inner and its outer orbit"),
+            n => (format!("{n} stable systems"), "their inner and their outer orbits"),
+        };
+        Some(format!(
+            "[encounters] follows {what} (particles {}{more}) in the mean over {both}: it leaves out what changes within an outer period, \
+             which a smaller encounters.perturbation does not bring back and the energy error does not show. Set encounters.mean_orbits = \
+             false to follow the orbits themselves",
+            names.join(", ")
+        ))
+    }
+
+    fn of_coarsest(&self) -> Option<String> {
+        let ([a, b], error) = self.coarsest?;
+        Some(format!(
+            "positions are too far from the origin for the closest pairs: where particles {a} and {b} are, neighbouring numbers are {error:.1e} \
+             of their separation apart, and so is what positions in files say of their orbits. /Subsystems of a snapshot has them in full; \
+             a run from a file is exact with an origin near the stars"
         ))
     }
 

@@ -14,6 +14,9 @@ use super::schema::{follow, summary};
 use super::wall_time::WallTime;
 use tisane::units::{Quantity, Real};
 
+/// Sections in which other programs have stellar evolution.
+const EVOLUTION: [&str; 6] = ["stellar_evolution", "stellar-evolution", "stellar", "evolution", "sse", "bse"];
+
 /// Returns all mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
     let mut walk = Walk { root, found: Vec::new() };
@@ -178,6 +181,13 @@ impl Walk<'_> {
     }
 
     fn unknown(&mut self, what: &str, valid: &[&str], path: &str, found: &str) {
+        if path == found && EVOLUTION.contains(&found) {
+            let problem = "there is no stellar evolution: all stars keep their masses and radii";
+            return self.found.push(Problem::new(path, problem).with_help(
+                "leave the section out, and choose a t_end before the heaviest stars end (`tisane check` tells how many would); or let a \
+                 code of AMUSE evolve the stars and set their masses in tisane (guide: AMUSE)",
+            ));
+        }
         let near = nearest(found, valid).map(|name| format!(": did you mean `{name}`?")).unwrap_or_default();
         let help = format!("valid here: {}", valid.join(", "));
         self.found.push(Problem::new(path, format!("unknown {what} `{found}`{near}")).with_help(help));

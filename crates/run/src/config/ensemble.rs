@@ -270,7 +270,9 @@ impl Ensemble {
         }
         for (key, variation) in &self.vary {
             let at = format!("ensemble.vary.{key}");
-            if key.split('.').next() == Some("ensemble") || ["run.name", "output.directory"].contains(&key.as_str()) {
+            if matches!(key.split('.').next(), Some("ensemble" | "units"))
+                || ["run.name", "output.directory"].contains(&key.as_str())
+            {
                 found.push(Problem::new(&*at, format!("{key} is common to all members")));
             } else if !key.contains('.') || key.split('.').any(str::is_empty) {
                 let help = "as in \"initial.plummer.seed\" = { from = 1, to = 100 }";

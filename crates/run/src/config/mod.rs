@@ -49,6 +49,7 @@ pub use templates::{TEMPLATES, template};
 pub use tisane::error::nearest;
 pub use tisane::real;
 pub use tisane::units::Real;
+pub(crate) use validate::Span;
 pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 

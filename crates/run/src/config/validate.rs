@@ -8,7 +8,7 @@ use super::law;
 use super::{Config, Model};
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
-use tisane::units::{Real, twelve_digits};
+use tisane::units::{Real, shortest_decimal, twelve_digits};
 
 /// Relative error up to which the ratio of two times counts as a whole number: decimal ratios such as 0.3 / 0.1 are not
 /// whole in binary.
@@ -216,10 +216,51 @@ fn times(config: &Config, found: &mut Vec<Problem>) {
 /// Returns the ratio of `length` to `unit`, if it is a whole number of at least 1 that the tick counter can hold.
 #[must_use]
 pub fn whole_multiple(length: f64, unit: f64) -> Option<u64> {
-    let ratio = length / unit;
-    let whole = ratio.round();
-    let close = (ratio - whole).abs() <= (WHOLE_TOLERANCE * whole).min(WHOLE_TOLERANCE_STEPS);
-    (close && whole >= 1.0 && whole <= MAX_DT_MAX_STEPS as f64).then_some(whole as u64)
+    Span::exact(length).in_steps(unit)
+}
+
+/// Length of time, in the user's unit.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Span {
+    /// The length.
+    pub length: f64,
+    /// Most by which it may be off, as the times that it lies between are rounded to numbers.
+    pub rounding: f64,
+}
+
+impl Span {
+    /// Returns a length that was given as such.
+    pub(crate) const fn exact(length: f64) -> Self {
+        Self { length, rounding: 0.0 }
+    }
+
+    /// Returns the length between two times.
+    pub(crate) fn between(start: f64, end: f64) -> Self {
+        if start == 0.0 {
+            return Self::exact(end);
+        }
+        Self { length: end - start, rounding: start.abs().max(end.abs()) * f64::EPSILON }
+    }
+
+    /// Returns the shortest decimal that the length can be, for steps that people can read.
+    pub(crate) fn as_decimal(self) -> Self {
+        Self { length: shortest_decimal(self.length, self.rounding), ..self }
+    }
+
+    /// Returns the number of steps in it, if it is a whole number of at least 1 that the tick counter can hold. Of late times the
+    /// rounding may be more than that of a quotient of decimals.
+    pub(crate) fn in_steps(self, step: f64) -> Option<u64> {
+        let ratio = self.length / step;
+        let whole = ratio.round();
+        let tolerance = (WHOLE_TOLERANCE * whole).max(self.rounding / step).min(WHOLE_TOLERANCE_STEPS);
+        let close = (ratio - whole).abs() <= tolerance;
+        (close && whole >= 1.0 && whole <= MAX_DT_MAX_STEPS as f64).then_some(whole as u64)
+    }
+
+    /// Returns the shortest step that the times around it can count.
+    pub(crate) fn shortest_step(self) -> f64 {
+        (self.rounding / WHOLE_TOLERANCE_STEPS).max(self.length / MAX_DT_MAX_STEPS as f64)
+    }
 }
 
 fn not_whole(key: &str, value: f64, start: f64, integrator: &IntegratorSettings) -> Problem {
@@ -231,7 +272,10 @@ fn not_whole(key: &str, value: f64, start: f64, integrator: &IntegratorSettings)
         let help = format!("choose a longer {}.{name}", info.section);
         return Problem::new(key, problem).with_help(help);
     }
-    let multiple = |times: f64| twelve_digits(start + times * dt_max);
+    let multiple = |times: f64| {
+        let time = start + times * dt_max;
+        if start == 0.0 { twelve_digits(time) } else { shortest_decimal(time, Span::between(start, time).rounding) }
+    };
     let (below, next) = (ratio.floor(), ratio.floor() + 1.0);
     let nearest = if below < 1.0 {
         format!("nearest valid value: {}", multiple(1.0))
@@ -254,16 +298,17 @@ pub(super) fn end(config: &Config, start: f64) -> Result<(), Problem> {
 pub(super) fn steps_to_end(config: &Config, start: f64) -> Result<u64, Problem> {
     self::end(config, start)?;
     let (key, end, dt_max) = ("run.t_end", config.t_end(), config.dt_max());
-    let steps = whole_multiple(end - start, dt_max).ok_or_else(|| not_whole(key, end, start, &config.integrator))?;
     let spacing = start.abs().max(end.abs()) * f64::EPSILON;
-    if spacing > dt_max * WHOLE_TOLERANCE_STEPS {
+    let is_countable = spacing <= dt_max * WHOLE_TOLERANCE_STEPS;
+    let steps = Span::between(start, end).in_steps(dt_max).filter(|_| is_countable);
+    if !is_countable {
         let SchemeInfo { dt_max_key: name, section, .. } = config.integrator.info();
         let problem =
             format!("times from {start} to {end} are numbers {spacing:.1e} apart, too coarse for {name} = {dt_max}");
         let help = format!("let run.t_start be nearer to 0, or choose a longer {section}.{name}");
         return Err(Problem::new(key, problem).with_help(help));
     }
-    Ok(steps)
+    steps.ok_or_else(|| not_whole(key, end, start, &config.integrator))
 }
 
 #[cfg(test)]
@@ -281,7 +326,36 @@ mod tests {
         }
     }
 
+    #[test]
+    fn late_times_are_whole_multiples_within_their_rounding() {
+        for (start, end, step, times) in [
+            (100.0, 100.000_001, 5e-8, 20),
+            (2000.0, 2000.2, 1e-3, 200),
+            (1e6, 1_000_000.003, 3e-6, 1000),
+            (-100.0, -99.999_999, 5e-8, 20),
+            (0.1, 0.4, 0.1, 3),
+        ] {
+            assert_eq!(Span::between(start, end).in_steps(step), Some(times), "{start} to {end} by {step}");
+        }
+        for (start, end, step) in [(100.0, 100.000_001_02, 5e-8), (100.0, 100.000_001, 3e-7), (0.0, 0.3, 0.125)] {
+            assert_eq!(Span::between(start, end).in_steps(step), None, "{start} to {end} by {step}");
+        }
+        assert_eq!(Span::between(100.0, 100.000_001).as_decimal().length, 1e-6);
+        assert!(Span::between(100.0, 100.000_001).shortest_step() < 5e-8);
+    }
+
     proptest! {
+        #[test]
+        fn any_late_time_that_numbers_can_tell_is_accepted(start in 1e-3..1e9_f64, steps in 1_u32..1_000_000, fine in 1e-12..1e-2_f64) {
+            // As people write it: the decimal of six digits.
+            let dt_max: f64 = format!("{:.5e}", start * fine).parse().unwrap();
+            let end: f64 = format!("{:?}", start + f64::from(steps) * dt_max).parse().unwrap();
+            let spacing = end * f64::EPSILON;
+            if spacing <= 1e-3 * dt_max {
+                prop_assert_eq!(Span::between(start, end).in_steps(dt_max), Some(u64::from(steps)));
+            }
+        }
+
         #[test]
         fn values_that_a_message_names_are_valid(steps in 1_u32..100_000_000, dt_max in 1e-6..1e6_f64) {
             let named = twelve_digits(f64::from(steps) * dt_max);

@@ -71,6 +71,15 @@ pub(super) struct Started {
     failed: Option<String>,
 }
 
+/// Returns the whole number of ticks that a time means which is a number rounded to within `rounding` ticks: the end of a far
+/// longer step within that, as late times of a fine cadence are, or the nearest one.
+fn within_rounding(ticks: f64, rounding: f64) -> f64 {
+    const FAR_LONGER: f64 = 1024.0;
+    let steps = (0..=LOG2_TICKS_PER_DT_MAX).rev().map(|level| f64::from(level).exp2());
+    let ends = steps.take_while(|step| *step >= FAR_LONGER * rounding).map(|step| (ticks / step).round() * step);
+    ends.into_iter().find(|end| (end - ticks).abs() <= rounding).unwrap_or_else(|| ticks.round())
+}
+
 impl Started {
     /// Computes the first forces and steps. Returns the configuration too, with what follows from the particles; `ends`
     /// is true if it has an end.
@@ -155,7 +164,10 @@ impl Started {
         }
         // Whole periods and the rest apart, so that nothing is lost far from the start.
         let whole = periods.floor().max(0.0);
-        let rest = ((periods - whole) * f64::from(LOG2_TICKS_PER_DT_MAX).exp2()).round();
+        let ticks = f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
+        let late = t.abs().max((clock.start * scale.time).abs());
+        let rounding = 2.0 * f64::EPSILON * late / (scale.time * clock.dt_max) * ticks;
+        let rest = within_rounding((periods - whole) * ticks, rounding);
         Ok(Time(Time::from_dt_max(whole as u64).0.saturating_add_signed(rest as i64)))
     }
 

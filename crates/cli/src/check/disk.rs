@@ -1,0 +1,93 @@
+//! What a run writes: files of a known size, and journals, whose rows depend on what happens.
+
+use super::outputs;
+use tisane_io::directory::bytes;
+use tisane_run::assemble::Setup;
+use tisane_run::binaries::{Binaries, Kind, Marginal};
+
+/// Bytes of a particle in a snapshot.
+const SNAPSHOT_PER_PARTICLE: u64 = 104;
+/// Bytes of a particle in a checkpoint.
+const CHECKPOINT_PER_PARTICLE: u64 = 129;
+/// Bytes of a file without particles, with two configurations of a few kB in it.
+const FILE_OVERHEAD: u64 = 48 << 10;
+/// Bytes of a row of diagnostics, in CSV and HDF5.
+const ROW: u64 = 1200;
+/// Bytes of a row about the cluster, in CSV and HDF5.
+const CLUSTER_ROW: u64 = 4000;
+/// Bytes of a row about a binary, an event and a change of subsystems, in CSV and HDF5.
+const BINARY_ROW: f64 = 550.0;
+const EVENT_ROW: f64 = 1100.0;
+const ENCOUNTER_ROW: f64 = 1070.0;
+/// Factors within which the number of binaries, that of changes of marginal pairs, and the share of these that an output sees as
+/// events are expected.
+const BINARIES_WITHIN: [f64; 2] = [0.5, 2.0];
+const CHANGES_WITHIN: [f64; 2] = [0.4, 2.5];
+const EVENTS_WITHIN: [f64; 2] = [0.1, 2.0];
+/// Journals below this part of the files of known size are not told.
+const FEW: f64 = 0.1;
+
+/// Returns the bytes of the first snapshot and two checkpoints of `n` particles.
+pub fn disk_per_output(n: usize) -> u64 {
+    n as u64 * (SNAPSHOT_PER_PARTICLE + 2 * CHECKPOINT_PER_PARTICLE) + 3 * FILE_OVERHEAD
+}
+
+/// Disk space that a run takes.
+pub(super) struct Disk {
+    /// Bytes of snapshots, checkpoints, diagnostics and structure.
+    known: u64,
+    /// Bytes of the journals of binaries, events and subsystems: least and most.
+    journals: [f64; 2],
+    /// Binaries and hierarchies at the start.
+    binaries: usize,
+    marginal: Marginal,
+}
+
+impl Disk {
+    /// Estimates the space from the binaries that a run starts with.
+    pub(super) fn of(setup: &Setup, found: &Binaries) -> Self {
+        let (config, n) = (&setup.config, setup.particles.len() as u64);
+        let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
+        let rows = outputs(setup.steps_to_end, config.diagnostics_every());
+        let surveys = if config.cluster.enabled { outputs(setup.steps_to_end, config.cluster_every()) } else { 0 };
+        let known = snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
+            + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
+            + rows * ROW
+            + surveys * CLUSTER_ROW;
+        let is_cluster = found.kind == Kind::Cluster;
+        let binaries = if is_cluster { found.bodies.systems.all.len() } else { 0 };
+        let marginal = if is_cluster { found.marginal(&setup.particles, &setup.binaries) } else { Marginal::default() };
+        let changes = if config.subsystems().is_some() { marginal.changes(found.terms().span) } else { 0.0 };
+        let journals = [0, 1].map(|end| {
+            surveys as f64 * binaries as f64 * BINARY_ROW * BINARIES_WITHIN[end]
+                + surveys as f64 * marginal.pairs * EVENT_ROW * EVENTS_WITHIN[end]
+                + changes * ENCOUNTER_ROW * CHANGES_WITHIN[end]
+        });
+        Self { known, journals, binaries, marginal }
+    }
+
+    /// Returns the least number of bytes.
+    pub(super) fn least(&self) -> u64 {
+        self.known + self.journals[0] as u64
+    }
+
+    /// Describes the space in one line.
+    pub(super) fn describe(&self) -> String {
+        let known = format!("about {}", bytes(self.known));
+        let [least, most] = self.journals;
+        if most < FEW * self.known as f64 {
+            return known;
+        }
+        let marginal = match self.marginal.pairs.round() {
+            0.0 => String::new(),
+            pairs => format!(", {pairs} pairs that form and dissolve once an orbit"),
+        };
+        format!(
+            "{known}, and {} to {} of journals of binaries, events and subsystems, by those of the start ({} binaries and \
+             hierarchies{marginal})",
+            bytes(least as u64),
+            bytes(most as u64),
+            self.binaries
+        )
+    }
+}
