@@ -57,6 +57,7 @@ mod named_columns;
 pub mod pace;
 pub mod provenance;
 pub mod regular_file;
+pub mod removed;
 pub mod shell;
 pub mod snapshot;
 pub mod summary;

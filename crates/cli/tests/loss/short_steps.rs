@@ -125,6 +125,14 @@ fn a_stop_between_outputs_says_when_the_energy_was_measured() {
         folder.tisane(&[&["run", "run.toml", "--output", output][..], &sets].concat()).exits(3)
     };
     stop("early", "5").says(&["relative error not measured since the start, at t = 0 yr"]);
+    let early = summary(&folder.path("early"));
+    for key in ["energy_final", "relative_energy_error", "max_relative_energy_error", "angular_momentum_error"] {
+        assert!(early.get(key).is_some_and(serde_json::Value::is_null), "{key} in {early}");
+    }
+    assert!(early["energy_initial"].as_f64() < Some(0.0) && early["energy_time"] == 0.0, "{early}");
+    assert!(early.get("cluster_energy_error").is_none(), "{early}");
+    folder.tisane(&["inspect", "early"]).exits(0).says(&["energy error     not measured since the start, at 0 yr"]);
+    folder.tisane(&["plot", "early", "-q", "--theme", "light"]).exits(0);
     stop("late", "40").says(&["relative error", "measured at t = 0.25 yr"]);
     let summary = summary(&folder.path("late"));
     assert!(summary["time"].as_f64() > Some(0.25) && summary["energy_time"] == 0.25, "{summary}");
