@@ -53,6 +53,7 @@ pub mod journal;
 pub mod lock;
 pub mod machine;
 mod named_columns;
+mod number;
 pub mod provenance;
 pub mod regular_file;
 pub mod shell;
