@@ -215,3 +215,19 @@ pub fn printable(text: &str) -> String {
     };
     text.chars().map(plain).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_that_are_not_seen_are_replaced_by_ones_of_the_same_length() {
+        let hidden = "a\u{7}b\u{200b}c\u{202e}d\u{feff}e\u{ad}f\u{e0041}g\u{9b}h\u{2066}i\u{61c}j\u{3164}";
+        let shown = printable(hidden);
+        assert_eq!(shown, "a?b\u{fffd}c\u{fffd}d\u{fffd}e\u{bf}f\u{1f532}g\u{bf}h\u{fffd}i\u{bf}j\u{fffd}");
+        assert_eq!(shown.len(), hidden.len());
+        for text in ["Hénon, 10⁻³ pc — α\n\tβ", "星団"] {
+            assert_eq!(printable(text), text);
+        }
+    }
+}

@@ -12,7 +12,7 @@ use super::{checkpoint, snapshot};
 use std::fmt::Display;
 use std::path::Path;
 use tisane::compensated_sum::sum;
-use tisane::error::Result;
+use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Units};
 
@@ -21,7 +21,7 @@ use tisane::units::{Dimension, Units};
 /// datasets, as far as present.
 ///
 /// # Errors
-/// [`Error::Input`](tisane::Error::Input) if the file is missing, damaged, or not readable by tisane.
+/// [`Error::Input`] if the file is missing, damaged, or not readable by tisane.
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
@@ -52,7 +52,9 @@ fn describe_content(page: &mut Page, path: &Path) -> Result<()> {
     } else if !guesses.is_empty() {
         describe_particles(page, &formats::read(path, None)?);
     } else {
-        return Err(formats::unknown(path, &probe));
+        let help = format!("{}; and the checkpoints and journals of its runs", formats::known());
+        let other = || Error::input(path, "not a file that tisane reads").with_help(help);
+        return Err(formats::unreadable(path, &probe).unwrap_or_else(other));
     }
     Ok(())
 }
@@ -67,7 +69,7 @@ fn is_table(head: &[u8]) -> bool {
 /// Describes a file of particles in the given format, for content that fits several formats.
 ///
 /// # Errors
-/// [`Error::Input`](tisane::Error::Input) if there is no such format, or the file is not in it.
+/// [`Error::Input`] if there is no such format, or the file is not in it.
 pub fn describe_as(path: &Path, format: &str) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());

@@ -146,8 +146,8 @@ fn snapshots_of_petar_are_read_with_time_units_and_ids() {
         assert_eq!(centre, header.contains("8000"));
     }
     assert_says(&complaint(petar("0 3 0", 0, 12), None), &["the header announces 3 stars, found 2", "truncated"]);
-    let uneven = petar("0 2 0", 0, 12).replacen(" 0 0.25 5", " 0 5", 1);
-    assert_says(&complaint(uneven, None), &["line 3: expected 19 columns, found 20"]);
+    let uneven = petar("0 2 0", 0, 12).replace(" 0 0.25 9", " 0 9");
+    assert_says(&complaint(uneven, None), &["line 3: expected 20 columns, found 19"]);
     let same = petar("0 2 0", 0, 12).replace(" 9 ", " 5 ");
     assert_says(&read(same, None).expect("a good file").notes.join("; "), &["no column of ids is known"]);
 }
@@ -217,9 +217,9 @@ fn files_packed_by_gzip_are_read_and_named_in_messages() {
     assert_says(&complaint(bad, None), &["unpacked by gzip: line 6, column y", "five"]);
     let good = packed(CSV.as_bytes());
     assert_says(&complaint(&good[..good.len() - 9], None), &["packed by gzip, and damaged or truncated", "gzip -t"]);
-    // Bytes made to fill a disk: 1000 parts of a MiB each.
-    let bomb = packed(&vec![0; 1 << 20]).repeat(1000);
-    assert!(bomb.len() < 2 << 20);
+    // Bytes made to fill a disk: 100 parts of a MiB each.
+    let bomb = packed(&vec![0; 1 << 20]).repeat(100);
+    assert!(bomb.len() < 1 << 18);
     assert_says(&complaint(bomb, None), &["bytes unpack to more than", "gunzip"]);
 }
 
@@ -236,14 +236,14 @@ fn well_known_kinds_that_are_not_read_are_named_in_one_line_with_a_way() {
         (zip(b"stars.dat"), "a zip archive", "unzip "),
         (tar, "a tar archive", "tar -xf "),
         (b"REBOUND Binary File. Version: 5.2.2\0".to_vec(), "an archive of REBOUND", "rebound.Simulation"),
-        (b"SIMPLE  =                    T".to_vec(), "a FITS file", "astropy"),
+        (b"SIMPLE  =                    T / as written, by a program".to_vec(), "a FITS file", "astropy"),
         (b"\x93NUMPY\x01\0v\0{'descr': '<f8'".to_vec(), "an array of NumPy (NPY)", "numpy.savetxt"),
         (b"PAR1\x15\x04".to_vec(), "a Parquet file", "read_parquet"),
         (b"CDF\x01\0\0".to_vec(), "a classic netCDF file", "nccopy"),
         (b"\x80\x04\x95\0\0".to_vec(), "Python's pickle", "as csv"),
         (b"\xff\xfem\0,\0".to_vec(), "text in UTF-16", "iconv"),
         (b"<!DOCTYPE html>\n<html>".to_vec(), "a page of the web", "download"),
-        (b"{\"m\": [1]}".to_vec(), "JSON", "as csv"),
+        (b"{\"m\": [1, 2], \"x\": [0, 1]}".to_vec(), "JSON", "as csv"),
         (b"[run]\nname = \"x\"\n".to_vec(), "a configuration of a run", "tisane run "),
         (
             [&16u32.to_le_bytes()[..], &[0; 16], &16u32.to_le_bytes()].concat(),

@@ -180,6 +180,8 @@ fn compound_tables_are_read_by_column_plain_and_packed() {
             ("g/stars:pos", "g/stars:id", "/g/stars:id: expected 3 numbers a row, found 1"),
             ("g/stars:id", "g/stars:mass", "named for mass already"),
         ] {
+            let without_ids = columns.replace(", id = \"g/stars:id\"", "");
+            let columns = if to.ends_with(":id") { &without_ids } else { columns };
             let changed = columns.replace(&format!("{from}\""), &format!("{to}\""));
             match parse_datasets(&changed) {
                 Ok(_) => assert_says(&refused(&path, &changed), &[expected]),

@@ -144,7 +144,7 @@ fn read_plain(path: &Path, named: Option<&'static Format>, columns: &[String]) -
         (None, found) => best_guess(&found).ok_or_else(|| unknown(path, &probe))?,
     };
     if TEXT_FORMATS.contains(&chosen.name)
-        && let Some(error) = layouts::unreadable(path, &probe.head)
+        && let Some(error) = unreadable(path, &probe)
     {
         return Err(error);
     }
@@ -223,11 +223,13 @@ pub fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
     })
 }
 
-/// Returns the name most similar to `word`; an empty string if there are no names.
+/// Returns the name that is meant by `word`, or else the most similar one; an empty string if there are no names.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+    let names: Vec<&str> = names.collect();
     let like = |name: &str| strsim::jaro_winkler(word, name);
-    names.max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default()
+    let likest = || names.iter().copied().max_by(|a, b| like(a).total_cmp(&like(b)));
+    tisane::error::nearest(word, &names).or_else(likest).unwrap_or_default()
 }
 
 /// Returns the error for a file whose content is not in the given format.
@@ -237,9 +239,14 @@ fn mismatch(path: &Path, named: &Format, found: &Format) -> Error {
 }
 
 /// Returns the error for a file in no known format: a well-known kind that is not read, or a list of those that are.
-pub(crate) fn unknown(path: &Path, probe: &FileProbe) -> Error {
-    let found = kinds::unreadable(path, probe).or_else(|| layouts::unreadable(path, &probe.head));
+fn unknown(path: &Path, probe: &FileProbe) -> Error {
+    let found = unreadable(path, probe);
     found.unwrap_or_else(|| Error::input(path, "not in a format that tisane reads").with_help(known()))
+}
+
+/// Returns the error for a file of a well-known kind that is not read; [`None`] if it is of none.
+pub(crate) fn unreadable(path: &Path, probe: &FileProbe) -> Option<Error> {
+    kinds::unreadable(path, probe).or_else(|| layouts::unreadable(path, &probe.head))
 }
 
 /// Lists the formats, as a help text.
