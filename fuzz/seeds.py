@@ -4,6 +4,7 @@
 The seeds named found-… came from runs of the fuzzer, by `scripts/fuzz --keep TARGET`, and are left as they are.
 """
 
+import gzip
 import pathlib
 import random
 import re
@@ -26,6 +27,18 @@ def tipsy(order: str, padding: bytes) -> bytes:
     head = struct.pack(order + "d5i", 2.5, 3, 3, 1, 1, 1) + padding
     rows = [record + [9.0, 9.0, 0.1, 9.0, -1.0], record + [0.1, -1.0], record + [9.0, 9.0, 0.1, -1.0]]
     return head + b"".join(struct.pack(f"{order}{len(row)}f", *row) for row in rows)
+
+
+def gadget(order: str, named: bool) -> bytes:
+    def block(name: bytes, content: bytes) -> bytes:
+        size = struct.pack(order + "I", len(content))
+        before = struct.pack(order + "I4sII", 8, name, len(content) + 8, 8) if named else b""
+        return before + size + content + size
+
+    head = struct.pack(order + "6I8d2I6I2I4d", 0, 1, 0, 0, 1, 0, *[0, 0.25, 0, 0, 0, 0, 1.5, 0], 0, 0, 0, 1, 0, 0, 1, 0, 0, 1, 0, 0, 0, 1)
+    content = block(b"HEAD", head.ljust(256, b"\0"))
+    content += block(b"POS ", struct.pack(order + "6f", *range(6))) + block(b"VEL ", struct.pack(order + "6f", *range(6)))
+    return content + block(b"ID  ", struct.pack(order + "2I", 7, 3)) + block(b"MASS", struct.pack(order + "f", 2))
 
 
 def nemo(order: str, kind: str, phase: bool) -> bytes:
@@ -58,8 +71,13 @@ def particles() -> None:
     for name, order in [("little", "<"), ("big", ">")]:
         put("particles", f"tipsy-{name}", tipsy(order, b""))
         put("particles", f"nemo-{name}", nemo(order, "d", name == "big"))
+        put("particles", f"gadget-{name}", gadget(order, name == "big"))
     put("particles", "tipsy-padded", tipsy(">", bytes(4)))
     put("particles", "nemo-single", nemo("<", "f", True))
+    put("particles", "gzip", gzip.compress(b"m,x,y,z,vx,vy,vz\n1,0.5,0,0,0,1,0\n", mtime=0))
+    star = "1.0 0.5 0 0 0 1 0 0 0.25 7" + " 0" * 10 + "\n"
+    put("particles", "petar-snapshot", "0 1 1.5\n" + star)
+    put("particles", "semicolons", "m;x;y;z;vx;vy;vz\n1;2;3;4;5;6;7\n")
     huge = struct.pack("<d5i", 0.0, 2**31 - 1, 3, 0, 2**31 - 1, 0)
     put("particles", "tipsy-claims", huge)
 

@@ -2,6 +2,7 @@
 
 mod below_floor;
 mod nearest;
+mod synonyms;
 
 pub use below_floor::{RunContext, StepBelowFloor};
 pub use nearest::nearest;
@@ -194,8 +195,8 @@ impl Error {
     }
 }
 
-/// Returns a text from outside in a form that is safe on a terminal: control characters are replaced by others of the
-/// same length in bytes. Line ends and tabs stay.
+/// Returns a text from outside in a form that is safe on a terminal: control characters, and others that are not seen, are
+/// replaced by ones of the same length in bytes. Line ends and tabs stay.
 #[must_use]
 pub fn printable(text: &str) -> String {
     let plain = |c: char| match c {
@@ -203,7 +204,30 @@ pub fn printable(text: &str) -> String {
         '\r' => ' ',
         '\0'..='\x1f' | '\x7f' => '?',
         '\u{80}'..='\u{9f}' => '\u{bf}',
+        // Signs of no width, fillers, marks of direction and of language are unseen, or change the order that is seen.
+        '\u{ad}' | '\u{34f}' | '\u{61c}' => '\u{bf}',
+        '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180e}' | '\u{3164}' | '\u{feff}' | '\u{ffa0}' => {
+            '\u{fffd}'
+        }
+        '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' => '\u{fffd}',
+        '\u{e0000}'..='\u{e0fff}' => '\u{1f532}',
         _ => c,
     };
     text.chars().map(plain).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn signs_that_are_not_seen_are_replaced_by_ones_of_the_same_length() {
+        let hidden = "a\u{7}b\u{200b}c\u{202e}d\u{feff}e\u{ad}f\u{e0041}g\u{9b}h\u{2066}i\u{61c}j\u{3164}";
+        let shown = printable(hidden);
+        assert_eq!(shown, "a?b\u{fffd}c\u{fffd}d\u{fffd}e\u{bf}f\u{1f532}g\u{bf}h\u{fffd}i\u{bf}j\u{fffd}");
+        assert_eq!(shown.len(), hidden.len());
+        for text in ["Hénon, 10⁻³ pc — α\n\tβ", "星団"] {
+            assert_eq!(printable(text), text);
+        }
+    }
 }

@@ -1,4 +1,5 @@
-//! Particles as text and as the binary files that tisane parses itself: csv, mcluster, nbody6, petar, nemo, tipsy.
+//! Particles as text and as the binary files that tisane parses itself: csv, mcluster, nbody6, petar, petar-snapshot,
+//! nemo, gadget-binary, tipsy; also packed by gzip.
 
 use super::{file, is_told};
 use std::path::Path;
@@ -6,7 +7,8 @@ use tisane::particles::components;
 use tisane_io::formats::{self, FileState};
 
 /// Formats that are not HDF5.
-const FORMATS: [&str; 6] = ["csv", "mcluster", "nbody6", "petar", "nemo", "tipsy"];
+const FORMATS: [&str; 8] =
+    ["csv", "mcluster", "nbody6", "petar", "petar-snapshot", "nemo", "gadget-binary", "tipsy"];
 /// Formats that lose no bit of a particle, but perhaps its id.
 const EXACT: [&str; 3] = ["csv", "nbody6", "nemo"];
 

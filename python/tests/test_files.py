@@ -159,7 +159,7 @@ def test_what_is_not_ours_is_told(tmp_path, runs):
     snapshot = tisane.load(runs["henon"]).snapshots.paths[0]
     assert isinstance(tisane.load(snapshot), tisane.Snapshot)
     assert tisane.load(runs["henon"] / "diagnostics.hdf5").rows == 3
-    with pytest.raises(FileNotFoundError, match="no such directory"):
+    with pytest.raises(FileNotFoundError, match="there is no such run"):
         tisane.load(tmp_path / "nothing")
     with pytest.raises(tisane.FormatError, match="config.toml"):
         tisane.load(tmp_path)

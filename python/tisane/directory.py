@@ -50,6 +50,17 @@ def read_summary(path: Path) -> dict:
     return parsed(path, json.loads, "JSON")
 
 
+def _runs_beside(directory: Path) -> str:
+    """The names of the runs beside a directory that does not exist, for its message."""
+    above = directory.parent
+    known = ("config.toml", "run.log", "summary.json", ENSEMBLE)
+    found = above.iterdir() if above.is_dir() else ()
+    runs = sorted(path.name for path in found if any((path / name).is_file() for name in known))
+    if not runs:
+        return ""
+    return f". In {above}/: {', '.join(runs[:8])}{', …' if len(runs) > 8 else ''}"
+
+
 class Run:
     """A run of tisane: what is in its output directory. Everything is read when it is first asked for.
 
@@ -67,7 +78,7 @@ class Run:
     def __init__(self, directory: str | os.PathLike):
         self.directory = Path(directory)
         if not self.directory.is_dir():
-            raise FileNotFoundError(f"{self.directory}: no such directory")
+            raise FileNotFoundError(f"{self.directory}: there is no such run{_runs_beside(self.directory)}")
         if not (self.directory / "config.toml").is_file():
             raise FormatError(f"{self.directory}: not the output directory of a run: it has no config.toml")
 

@@ -6,12 +6,16 @@ mod run_directory;
 use super::print;
 use std::path::Path;
 use tisane::error::Result;
+use tisane_io::directory::no_such_run;
 use tisane_io::formats::Datasets;
 use tisane_io::inspect::{describe, describe_as, describe_datasets};
 
 pub fn inspect(file: &Path, format: Option<&str>, datasets: Option<&Datasets>) -> Result<u8> {
     if let Some(datasets) = datasets {
         return print(&describe_datasets(file, datasets)?);
+    }
+    if !file.exists() && file.extension().is_none() {
+        return Err(no_such_run(file));
     }
     if file.is_dir() && format.is_none() {
         let is_ensemble = tisane_run::ensemble::is_ensemble(file);

@@ -4,7 +4,7 @@ use super::{LEFT_OUT, Verbosity, one_of, print, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::directory::PLOTS;
+use tisane_io::directory::{PLOTS, no_such_run};
 use tisane_io::table;
 use tisane_plot::ensemble;
 use tisane_plot::run::{self, Gallery};
@@ -139,6 +139,9 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
 /// Draws the chosen columns of all tables in one figure.
 fn of_columns(args: &PlotArgs) -> Result<(PathBuf, Figure)> {
     let source = |path: &PathBuf| -> Result<Source> {
+        if !path.exists() && path.extension().is_none() {
+            return Err(no_such_run(path));
+        }
         let (name, table) = if path.is_dir() {
             (run::name(path), run::diagnostics(path)?)
         } else {

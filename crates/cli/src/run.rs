@@ -196,7 +196,7 @@ pub(super) fn exit_code(reason: ExitReason) -> u8 {
 pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosity) -> Result<u8> {
     let ResumeArgs { dir, mut sets, t_end, engine, session } = args;
     if !dir.is_dir() {
-        return Err(Error::input(&dir, "there is no such directory").with_help("give the output directory of a run"));
+        return Err(directory::no_such_run(&dir));
     }
     utf8(&dir)?;
     if is_ensemble(&dir) {

@@ -43,6 +43,38 @@ pub fn run_marker(dir: &Path) -> Option<&'static str> {
     markers.into_iter().chain(diagnostics).find(|name| dir.join(name).exists())
 }
 
+/// Largest number of runs that a message names.
+const MOST_NAMED: usize = 8;
+
+/// Returns the error for the directory of a run that does not exist, with the runs beside it.
+#[must_use]
+pub fn no_such_run(dir: &Path) -> Error {
+    let help = "give the output directory of a run, by default runs/<name>/";
+    if dir.exists() {
+        return Error::input(dir, "this is a file").with_help(help);
+    }
+    let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let runs = runs_in(above);
+    let more = if runs.len() > MOST_NAMED { ", …" } else { "" };
+    let beside = match runs.len() {
+        0 => String::new(),
+        n => format!(". In {}/: {}{more}", above.display(), runs[..n.min(MOST_NAMED)].join(", ")),
+    };
+    Error::input(dir, format!("there is no such run{beside}")).with_help(help)
+}
+
+/// Returns the names of the directories of runs and ensembles in a directory, sorted.
+#[must_use]
+pub fn runs_in(dir: &Path) -> Vec<String> {
+    let entries = fs::read_dir(dir).into_iter().flatten().filter_map(std::result::Result::ok);
+    let is_run = |path: &PathBuf| path.is_dir() && (run_marker(path).is_some() || path.join(ENSEMBLE).is_file());
+    let runs = entries.map(|entry| entry.path()).filter(is_run);
+    let mut names: Vec<String> =
+        runs.filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned())).collect();
+    names.sort();
+    names
+}
+
 /// Returns the path of a snapshot in the directory of a run.
 #[must_use]
 pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
@@ -56,8 +88,7 @@ pub fn snapshot(dir: &Path, number: u64) -> PathBuf {
 /// [`Error::Input`] if there are none.
 pub fn snapshots(dir: &Path) -> Result<Vec<PathBuf>> {
     if !dir.is_dir() {
-        let what = if dir.exists() { "this is a file" } else { "there is no such directory" };
-        return Err(Error::input(dir, what).with_help("give the output directory of a run"));
+        return Err(no_such_run(dir));
     }
     let of_run = dir.join(SNAPSHOTS);
     let found = numbered(if of_run.is_dir() { &of_run } else { dir })?;

@@ -56,11 +56,16 @@ impl Default for Phase {
 }
 
 /// Reads a table: HDF5 of AMUSE, or CSV with the columns `a`, `e`, `i`, `node`, `pericentre`, one of `t_pericentre` and
-/// `mean_anomaly`, and optionally `m`; with the header of ECSV in the units that this states.
+/// `mean_anomaly`, and optionally `m`; with the header of ECSV in the units that this states; also packed by gzip.
 ///
 /// # Errors
 /// [`Error::Input`] with the column and row if a column is missing or a value is not a finite number.
 pub fn read(path: &Path) -> Result<ElementTable> {
+    formats::unpacked(path, read_plain)
+}
+
+/// Reads a table that is not packed.
+fn read_plain(path: &Path) -> Result<ElementTable> {
     if formats::head(path)?.starts_with(SIGNATURE) {
         return formats::amuse_elements(path);
     }

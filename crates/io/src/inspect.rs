@@ -25,6 +25,14 @@ use tisane::units::{Dimension, Units};
 pub fn describe(path: &Path) -> Result<String> {
     let mut page = Page::default();
     page.line("file", path.display());
+    if formats::is_packed(path) {
+        page.line("packed", "by gzip");
+    }
+    formats::unpacked(path, |content| describe_content(&mut page, content))?;
+    Ok(page.0)
+}
+
+fn describe_content(page: &mut Page, path: &Path) -> Result<()> {
     let probe = FileProbe::open(path)?;
     let guesses = formats::detect(path)?;
     let third_party = guesses.first().is_some_and(|(_, guess)| guess.sure) && !probe.is_from_tisane();
@@ -32,17 +40,30 @@ pub fn describe(path: &Path) -> Result<String> {
         if let Some(error) = formats::unrecognised(path, &probe) {
             return Err(error);
         }
-        describe_hdf5(&mut page, path)?;
+        describe_hdf5(page, path)?;
     } else if let Some(journal) = Journal::from_csv(&probe.head) {
         page.line("kind", format!("{}, CSV", FileKind::from_journal(journal).text()));
-        describe_table(&mut page, &table::read_csv(path)?, None);
+        describe_table(page, &table::read_csv(path)?, None);
+    } else if is_table(&probe.head) {
+        let table = table::read(path)?;
+        page.line("kind", format!("{}, CSV", FileKind::Table.text()));
+        page.line("title", &table.title);
+        describe_table(page, &table, None);
     } else if !guesses.is_empty() {
-        describe_particles(&mut page, &formats::read(path, None)?);
+        describe_particles(page, &formats::read(path, None)?);
     } else {
         let help = format!("{}; and the checkpoints and journals of its runs", formats::known());
-        return Err(Error::input(path, "not a file that tisane reads").with_help(help));
+        let other = || Error::input(path, "not a file that tisane reads").with_help(help);
+        return Err(formats::unreadable(path, &probe).unwrap_or_else(other));
     }
-    Ok(page.0)
+    Ok(())
+}
+
+/// Returns true for a table as tisane writes it: its comments describe columns.
+fn is_table(head: &[u8]) -> bool {
+    let text = String::from_utf8_lossy(head);
+    let mut comments = text.lines().take_while(|line| line.starts_with('#'));
+    comments.any(|line| line.starts_with("# column ") && line.contains(": "))
 }
 
 /// Describes a file of particles in the given format, for content that fits several formats.

@@ -54,6 +54,7 @@ pub mod journal;
 pub mod lock;
 pub mod machine;
 mod named_columns;
+mod number;
 pub mod pace;
 pub mod provenance;
 pub mod regular_file;

@@ -5,7 +5,7 @@ use super::{Axis, Figure, Mark, Panel, Scale, Series, journals, snapshots, subsy
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::time::LEVELS;
-use tisane_io::directory::CONFIG;
+use tisane_io::directory::{CONFIG, no_such_run};
 use tisane_io::fields::Journal;
 use tisane_io::table::{self, Table};
 
@@ -69,7 +69,7 @@ pub fn diagnostics(dir: &Path) -> Result<Table> {
     let names = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
     let [csv, hdf5] = names.map(|name| dir.join(name));
     if !dir.exists() {
-        return Err(Error::input(dir, "no such file or directory"));
+        return Err(no_such_run(dir));
     }
     if is_ensemble(dir) {
         let help = "its tables are members.csv and series.csv there";

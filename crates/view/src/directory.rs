@@ -41,7 +41,7 @@ impl RunDirectory {
     /// [`Error::Input`] if it is not the directory of a run.
     pub fn open(dir: &Path) -> Result<Self> {
         if !dir.is_dir() {
-            return Err(Error::input(dir, "there is no such directory").with_help("give the output directory of a run"));
+            return Err(directory::no_such_run(dir));
         }
         if !dir.join(CONFIG).is_file() {
             return Err(Error::input(dir, format!("not the output directory of a run: there is no {CONFIG}"))

@@ -152,7 +152,7 @@ fn what_has_no_snapshots_is_told() {
     let folder = Folder::new("[run]\nname = \"r\"\nt_end = 1\n[initial.plummer]\nn = 1\n");
     fs::create_dir(folder.path("empty")).unwrap();
     folder.tisane(&["analyze", "empty"]).exits(2).says(&["not the output directory of a run"]);
-    folder.tisane(&["analyze", "nothing"]).exits(2).says(&["no such directory"]);
+    folder.tisane(&["analyze", "nothing"]).exits(2).says(&["there is no such run"]);
     folder.tisane(&["analyze", "run.toml"]).exits(2).says(&["this is a file"]);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
     folder.tisane(&["analyze", "o", "--output", "o"]).exits(2).says(&["would replace its cluster.csv"]);

@@ -59,7 +59,8 @@ fn particles_are_shown_in_every_format() {
 #[test]
 fn what_cannot_be_read_is_told_with_what_can() {
     for (name, content, expected) in [
-        ("a.toml", &b"[run]\nname = 1\n"[..], "not a file that tisane reads"),
+        ("a.toml", &b"[list]\nname = 1\n"[..], "not a file that tisane reads"),
+        ("a.toml", b"[run]\nname = 1\n", "this is a configuration of a run"),
         ("a.csv", b"", "empty"),
         ("a.csv", b"m,x,y,z,vx,vy,vz\n1,2,3,4,5,6\n", "line 2"),
         ("a.hdf5", b"\x89HDF\r\n\x1a\n and then not", "not HDF5"),
@@ -77,4 +78,13 @@ fn what_cannot_be_read_is_told_with_what_can() {
     }
     let missing = inspect::describe(std::path::Path::new("no such")).expect_err("missing");
     assert!(missing.to_string().contains("no such file"), "{missing}");
+}
+
+#[test]
+fn tables_of_ensembles_and_studies_are_described() {
+    let table = "# Members\n# seed: 1\n# column member: number of the member\n# column end: why it ended\n\
+                 member [1],end\n0,finished\n1,dissolved\n";
+    let page = describe("members.csv", table.as_bytes()).expect("a table");
+    assert_shows(&page, &[("kind", "tisane table, CSV"), ("title", "Members"), ("rows", "2"), ("columns", "2")]);
+    assert_shows(&page, &[("  member", "1.0"), ("  end", "dissolved")]);
 }

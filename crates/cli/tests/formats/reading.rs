@@ -129,5 +129,20 @@ fn orbital_elements_written_by_amuse_are_said_to_be_no_state() {
 fn every_format_is_listed_once() {
     let mut names: Vec<_> = FORMATS.iter().map(|format| format.name).collect();
     names.sort_unstable();
-    assert_eq!(names, ["amuse", "csv", "gadget", "mcluster", "nbody6", "nemo", "petar", "tipsy", "tisane"]);
+    assert_eq!(
+        names,
+        [
+            "amuse",
+            "csv",
+            "gadget",
+            "gadget-binary",
+            "mcluster",
+            "nbody6",
+            "nemo",
+            "petar",
+            "petar-snapshot",
+            "tipsy",
+            "tisane"
+        ]
+    );
 }

@@ -163,7 +163,7 @@ fn what_cannot_be_filmed_is_told() {
     fs::create_dir(folder.path("bare")).unwrap();
     fs::create_dir(folder.path("lost")).unwrap();
     folder.write("lost/config.toml", "");
-    movie(&folder, &["nowhere"]).exits(2).says(&["nowhere", "no such directory"]);
+    movie(&folder, &["nowhere"]).exits(2).says(&["nowhere", "there is no such run"]);
     movie(&folder, &["bare"]).exits(2).says(&["not the output directory of a run"]);
     movie(&folder, &["lost"]).exits(2).says(&["a run without snapshots"]);
     movie(&folder, &["r", "--plane", "xw"]).exits(2).says(&["xw", "xy"]);

@@ -417,7 +417,7 @@ fn a_run_under_way_is_shown_as_it_grows() {
 fn what_is_no_run_is_told() {
     let folder = finished();
     fs::create_dir(folder.path("empty")).unwrap();
-    folder.tisane(&["view", "nowhere"]).exits(2).says(&["nowhere", "there is no such directory"]);
+    folder.tisane(&["view", "nowhere"]).exits(2).says(&["nowhere", "there is no such run"]);
     folder.tisane(&["view", "empty"]).exits(2).says(&["not the output directory of a run", "config.toml"]);
     folder.tisane(&["view", "runs/small/config.toml"]).exits(2);
     let view = Served::start(&folder, "runs/small");

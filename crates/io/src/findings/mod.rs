@@ -75,8 +75,7 @@ impl Findings {
     pub fn read(dir: &Path) -> Result<Self> {
         let help = "give the output directory of a run, by default runs/<name>/";
         if !dir.is_dir() {
-            let what = if dir.exists() { "this is a file" } else { "there is no such directory" };
-            return Err(Error::input(dir, what).with_help(help));
+            return Err(directory::no_such_run(dir));
         }
         if directory::run_marker(dir).is_none() {
             let problem = format!("not the output directory of a run: it has no {CONFIG} and no journals");

@@ -392,7 +392,7 @@ fn without_a_checkpoint_the_newest_snapshot_is_taken() {
 fn only_the_directory_of_a_run_is_explained() {
     let dir = tempfile::tempdir().unwrap();
     fs::write(dir.path().join("file"), "").unwrap();
-    for (path, why) in [("", "not the output directory of a run"), ("none", "no such directory"), ("file", "a file")] {
+    for (path, why) in [("", "not the output directory of a run"), ("none", "no such run"), ("file", "a file")] {
         let error = Findings::read(&dir.path().join(path)).unwrap_err();
         assert!(error.to_string().contains(why) && error.exit_code() == 2, "{error}");
     }

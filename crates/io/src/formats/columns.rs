@@ -1,8 +1,9 @@
 //! Text files with the seven columns m x y z vx vy vz, as several programs write them.
 
 use super::state::{FileState, Locations};
-use super::text::{Lines, first_content_line, number, number_at};
+use super::text::{Lines, first_content_line, number_at};
 use crate::atomic::write_atomically;
+use crate::number::number;
 use std::fmt::Write as _;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;

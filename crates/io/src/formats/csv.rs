@@ -9,8 +9,9 @@ use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
+use super::column_names::meant;
 use super::unit_text::{LENGTH, MASS, VELOCITY};
-use super::{Format, WritableUnits, Writer, nearest};
+use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::particles::{NamedColumn, Particles};
 use tisane::units::Units;
@@ -151,10 +152,8 @@ fn header(path: &Path, (line, text): (u64, &str), (wanted, blanks): (&[String], 
     for (column, name) in names.iter().enumerate() {
         let is_wanted = wanted.iter().any(|wanted| wanted == name);
         if !REQUIRED.contains(name) && ![ID, RADIUS].contains(name) && !is_wanted {
-            // A number is not a misspelt name: the header is missing.
-            let is_number = name.parse::<f64>().is_ok();
-            let guess = nearest(name, REQUIRED.into_iter().chain([ID, RADIUS]));
-            let guess = if is_number { String::new() } else { format!(" (nearest: {guess})") };
+            let valid: Vec<&str> = REQUIRED.into_iter().chain([ID, RADIUS]).collect();
+            let guess = meant(name, &valid).map(|guess| format!(" (nearest: {guess})")).unwrap_or_default();
             return Err(wrong(format!("column {} is {}: not a column of this format{guess}", column + 1, shown(name))));
         }
         if names[..column].contains(name) {
@@ -173,7 +172,9 @@ fn header(path: &Path, (line, text): (u64, &str), (wanted, blanks): (&[String], 
 
 /// Parses an id in the given line.
 fn id_at(path: &Path, line: u64, word: &str) -> Result<u64> {
-    word.parse().map_err(|_| {
+    // The library takes a sign too.
+    let digits = word.bytes().all(|byte| byte.is_ascii_digit());
+    word.parse().ok().filter(|_| digits).ok_or_else(|| {
         let found = shown(word);
         let problem = format!("line {line}, column {ID}: expected a whole number from 0 to 2^64 - 1, found {found}");
         Error::input(path, problem)

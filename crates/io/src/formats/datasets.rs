@@ -1,5 +1,6 @@
 //! Particles in an HDF5 file of any layout, in datasets that the user names.
 
+use super::gzip::unpacked;
 use super::sniff::{FileProbe, head};
 use super::state::{FileState, Locations};
 use super::validate::validate;
@@ -19,7 +20,8 @@ const MOST_NOTED: usize = 8;
 /// Lines that name datasets, where no names suggest themselves.
 const TEMPLATE: &str = "mass = \"…\"\nposition = \"…\"\nvelocity = \"…\"";
 
-/// Datasets of the particles in an HDF5 file of any layout. Paths start at the root group: `particle/mass`.
+/// Datasets of the particles in an HDF5 file of any layout. Paths start at the root group: `particle/mass`. A column of a
+/// compound table is `stars:mass`, one of a table of numbers, counted from 0, `phase:0`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Datasets {
@@ -80,7 +82,8 @@ impl Datasets {
                 return Some((*key, "expected the path of a dataset, found empty text".to_owned()));
             }
             let (first, _) = named[..at].iter().find(|(_, other)| other == path)?;
-            Some((*key, format!("the dataset {path:?} was named for {first} already")))
+            let columns = "columns of one table are named as \"stars:mass\", or with their numbers as \"phase:0\"";
+            Some((*key, format!("the dataset {path:?} was named for {first} already; {columns}")))
         };
         named.iter().enumerate().filter_map(mistake).collect()
     }
@@ -108,6 +111,18 @@ impl From<DatasetsError> for Error {
 /// [`Error::Input`] if the file is missing, not a regular file or not HDF5, if a dataset is missing, of another shape,
 /// not of numbers, or stored elsewhere, or if it holds unphysical values.
 pub fn read_datasets(path: &Path, datasets: &Datasets) -> Result<FileState, DatasetsError> {
+    let mut key = None;
+    let state = unpacked(path, |content| {
+        read_plain(content, datasets).map_err(|error| {
+            key = error.key;
+            error.error
+        })
+    });
+    state.map_err(|error| DatasetsError { key, error })
+}
+
+/// Reads a file that is not packed.
+fn read_plain(path: &Path, datasets: &Datasets) -> Result<FileState, DatasetsError> {
     let of_file = |error| DatasetsError { key: None, error };
     head(path).map_err(of_file)?;
     let file = ThirdPartyFile::open(path).map_err(of_file)?;
@@ -160,7 +175,13 @@ impl Reader<'_> {
             } else {
                 format!("the dataset of the masses has {n} rows: name datasets of the same particles")
             };
-            let error = if width == 3 || found != n { error.with_help(help) } else { error };
+            let error = match (width == 3 || found != n, &error) {
+                (true, _) => error.with_help(help),
+                (false, Error::Input { help: None, problem, .. }) if problem.contains("found shape") => {
+                    error.with_help(format!("a column of a table is named with its number, from 0 on: \"{dataset}:0\""))
+                }
+                _ => error,
+            };
             DatasetsError { key: Some(key), error }
         })
     }
@@ -240,21 +261,28 @@ fn describe_unrecognised(path: &Path, file: &ThirdPartyFile) -> Error {
     if contents.datasets.is_empty() {
         return Error::input(path, format!("{layout}, without datasets")).with_help(super::known());
     }
-    let named = propose(&contents.datasets);
+    if let Some((filter, remedy)) = contents.datasets.iter().find_map(|dataset| dataset.packed.as_ref()) {
+        let problem = format!("HDF5 with values packed by {filter}, which tisane cannot unpack; its datasets:\n{contents}");
+        return Error::input(path, problem.trim_end()).with_help(printable(remedy));
+    }
+    let named = propose(&contents.datasets).or_else(|| seven_columns(&contents.datasets));
+    let by_number = named.as_ref().is_some_and(|named| named.mass.ends_with(":0"));
+    let order = if by_number { "\nif the columns are m x y z vx vy vz, in this order" } else { "" };
     let lines = named.as_ref().map_or_else(|| TEMPLATE.to_owned(), |named| as_toml(named, "\n"));
     let section = format!("  [initial.file.datasets]\n  {}", lines.replace('\n', "\n  "));
     let option = named.map_or_else(|| TEMPLATE.replace('\n', ", "), |named| as_toml(&named, ", "));
     let problem = format!("{layout}; its datasets, with shape and type:\n{contents}");
     Error::input(path, problem.trim_end()).with_help(printable(&format!(
         "name those of the particles in the configuration:\n{section}\nor, with tisane inspect and tisane convert: \
-         --datasets '{{ {option} }}'"
+         --datasets '{{ {option} }}'{order}"
     )))
 }
 
 /// Returns the datasets that hold the particles by their names and shapes, in one group; [`None`] if they are not clear.
 fn propose(datasets: &[DatasetInfo]) -> Option<Datasets> {
     let split = |dataset: &DatasetInfo| {
-        let (above, name) = dataset.path.rsplit_once('/').unwrap_or(("", &dataset.path));
+        // Columns of a compound table are together as datasets of a group are.
+        let (above, name) = dataset.path.rsplit_once(['/', ':']).unwrap_or(("", &dataset.path));
         (above.to_owned(), name.to_lowercase())
     };
     let find = |above: &str, shape: &[usize], fits: &dyn Fn(&str) -> bool| {
@@ -281,6 +309,17 @@ fn propose(datasets: &[DatasetInfo]) -> Option<Datasets> {
         // What is called radius may be a distance from the centre.
         Some(Datasets { mass: mass.path.clone(), position, velocity, id, radius: None, columns: BTreeMap::new() })
     })
+}
+
+/// Returns the columns of a table of seven or more in the order of the text formats; [`None`] unless there is one such.
+fn seven_columns(datasets: &[DatasetInfo]) -> Option<Datasets> {
+    let is_table = |dataset: &&DatasetInfo| matches!(dataset.shape[..], [_, columns] if columns >= 7);
+    let mut tables = datasets.iter().filter(is_table);
+    let (table, None) = (tables.next()?, tables.next()) else { return None };
+    let column = |k: usize| format!("{}:{k}", table.path);
+    let three = |first: usize| VectorDatasets::Three([column(first), column(first + 1), column(first + 2)]);
+    let (mass, position, velocity) = (column(0), three(1), three(4));
+    Some(Datasets { mass, position, velocity, id: None, radius: None, columns: BTreeMap::new() })
 }
 
 /// Returns the keys as TOML, with `between` between them.

@@ -2,7 +2,7 @@
 //! `PartType0` … `PartType5`, one for each type of particle. All become point masses here. Files are written with
 //! stars, type 4, in double precision.
 
-use super::gadget_header::{self, GadgetHeader};
+use super::gadget_header::{self, GadgetHeader, KINDS};
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::{Format, WritableUnits, Writer};
@@ -26,9 +26,6 @@ pub(super) const FORMAT: Format = Format {
     writer: Some(Writer { units: WritableUnits::Named, radii: false, loses: "nothing", write }),
 };
 
-/// Names of the particle types by number; SWIFT has a seventh.
-const KINDS: [&str; 7] = ["gas", "halo", "disk", "bulge", "stars", "black holes or boundary", "neutrinos"];
-
 /// Recognises HDF5 with a header of particle numbers.
 fn detect(probe: &FileProbe) -> Option<Guess> {
     let root = probe.hdf5.as_ref()?.root();
@@ -46,8 +43,8 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let file = ThirdPartyFile::open(path)?;
     let GadgetHeader { counts, masses, time, units, h, mut notes } = gadget_header::read(&file)?;
     let root = file.root();
-    let (mut all, mut merged, mut ids) = (FlatColumns::default(), Vec::new(), Some(Vec::new()));
-    for (number, kind) in KINDS.iter().enumerate() {
+    let (mut all, mut here, mut ids) = (FlatColumns::default(), [0.0; KINDS.len()], Some(Vec::new()));
+    for (number, kind) in KINDS.into_iter().enumerate() {
         let claimed = counts.get(number).copied();
         let Some(group) = root.group(&format!("PartType{number}")) else {
             if let Some(n) = claimed.filter(|n| *n > 0.0) {
@@ -56,19 +53,18 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
             }
             continue;
         };
-        let n = kind_of(&group, claimed, masses.get(number).copied().unwrap_or(0.0), &mut all)?;
-        if n > 0 {
-            merged.push(format!("{n} {kind} (PartType{number})"));
-        }
+        let mass = masses.get(number).copied().unwrap_or(0.0);
+        let first = all.mass.len();
+        let n = kind_of(&group, claimed, mass, &mut all)?;
+        notes.extend(two_masses(kind, mass, &all.mass[first..]));
+        here[number] = n as f64;
         match &mut ids {
             Some(ids) if group.has("ParticleIDs") => ids.extend(group.ids("ParticleIDs", n)?),
             _ if n > 0 => ids = None,
             _ => {}
         }
     }
-    if merged.len() > 1 {
-        notes.push(format!("{} were merged: all become point masses", merged.join(", ")));
-    }
+    notes.extend(gadget_header::merged(&here));
     if h != 1.0 {
         all.mass.iter_mut().for_each(|m| *m /= h);
         all.pos.iter_mut().for_each(|x| *x /= h);
@@ -107,6 +103,20 @@ fn kind_of(group: &ThirdPartyGroup<'_>, claimed: Option<f64>, mass: f64, all: &m
         None => return Err(group.error("Masses", "no such dataset, and no mass in /Header/MassTable")),
     }
     Ok(n)
+}
+
+/// Returns a remark if the masses of a type differ from the one that the header has for it, to more than the rounding of
+/// 4-byte floats.
+fn two_masses(kind: &str, of_header: f64, masses: &[f64]) -> Option<String> {
+    let differs = |mass: &f64| (mass - of_header).abs() > 1e-6 * of_header;
+    if of_header <= 0.0 || !masses.iter().any(differs) {
+        return None;
+    }
+    let [least, most] = masses.iter().fold([f64::INFINITY, 0.0f64], |[a, b], &m| [a.min(m), b.max(m)]);
+    Some(format!(
+        "the header contradicts the masses of {kind}: {of_header} in MassTable, but {least} to {most} in the file, which \
+         were read"
+    ))
 }
 
 /// Writes a file.

@@ -5,18 +5,25 @@
 
 mod amuse;
 mod amuse_units;
+mod column_names;
 mod columns;
 mod csv;
 mod datasets;
 mod ecsv;
 mod gadget;
+mod gadget_binary;
 mod gadget_header;
+mod gadget_records;
+mod gzip;
+mod kinds;
+mod layouts;
 mod mcluster;
 mod native;
 mod nbody6;
 mod nemo;
 mod nemo_items;
 mod petar;
+mod petar_snapshot;
 mod physical;
 mod sniff;
 mod state;
@@ -27,6 +34,7 @@ mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
 pub(crate) use datasets::unrecognised;
+pub(crate) use gzip::{is_packed, unpacked};
 pub use datasets::{Datasets, DatasetsError, VectorDatasets, read_datasets};
 pub(crate) use ecsv::Header as EcsvHeader;
 pub use sniff::Guess;
@@ -90,12 +98,17 @@ pub const FORMATS: &[Format] = &[
     gadget::FORMAT,
     native::FORMAT,
     nemo::FORMAT,
+    gadget_binary::FORMAT,
     tipsy::FORMAT,
     csv::FORMAT,
     mcluster::FORMAT,
+    petar_snapshot::FORMAT,
     nbody6::FORMAT,
     petar::FORMAT,
 ];
+
+/// Formats of text whose layout is checked before they are read.
+const TEXT_FORMATS: [&str; 3] = ["csv", "nbody6", "petar"];
 
 /// Reads a file of particles and checks it with [`validate()`]. `format` is a name of [`FORMATS`]; [`None`] detects
 /// it from the content.
@@ -113,6 +126,15 @@ pub fn read(path: &Path, format: Option<&str>) -> Result<FileState> {
 /// As [`read`].
 pub fn read_with_columns(path: &Path, format: Option<&str>, columns: &[String]) -> Result<FileState> {
     let named = format.map(|name| by_name(path, name)).transpose()?;
+    if is_packed(path) {
+        let state = unpacked(path, |content| read_plain(content, named, columns))?;
+        return Ok(FileState { guess: format!("packed by gzip; {}", state.guess), ..state });
+    }
+    read_plain(path, named, columns)
+}
+
+/// Reads a file that is not packed.
+fn read_plain(path: &Path, named: Option<&'static Format>, columns: &[String]) -> Result<FileState> {
     let probe = FileProbe::open(path)?;
     let (chosen, guess) = match (named, guesses(&probe)) {
         (Some(named), found) => match found.first() {
@@ -123,8 +145,13 @@ pub fn read_with_columns(path: &Path, format: Option<&str>, columns: &[String]) 
             // No other format is certain: the reader of the given one reports the precise problem.
             _ => (named, "as named".to_owned()),
         },
-        (None, found) => best_guess(&found).ok_or_else(|| unknown(path))?,
+        (None, found) => best_guess(&found).ok_or_else(|| unknown(path, &probe))?,
     };
+    if TEXT_FORMATS.contains(&chosen.name)
+        && let Some(error) = unreadable(path, &probe)
+    {
+        return Err(error);
+    }
     drop(probe);
     let state = FileState { guess, ..(chosen.read)(path, columns)? };
     validate(path, &state)?;
@@ -200,11 +227,13 @@ pub fn by_name(path: &Path, name: &str) -> Result<&'static Format> {
     })
 }
 
-/// Returns the name most similar to `word`; an empty string if there are no names.
+/// Returns the name that is meant by `word`, or else the most similar one; an empty string if there are no names.
 #[must_use]
 pub fn nearest<'a>(word: &str, names: impl Iterator<Item = &'a str>) -> &'a str {
+    let names: Vec<&str> = names.collect();
     let like = |name: &str| strsim::jaro_winkler(word, name);
-    names.max_by(|a, b| like(a).total_cmp(&like(b))).unwrap_or_default()
+    let likest = || names.iter().copied().max_by(|a, b| like(a).total_cmp(&like(b)));
+    tisane::error::nearest(word, &names).or_else(likest).unwrap_or_default()
 }
 
 /// Returns the error for a file whose content is not in the given format.
@@ -213,9 +242,15 @@ fn mismatch(path: &Path, named: &Format, found: &Format) -> Error {
     Error::input(path, problem).with_help(format!("format = \"{}\", or leave the format out", found.name))
 }
 
-/// Returns the error for a file in no known format.
-fn unknown(path: &Path) -> Error {
-    Error::input(path, "not in a format that tisane reads").with_help(known())
+/// Returns the error for a file in no known format: a well-known kind that is not read, or a list of those that are.
+fn unknown(path: &Path, probe: &FileProbe) -> Error {
+    let found = unreadable(path, probe);
+    found.unwrap_or_else(|| Error::input(path, "not in a format that tisane reads").with_help(known()))
+}
+
+/// Returns the error for a file of a well-known kind that is not read; [`None`] if it is of none.
+pub(crate) fn unreadable(path: &Path, probe: &FileProbe) -> Option<Error> {
+    kinds::unreadable(path, probe).or_else(|| layouts::unreadable(path, &probe.head))
 }
 
 /// Lists the formats, as a help text.

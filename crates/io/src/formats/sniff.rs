@@ -16,6 +16,8 @@ const HEAD: u64 = 4096;
 pub(crate) struct FileProbe {
     /// First bytes of the file, up to 4096.
     pub(crate) head: Vec<u8>,
+    /// Length of the file in bytes.
+    pub(super) length: u64,
     /// Open file, if it is valid HDF5.
     pub(super) hdf5: Option<ThirdPartyFile>,
 }
@@ -28,7 +30,8 @@ impl FileProbe {
     pub(crate) fn open(path: &Path) -> Result<Self> {
         let head = head(path)?;
         let hdf5 = if head.starts_with(SIGNATURE) { ThirdPartyFile::open(path).ok() } else { None };
-        Ok(Self { head, hdf5 })
+        let length = std::fs::metadata(path).map_err(|e| Error::input(path, e))?.len();
+        Ok(Self { head, length, hdf5 })
     }
 
     /// Returns true if the file starts with the signature of HDF5.

@@ -1,5 +1,6 @@
 //! Helpers of the text formats.
 
+use crate::number::{number, vanishes};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -63,20 +64,24 @@ pub(super) fn first_content_line(head: &[u8]) -> Option<String> {
     text.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).map(str::to_owned)
 }
 
-/// Parses a number, also in Fortran's notation `1.5D+00`.
-pub(super) fn number(word: &str) -> Option<f64> {
-    word.parse().ok().or_else(|| word.replace(['d', 'D'], "e").parse().ok())
-}
-
 /// Parses a number in the given line and column.
 ///
 /// # Errors
-/// [`Error::Input`] with the line, the column and the text found.
+/// [`Error::Input`] with the line, the column and the text found, also for a number that would be rounded to 0.
 pub(super) fn number_at(path: &Path, line: u64, column: &str, word: &str) -> Result<f64> {
-    number(word).ok_or_else(|| {
-        let problem = format!("line {line}, column {column}: expected a number, found {}", shown(word));
-        Error::input(path, problem)
-    })
+    let place = || format!("line {line}, column {column}");
+    match number(word) {
+        Some(0.0) if vanishes(word) => {
+            let problem = format!("{}: {} is too small for an 8-byte float: it would be 0", place(), shown(word));
+            Err(Error::input(path, problem).with_help("write 0 if it is meant, or choose other units"))
+        }
+        Some(value) => Ok(value),
+        None => {
+            let error = Error::input(path, format!("{}: expected a number, found {}", place(), shown(word)));
+            let stars = word.len() > 1 && word.bytes().all(|byte| byte == b'*');
+            Err(if stars { error.with_help("Fortran writes stars for a number too long for its field") } else { error })
+        }
+    }
 }
 
 /// Quotes a piece of a file for a message: escaped, at most 40 characters.
@@ -89,15 +94,6 @@ pub(super) fn shown(word: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn fortran_exponents_are_numbers_and_words_are_not() {
-        assert_eq!(number("1.5D+02"), Some(150.0));
-        assert_eq!(number("-2d-1"), Some(-0.2));
-        assert_eq!(number("1e3"), Some(1000.0));
-        assert_eq!(number("dd"), None);
-        assert_eq!(number(""), None);
-    }
 
     #[test]
     fn the_first_content_line_skips_comments_and_refuses_binary() {

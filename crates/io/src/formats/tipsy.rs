@@ -1,6 +1,7 @@
 //! Tipsy binary files (Katz & Quinn, TIPSY; the same layout in PKDGRAV, Gasoline and Bonsai): a header, then gas, dark
-//! and star records of 4-byte floats. All become point masses here. Either byte order; the header is 28 bytes, or 32
-//! where a C compiler padded it to 8. The header and a record are read in fewer lines than binrw takes to declare them.
+//! and star records of 4-byte floats, in some programs of 8-byte ones. All become point masses here. Either byte order;
+//! the header is 28 bytes, or 32 where a C compiler padded it to 8. The header and a record are read in fewer lines than
+//! binrw takes to declare them.
 
 use super::columns::{Columns, lost_ids, row};
 use super::sniff::{FileProbe, Guess};
@@ -28,13 +29,15 @@ pub(super) const FORMAT: Format = Format {
     }),
 };
 
-/// Kinds of records in file order: name, length in 4-byte floats, index of the softening length. A record starts with
+/// Kinds of records in file order: name, number of floats, index of the softening length. A record starts with
 /// m, x, y, z, vx, vy, vz.
 const KINDS: [(&str, usize, usize); 3] = [("gas", 12, 9), ("dark", 9, 7), ("star", 11, 9)];
 /// Size of the header in bytes, without padding.
 const HEADER: usize = 28;
+/// Sizes of the floats of a file in bytes.
+const WIDTHS: [usize; 2] = [4, 8];
 /// Size of the longest record in bytes.
-const LONGEST_RECORD: usize = 12 * 4;
+const LONGEST_RECORD: usize = 12 * 8;
 
 /// Header: double time; int nbodies, ndim, nsph, ndark, nstar.
 struct TipsyHeader {
@@ -50,8 +53,40 @@ impl TipsyHeader {
     fn parse(head: &[u8]) -> Option<Self> {
         let head: &[u8; HEADER] = head.first_chunk()?;
         [false, true].into_iter().map(|big_endian| Self::in_order(head, big_endian)).find_map(|(header, dimensions)| {
-            let sum: u64 = header.counts.iter().map(|&n| u64::from(n)).sum();
-            (dimensions == 3 && sum == u64::from(header.total)).then_some(header)
+            (dimensions == 3 && header.sum() == u64::from(header.total)).then_some(header)
+        })
+    }
+
+    /// Describes what is wrong with the header of a file whose length is that of the particles in it, in one of the byte
+    /// orders; [`None`] if there is no such header.
+    fn almost(head: &[u8], length: u64) -> Option<String> {
+        let head: &[u8; HEADER] = head.first_chunk()?;
+        let orders = [false, true].into_iter().map(|big_endian| Self::in_order(head, big_endian));
+        let fits = |(header, dimensions): &(Self, u32)| {
+            let plausible = *dimensions == 3 || header.sum() == u64::from(header.total);
+            plausible && header.sum() > 0 && header.layout(length).is_some()
+        };
+        let (header, dimensions) = orders.into_iter().find(fits)?;
+        let [gas, dark, star] = header.counts;
+        Some(if dimensions == 3 {
+            format!("the header has {} particles in all, but {gas} gas + {dark} dark + {star} star = {}, and \
+                     {length} bytes are those of {1}", header.total, header.sum())
+        } else {
+            format!("the header has {dimensions} dimensions: expected 3")
+        })
+    }
+
+    /// Returns the number of particles of all kinds.
+    fn sum(&self) -> u64 {
+        self.counts.iter().map(|&n| u64::from(n)).sum()
+    }
+
+    /// Returns the size of a float, and that of the padding of the header, in a file of this length, which must fit the
+    /// header exactly.
+    fn layout(&self, length: u64) -> Option<(usize, u64)> {
+        WIDTHS.into_iter().find_map(|width| {
+            let padding = length.checked_sub(HEADER as u64 + self.body(width))?;
+            (padding == 0 || padding == 4).then_some((width, padding))
         })
     }
 
@@ -64,15 +99,19 @@ impl TipsyHeader {
         (Self { big_endian, time, total: int(8), counts: [int(16), int(20), int(24)] }, int(12))
     }
 
-    /// Returns the size of all records in bytes: below 2³² · 3 · 48, without overflow.
-    fn body(&self) -> u64 {
-        self.counts.iter().zip(KINDS).map(|(&n, (_, floats, _))| u64::from(n) * floats as u64 * 4).sum()
+    /// Returns the size of all records, of floats of `width` bytes: below 2³² · 3 · 96, without overflow.
+    fn body(&self, width: usize) -> u64 {
+        self.counts.iter().zip(KINDS).map(|(&n, (_, floats, _))| u64::from(n) * (floats * width) as u64).sum()
     }
 }
 
-/// Recognises a consistent header in either byte order.
+/// Recognises a header in either byte order that is consistent, or fits the length of the file.
 fn detect(probe: &FileProbe) -> Option<Guess> {
-    let order = if TipsyHeader::parse(&probe.head)?.big_endian { "big" } else { "little" };
+    let Some(header) = TipsyHeader::parse(&probe.head) else {
+        let problem = TipsyHeader::almost(&probe.head, probe.length)?;
+        return Guess::sure(format!("the length of a Tipsy file, though {problem}"));
+    };
+    let order = if header.big_endian { "big" } else { "little" };
     Guess::sure(format!("a Tipsy header in {order}-endian order: 3 dimensions, counts that add up"))
 }
 
@@ -84,14 +123,16 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let mut file = BufReader::new(file);
     let mut head = Vec::new();
     file.by_ref().take(HEADER as u64).read_to_end(&mut head).map_err(failed)?;
-    let header = TipsyHeader::parse(&head).ok_or_else(|| not_tipsy(path, length))?;
+    let header = TipsyHeader::parse(&head).ok_or_else(|| not_tipsy(path, &head, length))?;
     // The size of the file must match the header exactly before anything is allocated.
-    let padding = length.checked_sub(HEADER as u64 + header.body()).filter(|&rest| rest == 0 || rest == 4);
-    let padding = padding.ok_or_else(|| wrong_size(path, &header, length))?;
+    let (width, padding) = header.layout(length).ok_or_else(|| wrong_size(path, &header, length))?;
     file.by_ref().take(padding).read_exact(&mut [0; 4][..padding as usize]).map_err(failed)?;
-    let (columns, softening) = records(&mut file, &header).map_err(failed)?;
+    let (columns, softening) = records(&mut file, &header, width).map_err(failed)?;
     let merged: Vec<_> = header.counts.iter().zip(KINDS).filter(|(n, _)| **n > 0).collect();
     let mut notes = Vec::new();
+    if width == 8 {
+        notes.push("in double precision, according to its length".into());
+    }
     if merged.len() > 1 {
         let kinds: Vec<_> = merged.iter().map(|(n, (name, ..))| format!("{n} {name}")).collect();
         notes.push(format!("{} particles were merged: all become point masses", kinds.join(", ")));
@@ -159,18 +200,19 @@ fn rounding(x: f64) -> f64 {
 
 /// Reads all records. Returns the columns, and the kinds of particles that have softening lengths above 0, with their
 /// ranges.
-fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Columns, Vec<SofteningRange>)> {
+fn records(
+    file: &mut impl Read,
+    header: &TipsyHeader,
+    width: usize,
+) -> std::io::Result<(Columns, Vec<SofteningRange>)> {
     let (mut columns, mut ranges) = (Columns::default(), Vec::new());
     let mut buffer = [0; LONGEST_RECORD];
     for (&count, (kind, floats, softening)) in header.counts.iter().zip(KINDS) {
-        let record = &mut buffer[..floats * 4];
+        let record = &mut buffer[..floats * width];
         let mut range = [f64::INFINITY, 0.0];
         for _ in 0..count {
             file.read_exact(record)?;
-            let value = |k: usize| {
-                let bytes = [record[4 * k], record[4 * k + 1], record[4 * k + 2], record[4 * k + 3]];
-                f64::from(if header.big_endian { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) })
-            };
+            let value = |k: usize| float(&record[k * width..(k + 1) * width], header.big_endian);
             columns.push([0, 1, 2, 3, 4, 5, 6].map(value));
             range = [range[0].min(value(softening)), range[1].max(value(softening))];
         }
@@ -181,8 +223,25 @@ fn records(file: &mut impl Read, header: &TipsyHeader) -> std::io::Result<(Colum
     Ok((columns, ranges))
 }
 
+/// Returns a float of 4 or 8 bytes.
+fn float(bytes: &[u8], big_endian: bool) -> f64 {
+    match <[u8; 8]>::try_from(bytes) {
+        Ok(bytes) if big_endian => f64::from_be_bytes(bytes),
+        Ok(bytes) => f64::from_le_bytes(bytes),
+        Err(_) => {
+            let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];
+            f64::from(if big_endian { f32::from_be_bytes(bytes) } else { f32::from_le_bytes(bytes) })
+        }
+    }
+}
+
 /// Returns the error for a file without a consistent header.
-fn not_tipsy(path: &Path, length: u64) -> Error {
+fn not_tipsy(path: &Path, head: &[u8], length: u64) -> Error {
+    if let Some(problem) = TipsyHeader::almost(head, length) {
+        let help = "the program that wrote it is at fault: correct the header, 5 numbers of 4 bytes from byte 8 on (all \
+                    particles, dimensions, gas, dark, star)";
+        return Error::input(path, format!("a Tipsy file that contradicts itself: {problem}")).with_help(help);
+    }
     let expected = "a Tipsy header of 28 bytes with 3 dimensions and counts that add up, in either byte order";
     Error::input(path, format!("expected {expected}; found none in {length} bytes"))
 }
@@ -190,12 +249,14 @@ fn not_tipsy(path: &Path, length: u64) -> Error {
 /// Returns the error for a file whose size differs from that in its header.
 fn wrong_size(path: &Path, header: &TipsyHeader, length: u64) -> Error {
     let counts: Vec<_> = header.counts.iter().zip(KINDS).map(|(n, (name, ..))| format!("{n} {name}")).collect();
-    let size = HEADER as u64 + header.body();
+    let [size, double] = WIDTHS.map(|width| HEADER as u64 + header.body(width));
     let problem = format!(
-        "the Tipsy header announces {} ({}): expected {size} bytes (or {} with a padded header), found {length}",
+        "the Tipsy header announces {} ({}): expected {size} bytes (or {} with a padded header; {} in double precision), \
+         found {length}",
         header.total,
         counts.join(", "),
-        size + 4
+        size + 4,
+        double + 4
     );
     let cut_off = length < size + 4;
     let help =

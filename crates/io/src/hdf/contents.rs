@@ -13,12 +13,14 @@ const DEEPEST: usize = 8;
 /// Data set in a file.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct DatasetInfo {
-    /// Path from the root group, such as `particle/mass`.
+    /// Path from the root group, such as `particle/mass`; of a column of a compound table `stars:mass`.
     pub(crate) path: String,
     /// Number of rows, and of columns if there are several.
     pub(crate) shape: Vec<usize>,
-    /// Type of the values: `float64`, `int32`, `compound (3 fields)`, …
+    /// Type of the values: `float64`, `int32`, …
     pub(crate) kind: String,
+    /// Filters that HDF5 lacks for the values, and the way to unpack the file.
+    pub(crate) packed: Option<(String, String)>,
 }
 
 /// Data sets of a file.
@@ -54,10 +56,7 @@ impl Contents {
             match group.group(&name) {
                 Some(inner) if depth < DEEPEST => self.add(&inner, &path, depth + 1),
                 Some(_) => self.truncated = true,
-                None => {
-                    let info = group.shape_and_kind(&name);
-                    self.datasets.extend(info.map(|(shape, kind)| DatasetInfo { path, shape, kind }));
-                }
+                None => self.datasets.extend(group.describe(&name, &path)),
             }
         }
     }

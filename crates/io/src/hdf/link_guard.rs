@@ -2,8 +2,10 @@
 //! malicious file could make any file of this machine appear as its own content; for an unknown filter it loads a
 //! plug-in, which is code. Such objects are refused.
 
+use super::filters;
 use hdf5::dataset::Layout;
 use hdf5::{Dataset, Group, IndexType, IterationOrder, LinkType, Location};
+use std::path::Path;
 
 const ELSEWHERE: &str = "it is a link to another file, which tisane does not follow";
 
@@ -23,6 +25,18 @@ pub(super) fn group(at: &Group, name: &str) -> Result<Group, String> {
 /// A message if it does not exist, if it or its values are in another file or dataset, or if its values need a filter
 /// plug-in.
 pub(super) fn dataset(at: &Group, name: &str) -> Result<Dataset, String> {
+    let found = stored(at, name)?;
+    match packed(&found) {
+        None => Ok(found),
+        Some((filter, remedy)) => Err(format!("its values are packed by {filter}, which tisane cannot unpack: {remedy}")),
+    }
+}
+
+/// Opens a dataset in a group as [`dataset`] does, also one whose values need a filter plug-in: these must not be read.
+///
+/// # Errors
+/// As [`dataset`].
+pub(super) fn stored(at: &Group, name: &str) -> Result<Dataset, String> {
     check_link(at, name, "dataset")?;
     let found = at.dataset(name).map_err(|_| "no such dataset".to_owned())?;
     same_file(at, &found)?;
@@ -31,13 +45,13 @@ pub(super) fn dataset(at: &Group, name: &str) -> Result<Dataset, String> {
     if !external.is_empty() || stored.layout() == Layout::Virtual {
         return Err("its values are stored in another file or dataset, which tisane does not read".into());
     }
-    if !stored.all_filters_avail() {
-        return Err(
-            "its values need a filter that tisane does not have: decompress the file with h5repack -f NONE IN OUT"
-                .into(),
-        );
-    }
     Ok(found)
+}
+
+/// Names the filters that HDF5 lacks here for the values of a dataset, and the way to unpack them; [`None`] if it has all.
+pub(super) fn packed(dataset: &Dataset) -> Option<(String, String)> {
+    let lacks = dataset.dcpl().is_ok_and(|stored| !stored.all_filters_avail());
+    lacks.then(|| filters::missing(Path::new(&dataset.filename()), dataset))
 }
 
 /// Checks before HDF5 opens an object that its name is not a path and not an external link.

@@ -1,7 +1,9 @@
 //! HDF5 files: text of fixed length, scalar attributes, chunks with checksums, a SHA-256 at the end of the file, and
 //! errors with the file and the object in it.
 
+mod compound;
 pub(crate) mod contents;
+mod filters;
 mod link_guard;
 mod open;
 pub(crate) mod read;

@@ -1,10 +1,12 @@
 //! Reading of HDF5 files written by other programs. HDF5 converts types (f32 to f64, either byte order). Allocations
 //! are bounded by the length of the file: values must be stored in the file itself, uncompressed or with gzip.
 
+use super::compound::Field;
+use super::contents::DatasetInfo;
 use super::read::SIGNATURE;
 use super::{link_guard, open};
-use hdf5::types::{FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
-use hdf5::{Attribute, Container, Dataset, Group, Location};
+use hdf5::types::{CompoundField, CompoundType, FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
+use hdf5::{Attribute, Container, Dataset, Datatype, Group, Location};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
@@ -37,6 +39,11 @@ impl ThirdPartyFile {
         }
         let file = open::open(path)?;
         Ok(Self { path: path.to_owned(), bytes, file })
+    }
+
+    /// Returns the path of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
     }
 
     /// Returns the root group.
@@ -82,11 +89,39 @@ impl ThirdPartyGroup<'_> {
         Ok((Self { path: self.path, bytes: self.bytes, group, name: at }, name))
     }
 
-    /// Returns the shape of a dataset and the type of its values; [`None`] if there is none that can be read.
-    pub(crate) fn shape_and_kind(&self, name: &str) -> Option<(Vec<usize>, String)> {
-        let dataset = self.dataset(name).ok()?;
-        let kind = self.descriptor(&dataset, name).map_or_else(|_| "unknown type".to_owned(), |kind| kind.to_string());
-        Some((dataset.shape(), kind))
+    /// Describes a dataset, or each column of a compound table by itself; nothing if there is none in this file.
+    pub(crate) fn describe(&self, name: &str, path: &str) -> Vec<DatasetInfo> {
+        let Ok(dataset) = link_guard::stored(&self.group, name) else { return Vec::new() };
+        let packed = link_guard::packed(&dataset);
+        let of = |path: String, shape: Vec<usize>, kind: String| {
+            let kind = match &packed {
+                Some((filter, _)) => format!("{kind}, packed by {filter}"),
+                None => kind,
+            };
+            DatasetInfo { path, shape, kind, packed: packed.clone() }
+        };
+        let shape = dataset.shape();
+        match dataset.dtype().and_then(|of| of.to_descriptor()) {
+            Ok(TypeDescriptor::Compound(table)) if shape.len() == 1 => {
+                let column = |field: &CompoundField| {
+                    let (kind, width) = match &field.ty {
+                        TypeDescriptor::FixedArray(of, width) => (of.to_string(), Some(*width)),
+                        of => (of.to_string(), None),
+                    };
+                    let shape = shape.iter().copied().chain(width).collect();
+                    of(format!("{path}:{}", field.name), shape, kind)
+                };
+                table.fields.iter().take(MOST_VALUES).map(column).collect()
+            }
+            _ => vec![of(path.to_owned(), shape, kind_text(&dataset))],
+        }
+    }
+
+    /// Splits the name of a column of a table, `stars:mass` or `phase:0`, at its last colon; a dataset may have a colon in
+    /// its own name.
+    fn split<'n>(&self, name: &'n str) -> (&'n str, Option<&'n str>) {
+        let parts = name.rsplit_once(':').filter(|(dataset, _)| !self.has(name) && self.has(dataset));
+        parts.map_or((name, None), |(dataset, column)| (dataset, Some(column)))
     }
 
     /// Returns the names of its datasets and groups, sorted.
@@ -123,7 +158,7 @@ impl ThirdPartyGroup<'_> {
         if count > MOST_VALUES {
             return Err(self.error(name, format!("expected at most {MOST_VALUES} numbers, found {count}")));
         }
-        if !matches!(self.kind(attribute, name)?, ValueKind::Float | ValueKind::Integer) {
+        if !matches!(self.kind(attribute, name)?, Class::Float | Class::Integer) {
             return Err(self.error(name, "expected a number"));
         }
         attribute.read_raw().map_err(|e| self.error(name, e))
@@ -144,9 +179,9 @@ impl ThirdPartyGroup<'_> {
         read_text(&attribute).map(Some).map_err(|problem| self.error(place, problem))
     }
 
-    /// Returns the number of rows of a dataset of one or two dimensions.
+    /// Returns the number of rows of a dataset of one or two dimensions, or of one of its columns.
     pub(crate) fn rows(&self, dataset: &str) -> Result<usize> {
-        match *self.dataset(dataset)?.shape() {
+        match *self.dataset(self.split(dataset).0)?.shape() {
             [rows] | [rows, _] => Ok(rows),
             ref other => Err(self.error(dataset, format!("expected a table or a column, found shape {other:?}"))),
         }
@@ -155,32 +190,112 @@ impl ThirdPartyGroup<'_> {
     /// Reads a dataset of floating-point numbers of shape `(rows, width)`, or `(rows)` for width 1, in row order.
     pub(crate) fn floats(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
         let dataset = self.checked_dataset(name, rows, width)?;
-        if self.kind(&dataset, name)? != ValueKind::Float {
+        if self.kind(&dataset, name)? != Class::Float {
             return Err(self.error(name, "expected floating-point numbers"));
         }
         dataset.read_raw().map_err(|e| self.error(name, e))
     }
 
-    /// Reads a dataset of numbers of any type of shape `(rows, width)`, or `(rows)` for width 1, in row order.
+    /// Reads a dataset of numbers of any type of shape `(rows, width)`, or `(rows)` for width 1, or such a column of a table,
+    /// in row order.
     pub(crate) fn any_numbers(&self, name: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
+        if let (table, Some(column)) = self.split(name) {
+            return match self.compound(table)? {
+                Some(fields) => {
+                    let (field, dataset) = self.field(table, (&fields, column), rows, width)?;
+                    field.floats(self.path, &dataset, rows).map_err(|e| self.error(name, e))
+                }
+                None => self.column_of_numbers(table, column, rows, width),
+            };
+        }
         let dataset = self.checked_dataset(name, rows, width)?;
         match self.kind(&dataset, name)? {
-            ValueKind::Float | ValueKind::Integer => dataset.read_raw().map_err(|e| self.error(name, e)),
-            ValueKind::Other => {
-                Err(self.error(name, format!("expected numbers, found {}", self.descriptor(&dataset, name)?)))
+            Class::Float | Class::Integer => dataset.read_raw().map_err(|e| self.error(name, e)),
+            Class::Compound | Class::Other => Err(self.not_numbers(&dataset, name)),
+        }
+    }
+
+    /// Reads a column of a two-dimensional dataset, counted from 0.
+    fn column_of_numbers(&self, table: &str, column: &str, rows: usize, width: usize) -> Result<Vec<f64>> {
+        let place = format!("{table}:{column}");
+        let (found, columns) = match self.dataset(table)?.shape()[..] {
+            [found, columns] if width == 1 => (found, columns),
+            ref shape => return Err(self.error(&place, format!("expected a column of {width}, found shape {shape:?}"))),
+        };
+        let at = column.parse::<usize>().ok().filter(|at| *at < columns);
+        let last = columns.saturating_sub(1);
+        let at = at.ok_or_else(|| self.error(&place, format!("expected the number of a column, from 0 to {last}")))?;
+        if found != rows {
+            return Err(self.error(&place, format!("expected {rows} rows, found {found}")));
+        }
+        Ok(self.any_numbers(table, rows, columns)?.into_iter().skip(at).step_by(columns).collect())
+    }
+
+    /// Returns the columns of a compound table; [`None`] for other datasets.
+    fn compound(&self, name: &str) -> Result<Option<CompoundType>> {
+        let of = self.dataset(name)?.dtype().map_err(|e| self.error(name, e))?;
+        match of.to_descriptor() {
+            Ok(TypeDescriptor::Compound(table)) => Ok(Some(table)),
+            Err(_) if class(&of) == Class::Compound => {
+                Err(self.error(name, "a compound table with a column of a type that is not read"))
             }
+            _ => Ok(None),
+        }
+    }
+
+    /// Returns a column of a compound table of this shape, with its dataset.
+    fn field(
+        &self,
+        table: &str,
+        (fields, column): (&CompoundType, &str),
+        rows: usize,
+        width: usize,
+    ) -> Result<(Field, Dataset)> {
+        let place = format!("{table}:{column}");
+        let field = Field::find(fields, column).map_err(|problem| self.error(&place, problem))?;
+        let dataset = self.checked_dataset(table, rows, 1)?;
+        if field.width != width {
+            return Err(self.error(&place, format!("expected {width} numbers a row, found {}", field.width)));
+        }
+        Ok((field, dataset))
+    }
+
+    /// Returns the error for a dataset that does not hold numbers.
+    fn not_numbers(&self, dataset: &Dataset, name: &str) -> Error {
+        let error = self.error(name, format!("expected numbers, found {}", kind_text(dataset)));
+        match self.compound(name) {
+            Ok(Some(table)) => {
+                let columns: Vec<String> = table.fields.iter().map(|field| format!("{name}:{}", field.name)).collect();
+                error.with_help(format!("name one of its columns: {}", columns.join(", ")))
+            }
+            _ => error,
         }
     }
 
     /// Reads a column of integers of any size. Negative values are an error.
     pub(crate) fn ids(&self, name: &str, rows: usize) -> Result<Vec<u64>> {
-        let dataset = self.checked_dataset(name, rows, 1)?;
-        if self.kind(&dataset, name)? != ValueKind::Integer {
-            return Err(self.error(name, "expected integers"));
+        if let (table, Some(column)) = self.split(name) {
+            let Some(fields) = self.compound(table)? else {
+                return Err(self.error(name, "ids in a table of numbers of one type, which are not read"));
+            };
+            let (field, dataset) = self.field(table, (&fields, column), rows, 1)?;
+            if !field.is_integer() {
+                return Err(self.error(name, "expected integers"));
+            }
+            return field.ids(self.path, &dataset, rows).map_err(|e| self.error(name, e));
         }
-        if matches!(self.descriptor(&dataset, name)?, TypeDescriptor::Unsigned(_)) {
+        let dataset = self.checked_dataset(name, rows, 1)?;
+        if self.kind(&dataset, name)? != Class::Integer {
+            return Err(self.error(name, format!("expected integers, found {}", kind_text(&dataset))));
+        }
+        let of = dataset.dtype().map_err(|e| self.error(name, e))?;
+        if of.size() > size_of::<u64>() {
+            return Err(self.error(name, format!("expected integers of at most 8 bytes, found {} bytes", of.size())));
+        }
+        if matches!(of.to_descriptor(), Ok(TypeDescriptor::Unsigned(_))) {
             return dataset.read_raw().map_err(|e| self.error(name, e));
         }
+        // Unsigned ones of other sizes are shorter than 8 bytes and fit in.
         let signed: Vec<i64> = dataset.read_raw().map_err(|e| self.error(name, e))?;
         let id =
             |id: i64| u64::try_from(id).map_err(|_| self.error(name, format!("expected no negative id, found {id}")));
@@ -215,18 +330,9 @@ impl ThirdPartyGroup<'_> {
         Ok(dataset)
     }
 
-    /// Returns the type of an attribute or dataset.
-    fn descriptor(&self, of: &Container, name: &str) -> Result<TypeDescriptor> {
-        of.dtype().and_then(|t| t.to_descriptor()).map_err(|e| self.error(name, e))
-    }
-
     /// Returns the class of the values of an attribute or dataset.
-    fn kind(&self, of: &Container, name: &str) -> Result<ValueKind> {
-        Ok(match self.descriptor(of, name)? {
-            TypeDescriptor::Float(_) => ValueKind::Float,
-            TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_) => ValueKind::Integer,
-            _ => ValueKind::Other,
-        })
+    fn kind(&self, of: &Container, name: &str) -> Result<Class> {
+        of.dtype().map(|of| class(&of)).map_err(|e| self.error(name, e))
     }
 
     fn dataset(&self, name: &str) -> Result<Dataset> {
@@ -242,10 +348,41 @@ fn has_all_chunks(dataset: &Dataset, shape: &[usize], chunk: &[usize]) -> bool {
 
 /// Class of the values of a dataset or attribute.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum ValueKind {
+enum Class {
     Float,
     Integer,
+    Compound,
     Other,
+}
+
+/// Returns the class of a type, also of numbers whose size the HDF5 crate does not know (floats of 2 and 16 bytes,
+/// integers of 3, 5, 6 and 7): HDF5 converts them all the same.
+fn class(of: &Datatype) -> Class {
+    match of.to_descriptor() {
+        Ok(TypeDescriptor::Float(_)) => Class::Float,
+        Ok(TypeDescriptor::Integer(_) | TypeDescriptor::Unsigned(_)) => Class::Integer,
+        Ok(TypeDescriptor::Compound(_)) => Class::Compound,
+        Ok(_) => Class::Other,
+        Err(_) => {
+            // The crate tells the class of these types in this text only.
+            let text = of.to_string();
+            let classes =
+                [("H5T_FLOAT", Class::Float), ("H5T_INTEGER", Class::Integer), ("H5T_COMPOUND", Class::Compound)];
+            classes.into_iter().find(|(name, _)| text.contains(name)).map_or(Class::Other, |(_, class)| class)
+        }
+    }
+}
+
+/// Describes the type of the values of a dataset.
+fn kind_text(dataset: &Dataset) -> String {
+    let Ok(of) = dataset.dtype() else { return "unknown type".into() };
+    match (of.to_descriptor(), class(&of)) {
+        (Ok(known), _) => known.to_string(),
+        (Err(_), Class::Float) => format!("float of {} bytes", of.size()),
+        (Err(_), Class::Integer) => format!("integer of {} bytes", of.size()),
+        (Err(_), Class::Compound) => "compound, with a column of a type that is not read".into(),
+        (Err(_), Class::Other) => "unknown type".into(),
+    }
 }
 
 /// Reads scalar text of any of the four text types of HDF5.

@@ -3,6 +3,7 @@
 use super::{Column, ColumnKind, Table, Values};
 use crate::atomic::write_atomically;
 use crate::fields::{ColumnSpec, Journal};
+use crate::number::number;
 use crate::regular_file;
 use std::fmt::Write as _;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -161,10 +162,10 @@ fn parse<R: Read>(path: &Path, open: impl Fn() -> std::io::Result<R>, typing: Ty
 fn push_numbers(columns: &mut [Column], text: &mut [bool], record: &csv::StringRecord) {
     for ((column, is_text), cell) in columns.iter_mut().zip(text).zip(record) {
         let Values::Floats(values) = &mut column.values else { continue };
-        match cell.parse() {
-            Ok(number) => values.push(number),
-            Err(_) if cell.is_empty() => values.push(f64::NAN),
-            Err(_) => {
+        match number(cell) {
+            Some(number) => values.push(number),
+            None if cell.is_empty() => values.push(f64::NAN),
+            None => {
                 column.values = Values::empty(ColumnKind::Text);
                 *is_text = true;
             }

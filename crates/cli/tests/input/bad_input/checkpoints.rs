@@ -69,8 +69,8 @@ fn a_directory_that_is_no_run_is_refused() {
     let folder = Folder::new(SMALL);
     fs::create_dir(folder.path("empty")).unwrap();
     refused(&folder, &["empty"], &["empty", "no valid checkpoint"]);
-    refused(&folder, &["nowhere"], &["nowhere", "no such directory"]);
-    refused(&folder, &["run.toml"], &["run.toml", "no such directory"]);
+    refused(&folder, &["nowhere"], &["nowhere", "there is no such run"]);
+    refused(&folder, &["run.toml"], &["run.toml", "this is a file"]);
 }
 
 #[test]
@@ -223,4 +223,16 @@ fn an_end_before_zero_is_no_option() {
         assert_eq!(summary(&folder.path("o"))["time"], time);
     }
     folder.tisane(&["resume", "o", "--t-end", "-q"]).exits(2).says(&["--t-end", "-q"]);
+}
+
+#[test]
+fn a_run_that_is_not_there_is_told_in_one_way_with_those_that_are() {
+    let folder = Folder::new(SMALL);
+    folder.tisane(&["run", "run.toml", "--quiet"]).exits(0);
+    let expected = "runs/quickstart: there is no such run. In runs/: small";
+    for command in ["inspect", "plot", "movie", "view", "why", "resume", "analyze"] {
+        folder.tisane(&[command, "runs/quickstart"]).exits(2).says(&[expected]);
+    }
+    folder.tisane(&["plot", "runs/quickstart", "--y", "energy"]).exits(2).says(&[expected]);
+    folder.tisane(&["inspect", "elsewhere/quickstart"]).exits(2).says(&["elsewhere/quickstart: there is no such run"]);
 }

@@ -159,7 +159,7 @@ fn by_a_plug_in(path: &Path) {
 
 #[test]
 fn values_packed_by_a_filter_that_may_be_a_plug_in_are_not_read() {
-    const REFUSED: &str = "its values need a filter that tisane does not have";
+    const REFUSED: &str = "its values are packed by Zstandard, which tisane cannot unpack";
     let folder = Folder::new(RUN);
     let path = folder.path("packed.hdf5");
     // With more than 32 parameters hdf5-metno does not tell the filters of a file but panics.
