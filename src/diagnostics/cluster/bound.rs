@@ -21,6 +21,9 @@ const MOST_ROUNDS: usize = 100;
 /// Part of the mass of the most massive cluster from which another one counts as well. Of these it is the one with the
 /// smallest id: of two like clusters it is the same one at all times.
 const COMPARABLE: f64 = 0.5;
+/// Least number of particles of a cluster in a system of many, and least part of the mass of one in a system of few:
+/// anywhere some particles are slow relative to each other by chance.
+const LEAST_CLUSTER: (usize, f64) = (10, 0.1);
 /// Smallest number of bodies on either side of a cut between two clusters.
 const FEWEST: usize = 10;
 /// Part of the mass that is left at most where a cut separates two clusters.
@@ -37,13 +40,16 @@ pub struct Bound {
     pub is_bound: Vec<bool>,
     /// Potential of the bound particles at each particle of the system, self term left out.
     pub pot: Vec<f64>,
+    /// Flag for each particle that is bound in another cluster: by its own motion there it may be slow in this one.
+    elsewhere: Vec<bool>,
 }
 
 impl Bound {
     /// Returns a choice of no particle.
     pub(super) fn none(stars: &Stars) -> Self {
         let n = stars.len();
-        Self { velocity: centre_of(&stars.mass, &stars.vel), is_bound: vec![false; n], pot: vec![0.0; n] }
+        let velocity = centre_of(&stars.mass, &stars.vel);
+        Self { velocity, is_bound: vec![false; n], pot: vec![0.0; n], elsewhere: vec![false; n] }
     }
 
     /// Returns the choice of the particles of one binary or hierarchy.
@@ -57,13 +63,25 @@ impl Bound {
 
     /// Returns the choice of all particles, seen from a velocity.
     fn all(stars: &Stars, velocity: Vec3) -> Self {
-        Self { velocity, is_bound: vec![true; stars.len()], pot: stars.pot.clone() }
+        Self { velocity, is_bound: vec![true; stars.len()], pot: stars.pot.clone(), ..Self::none(stars) }
     }
 
     /// Returns true if no particle is bound.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         !self.is_bound.contains(&true)
+    }
+
+    /// Returns the mass of the bound particles.
+    fn mass(&self, stars: &Stars) -> f64 {
+        sum(stars.mass.iter().zip(&self.is_bound).map(|(mass, is_bound)| if *is_bound { *mass } else { 0.0 }))
+    }
+
+    /// Returns true if they are more than what is bound by chance.
+    pub(super) fn is_cluster(&self, stars: &Stars) -> bool {
+        let (number, part) = LEAST_CLUSTER;
+        let held = self.is_bound.iter().filter(|is_bound| **is_bound).count();
+        held >= number || (held > 1 && self.mass(stars) >= part * sum(stars.mass.iter().copied()))
     }
 
     /// Returns the energy per unit mass of the centre of mass of the particles `of` in the potential of the bound
@@ -223,15 +241,33 @@ impl Search<'_> {
         bound.choose(self.stars, &self.particles(&before), self.epsilon);
         let mut bound = self.settle(bound)?;
         while let Some(inner) = self.cut(&bound, about) {
-            let mut part = bound.clone();
-            part.velocity = self.groups.velocity(&inner)?;
-            part.choose(self.stars, &self.particles(&inner), self.epsilon);
-            match self.settle(part) {
-                Some(part) if mass(self.stars, &part) < CUT * mass(self.stars, &bound) => bound = part,
+            match self.without_other(&bound, &inner) {
+                Some(part) if part.mass(self.stars) < CUT * bound.mass(self.stars) => bound = part,
                 _ => break,
             }
         }
         Some(bound)
+    }
+
+    /// Returns what is bound to the `inner` bodies of the bound ones, without those that are bound to each other among the
+    /// others.
+    fn without_other(&self, bound: &Bound, inner: &[bool]) -> Option<Bound> {
+        let inside = self.particles(inner);
+        let part = |chosen: Vec<bool>, elsewhere: Vec<bool>| {
+            let mut part = Bound { elsewhere, ..bound.clone() };
+            part.choose(self.stars, &chosen, self.epsilon);
+            let of = (0..chosen.len()).filter(|&i| chosen[i]);
+            let (mass, vel): (Vec<f64>, Vec<Vec3>) = of.map(|i| (self.stars.mass[i], self.stars.vel[i])).unzip();
+            part.velocity = centre_of(&mass, &vel);
+            self.settle(part)
+        };
+        let outside: Vec<bool> = inside.iter().zip(&bound.is_bound).map(|(inside, held)| *held && !inside).collect();
+        let only_outside = outside.iter().map(|outside| !outside).collect();
+        let mut elsewhere = bound.elsewhere.clone();
+        if let Some(other) = part(outside, only_outside) {
+            elsewhere.iter_mut().zip(other.is_bound).for_each(|(elsewhere, held)| *elsewhere |= held);
+        }
+        part(inside, elsewhere)
     }
 
     /// Chooses anew by the potential of the chosen, until the choice repeats; [`None`] if none is left.
@@ -250,7 +286,9 @@ impl Search<'_> {
 
     /// Returns a flag for each body with negative energy.
     fn chosen(&self, bound: &Bound) -> Vec<bool> {
-        self.groups.energies(bound, self.stars, self.epsilon).into_iter().map(|energy| energy < 0.0).collect()
+        let energies = self.groups.energies(bound, self.stars, self.epsilon);
+        let is_here = |k: usize| self.groups.of(k).iter().all(|&i| !bound.elsewhere[i as usize]);
+        energies.into_iter().enumerate().map(|(k, energy)| energy < 0.0 && is_here(k)).collect()
     }
 
     /// Returns a flag for each particle, from those of the bodies.
@@ -322,11 +360,6 @@ impl Part {
     }
 }
 
-/// Returns the mass of the bound particles.
-fn mass(stars: &Stars, bound: &Bound) -> f64 {
-    sum(stars.mass.iter().zip(&bound.is_bound).map(|(mass, is_bound)| if *is_bound { *mass } else { 0.0 }))
-}
-
 /// Clusters that were found in a system.
 struct Found<'a> {
     stars: &'a Stars,
@@ -338,11 +371,11 @@ struct Found<'a> {
 
 impl Found<'_> {
     fn add(&mut self, bound: Option<Bound>) {
-        let Some(bound) = bound else { return };
+        let Some(bound) = bound.filter(|bound| bound.is_cluster(self.stars)) else { return };
         let ids = self.stars.id.iter().zip(&bound.is_bound).filter(|(_, is_bound)| **is_bound).map(|(id, _)| *id);
         let first = ids.min().unwrap_or(u64::MAX);
         self.is_left.iter_mut().zip(&bound.is_bound).for_each(|(left, is_bound)| *left &= !is_bound);
-        self.clusters.push((mass(self.stars, &bound), first, bound));
+        self.clusters.push((bound.mass(self.stars), first, bound));
     }
 
     fn largest(&self) -> f64 {

@@ -228,7 +228,7 @@ struct Sums {
 
 impl Sums {
     fn new(stars: &Stars, systems: &Systems) -> Self {
-        let Bound { velocity, is_bound, pot } = &systems.bound;
+        let Bound { velocity, is_bound, pot, .. } = &systems.bound;
         let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
         for at in &systems.outermost {
             let (body, of) = (systems.body(stars, *at), systems.stars(stars, at));

@@ -12,7 +12,6 @@ use super::members::Members;
 use super::pair::{Body, Pair};
 use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
-use crate::particles::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -199,7 +198,7 @@ impl Search<'_> {
         };
         let of_one = |system: &System| Bound::of_one(stars, system.body.vel, &system.stars, epsilon);
         let bound = bound.and_then(|bound| search.settle(bound)).or_else(|| alone().map(of_one));
-        let bound = bound.unwrap_or_else(|| Bound::none(stars));
+        let bound = bound.filter(|bound| bound.is_cluster(stars)).unwrap_or_else(|| Bound::none(stars));
         let energies = groups.energies(&bound, stars, epsilon);
         for system in &mut self.all {
             system.energy = bound.energy(stars, &system.stars, &system.body, epsilon);

@@ -199,11 +199,9 @@ fn heavy_bodies_do_not_take_the_frame_along() {
 #[test]
 fn few_bodies_are_bound_or_not() {
     let drift = Vec3::new(3.0, -2.0, 1.0);
-    let pair = |speed: f64| Made::default().body(0.5, 9.0 * Vec3::x(), drift).body(
-        0.5,
-        10.0 * Vec3::x(),
-        drift + speed * Vec3::y(),
-    );
+    let pair = |speed: f64| {
+        Made::default().body(0.5, 9.0 * Vec3::x(), drift).body(0.5, 10.0 * Vec3::x(), drift + speed * Vec3::y())
+    };
     assert_eq!(Made::default().survey().bound, (0.0, 0));
     assert_eq!(Made::default().body(2.0, Vec3::x(), drift).survey().bound, (0.0, 0));
     let two = pair(1.0).survey();
