@@ -59,10 +59,10 @@ fn structure(dir: &Path, table: &Table) -> Result<Figure, String> {
         let core = run.panel("Core radius", y, &[("", "core_radius", true)], |r| r)?;
         let lines = [("bound", "bound_number", true), ("in the core", "core_number", true)];
         let number = run.panel("Particles", Axis::log("number"), &lines, |n| n)?;
-        let y = Axis::linear("σt² / σr²");
-        let mut anisotropy = run.panel("Anisotropy", y, &[("", "anisotropy", true)], |beta| 1.0 - beta)?;
+        let y = Axis::linear("1 − σt² / σr²");
+        let mut anisotropy = run.panel("Anisotropy β", y, &[("", "anisotropy", true)], |beta| beta)?;
         let times = table.numbers("time")?;
-        let isotropic = [times.first(), times.last()].into_iter().flatten().map(|t| (t, 1.0)).collect();
+        let isotropic = [times.first(), times.last()].into_iter().flatten().map(|t| (t, 0.0)).collect();
         anisotropy.series.push(Series::new("isotropic", Mark::Dashed, isotropic));
         Some(vec![radii, core, number, anisotropy])
     };

@@ -4,11 +4,9 @@ use super::run::{Gallery, caption, diagnostics, name};
 use super::shells::{FEW, Shell, shells};
 use super::{Axis, Figure, Heat, Mark, Panel, Series, quantity};
 use std::path::Path;
-use tisane::compensated_sum::{sum, sum3};
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;
-use tisane::diagnostics::cluster::spheres::RadialOrder;
-use tisane::diagnostics::cluster::systems::{self, Hardness};
+use tisane::diagnostics::cluster::systems::{self, Hardness, Systems};
 use tisane::error::Result;
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
@@ -36,6 +34,8 @@ pub(super) struct Look {
     pub units: FileUnits,
     /// In internal units.
     pub stars: Stars,
+    /// Binaries from 1 kT, and the bound particles.
+    pub systems: Systems,
     /// SHA-256 of the file's values.
     pub content: String,
     /// Density centre, in the user's units.
@@ -59,8 +59,10 @@ impl Look {
             vel: vectors(data.vel, Dimension::VELOCITY),
             pot: floats(data.pot, Dimension::POTENTIAL),
         };
-        let centre = core(&stars, &Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS)).centre * scale.length;
-        Ok(Self { time: data.time, units: data.units, stars, content: data.content_sha256, centre })
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
+        let systems = systems::find(&stars, &neighbours, 0.0, Hardness::at_least(HARDNESS));
+        let centre = core(&stars, &neighbours, &systems.bound.is_bound).centre * scale.length;
+        Ok(Self { time: data.time, units: data.units, stars, systems, content: data.content_sha256, centre })
     }
 
     /// Returns the time with its unit, as a label.
@@ -70,36 +72,15 @@ impl Look {
     }
 
     /// Single stars and binaries, each as one body, in the user's units, with velocities relative to the mean of the
-    /// inner half.
+    /// bound particles.
     fn bodies(&self) -> Particles {
-        let (stars, scale) = (&self.stars, &self.units.scale);
-        let mean = |mass: &[f64], vel: &[Vec3]| {
-            let total = sum(mass.iter().copied());
-            let moment = sum3(mass.iter().zip(vel).map(|(m, v)| v * *m));
-            if total > 0.0 { moment / total } else { Vec3::zeros() }
-        };
-        let centre = self.centre / scale.length;
-        let radial = RadialOrder::new(&stars.id, &stars.pos, centre, 0..stars.len() as u32);
-        let [half] = radial.spheres(&stars.mass, [0.5]);
-        let inner = radial.order[..half].iter().map(|&i| (stars.mass[i as usize], stars.vel[i as usize]));
-        let (mass, vel): (Vec<f64>, Vec<Vec3>) = inner.unzip();
-        let velocity = mean(&mass, &vel);
-        let found = systems::find(
-            stars,
-            &Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS),
-            velocity,
-            0.0,
-            Hardness::at_least(HARDNESS),
-        );
+        let (systems, scale) = (&self.systems, &self.units.scale);
         let (mut mass, mut pos, mut vel) = (Vec::new(), Vec::new(), Vec::new());
-        for &body in &found.outermost {
-            let (m, x, v) = match (body as usize).checked_sub(stars.len()) {
-                None => (stars.mass[body as usize], stars.pos[body as usize], stars.vel[body as usize]),
-                Some(at) => (found.all[at].body.mass, found.all[at].body.pos, found.all[at].body.vel),
-            };
-            mass.push(m * scale.mass);
-            pos.push(x * scale.length);
-            vel.push((v - velocity) * scale.velocity);
+        for &at in &systems.outermost {
+            let body = systems.body(&self.stars, at);
+            mass.push(body.mass * scale.mass);
+            pos.push(body.pos * scale.length);
+            vel.push((body.vel - systems.bound.velocity) * scale.velocity);
         }
         Particles::new(mass, pos, vel)
     }
@@ -216,8 +197,6 @@ fn profiles(looks: &[&Look], title: String, caption: String) -> Result<Figure, S
         density.series.push(Shell::densities(&look.time_label(), &found));
         dispersion.series.push(Shell::dispersions(&look.time_label(), &found));
     }
-    dispersion
-        .notes
-        .push("about the mean velocity of the inner half of the mass; binaries from 1 kT as one body".into());
+    dispersion.notes.push("about the mean velocity of the bound particles; binaries from 1 kT as one body".into());
     Ok(Figure { title, caption, panels: vec![density, dispersion], columns: 2 })
 }

@@ -140,7 +140,7 @@ impl TimedSurvey {
             hardness: system.hardness,
             inclination: system.inclination,
             stable: u64::from(system.stable),
-            bound: u64::from(system.energy < 0.0),
+            bound: u64::from(system.bound),
             distance,
             speed,
         }

@@ -1,9 +1,9 @@
 //! A cluster whose binaries and hierarchies count as one body each: their inner motion is not that of the cluster, and
 //! may hold most of the energy.
 
+use super::Stars;
 use super::pair::Body;
 use super::systems::{self, Hardness, System, Systems};
-use super::{Stars, velocity_of_bound};
 use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
 use crate::particles::{Particles, Vec3};
@@ -32,11 +32,10 @@ impl Bodies {
     #[must_use]
     pub fn find(stars: &Stars, epsilon: f64) -> Self {
         let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
-        let systems = systems::find(stars, &neighbours, velocity_of_bound(stars), epsilon, HARDNESS);
-        let body = |&at: &u32| systems.system(stars, at).map_or_else(|| stars.body(at), |system| system.body);
+        let systems = systems::find(stars, &neighbours, epsilon, HARDNESS);
         let outermost = || systems.outermost.iter().filter_map(|&at| systems.system(stars, at));
         Self {
-            bodies: systems.outermost.iter().map(body).collect(),
+            bodies: systems.outermost.iter().map(|&at| systems.body(stars, at)).collect(),
             internal_energy: sum(outermost().map(|system| internal_energy(stars, system))),
             systems,
         }

@@ -17,14 +17,18 @@ pub struct Core {
     pub radius: f64,
 }
 
-/// Computes density centre, core density and core radius of Casertano & Hut (1985). The density at each particle is the
-/// mass of its neighbours but the last, over the volume out to the last, which is unbiased. The centre is the mean
-/// position with these weights, the core radius the mean distance from it, the core density their mean. Where
-/// neighbours coincide the density is infinite and only those particles count. Without densities, for fewer than 3
-/// particles, the centre is the centre of mass and the rest NaN.
+/// Computes density centre, core density and core radius of Casertano & Hut (1985) from the particles that count: those
+/// of the cluster, or all if none is flagged in `counts`. The density at each particle is the mass of its neighbours but
+/// the last, over the volume out to the last, which is unbiased. The centre is the mean position with these weights, the
+/// core radius the mean distance from it, the core density their mean. Where neighbours coincide the density is infinite
+/// and only those particles count. Without densities, for fewer than 3 particles, the centre is the centre of mass and
+/// the rest NaN.
 #[must_use]
-pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
-    let density: Vec<f64> = (0..stars.len()).map(|i| density_at(stars, neighbours, i)).collect();
+pub fn core(stars: &Stars, neighbours: &Neighbours<'_>, counts: &[bool]) -> Core {
+    let all = !counts.contains(&true);
+    let which: Vec<usize> = (0..stars.len()).filter(|&i| all || counts[i]).collect();
+    let pos: Vec<Vec3> = which.iter().map(|&i| stars.pos[i]).collect();
+    let density: Vec<f64> = which.iter().map(|&i| density_at(stars, neighbours, i)).collect();
     let densest = density.iter().copied().fold(0.0, f64::max);
     let weight: Vec<f64> = if densest == f64::INFINITY {
         density.iter().map(|rho| f64::from(u8::from(*rho == densest))).collect()
@@ -33,11 +37,17 @@ pub fn core(stars: &Stars, neighbours: &Neighbours<'_>) -> Core {
     };
     let total = sum(weight.iter().copied());
     if !(densest > 0.0 && total.is_finite()) {
-        return Core { centre: centre_of(&stars.mass, &stars.pos), density: f64::NAN, radius: f64::NAN };
+        let mass: Vec<f64> = which.iter().map(|&i| stars.mass[i]).collect();
+        return Core { centre: centre_of(&mass, &pos), density: f64::NAN, radius: f64::NAN };
     }
-    let centre = centre_of(&weight, &stars.pos);
-    let radius = sum(weight.iter().zip(&stars.pos).map(|(w, x)| w * (x - centre).norm())) / total;
+    let centre = centre_of(&weight, &pos);
+    let radius = sum(weight.iter().zip(&pos).map(|(w, x)| w * (x - centre).norm())) / total;
     Core { centre, density: densest * (sum(weight.iter().map(|w| w * w)) / total), radius }
+}
+
+/// Returns the density at each particle.
+pub(super) fn densities(stars: &Stars, neighbours: &Neighbours<'_>) -> Vec<f64> {
+    (0..stars.len()).map(|i| density_at(stars, neighbours, i)).collect()
 }
 
 /// Returns the density at a particle; NaN with fewer than two neighbours.

@@ -3,6 +3,7 @@
 //! any number of threads.
 
 pub mod bodies;
+pub mod bound;
 pub mod density;
 pub mod members;
 pub mod own_frame;
@@ -16,14 +17,13 @@ use super::structure;
 use crate::compensated_sum::{sum, sum3};
 use crate::nearest::Neighbours;
 use crate::particles::{Particles, Vec3};
+use bound::Bound;
 use density::Core;
 use members::Members;
 use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
+use std::borrow::Cow;
 use systems::{Hardness, System, Systems};
-
-/// Largest number of iterations of the choice of bound particles, which ends when the choice repeats.
-const MOST_ROUNDS: usize = 20;
 
 /// The particles of a cluster, all at one time, as columns in internal units (G = 1).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -104,11 +104,11 @@ pub struct Survey<const F: usize> {
     pub core: Core,
     /// Mean velocity of the bound particles.
     pub velocity: Vec3,
-    /// Mass and number within the core radius, and their velocity dispersion in one dimension.
+    /// Mass and number within the core radius, and the velocity dispersion in one dimension of the bodies within it.
     pub within_core: (f64, u64, f64),
     /// Mass and number of the bound particles.
     pub bound: (f64, u64),
-    /// Kinetic and potential energy of the bound bodies.
+    /// Kinetic energy of the bound bodies, and their potential energy in the potential of each other.
     pub energies: [f64; 2],
     /// Thermal energy kT of the bound bodies.
     pub thermal_energy: f64,
@@ -122,7 +122,7 @@ pub struct Survey<const F: usize> {
     pub lagrangian: [f64; F],
     /// Shells between the Lagrangian radii.
     pub shells: [Shell; F],
-    /// Half-mass radius.
+    /// Half-mass radius of the bound particles; of all if none is bound.
     pub half_mass_radius: f64,
     /// Half-mass relaxation time.
     pub relaxation_time: f64,
@@ -165,51 +165,45 @@ impl<const F: usize> Survey<F> {
     #[must_use]
     pub fn new(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
         let neighbours = Neighbours::new(&stars.id, &stars.pos, settings.neighbours);
-        let core = density::core(stars, &neighbours);
-        let velocity = velocity_of_bound(stars);
         let hardness = Hardness::at_least(settings.binary_hardness);
-        let systems = systems::find(stars, &neighbours, velocity, settings.epsilon, hardness);
-        let members = Bound::new(stars, &systems, velocity);
+        let systems = systems::find(stars, &neighbours, settings.epsilon, hardness);
+        let Bound { velocity, is_bound, .. } = &systems.bound;
+        let core = density::core(stars, &neighbours, is_bound);
         let all = RadialOrder::new(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
-        let bound = RadialOrder {
-            order: all.order.iter().copied().filter(|&i| members.is_bound[i as usize]).collect(),
-            radius: all
-                .order
-                .iter()
-                .zip(&all.radius)
-                .filter(|(i, _)| members.is_bound[**i as usize])
-                .map(|(_, r)| *r)
-                .collect(),
-        };
-        let angular_momentum = angular_momentum(stars, &bound.order, core.centre, velocity);
-        let frame = Frame { centre: core.centre, velocity, axis: unit(angular_momentum) };
+        let bound = all.only(|i| is_bound[i as usize]);
+        // Lengths and numbers of the cluster; without one, of all that there is.
+        let cluster = if bound.order.is_empty() { &all } else { &bound };
+        let sums = Sums::new(stars, &systems);
+        let angular_momentum = angular_momentum(stars, &bound.order, core.centre, *velocity);
+        let frame = Frame { centre: core.centre, velocity: *velocity, axis: unit(angular_momentum) };
         let counted = if settings.lagrangian_mass == LagrangianMass::Initial { &all } else { &bound };
         let spheres = counted.spheres(&stars.mass, fractions);
-        let [half] = counted.spheres(&stars.mass, [0.5]);
-        let half_mass_radius = counted.radius_enclosing(half);
+        let [half] = cluster.spheres(&stars.mass, [0.5]);
+        let half_mass_radius = cluster.radius_enclosing(half);
+        let moved = without_inner_motion(stars, &systems);
         let shells = std::array::from_fn(|k| {
             let inside = if k == 0 { 0 } else { spheres[k - 1] };
-            Shell::new(stars, counted, inside..spheres[k], &frame)
+            Shell::new(&moved, counted, inside..spheres[k], &frame)
         });
         let beyond = settings.escape_radius * half_mass_radius;
         let (escapers, escaped) = escapers(stars, &systems, &frame, beyond);
-        let nearby = settings.encounter_radius * 4.0 * half_mass_radius / stars.len() as f64;
+        let nearby = settings.encounter_radius * 4.0 * half_mass_radius / cluster.order.len() as f64;
         let encounters = encounters(stars, &neighbours, &systems, nearby, settings.epsilon);
         Self {
             number: stars.len() as u64,
             core,
-            velocity,
-            within_core: within_core(stars, &all, core.radius),
-            bound: (members.mass, bound.order.len() as u64),
-            energies: members.energies,
+            velocity: *velocity,
+            within_core: within_core(stars, &all, &systems, &core),
+            bound: (sums.mass, bound.order.len() as u64),
+            energies: sums.energies,
             thermal_energy: systems.thermal_energy,
             angular_momentum,
-            anisotropy: Shell::new(stars, &bound, 0..bound.order.len(), &frame).anisotropy(),
+            anisotropy: Shell::new(&moved, &bound, 0..bound.order.len(), &frame).anisotropy(),
             mass_segregation: segregation::mass_segregation(stars, &bound.order),
             lagrangian: spheres.map(|held| counted.radius_enclosing(held)),
             shells,
             half_mass_radius,
-            relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), members.mass, half_mass_radius),
+            relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), sums.mass, half_mass_radius),
             systems: systems.all,
             escapers,
             escaped,
@@ -226,51 +220,42 @@ impl<const F: usize> Survey<F> {
     }
 }
 
-/// Returns the mean velocity of the bound particles. They are chosen by the velocity of the centre of mass first, then
-/// by the mean of those chosen, until the choice repeats.
-fn velocity_of_bound(stars: &Stars) -> Vec3 {
-    let mut velocity = density::centre_of(&stars.mass, &stars.vel);
-    let mut before = Vec::new();
-    for _ in 0..MOST_ROUNDS {
-        let is_bound = |i: &usize| 0.5 * (stars.vel[*i] - velocity).norm_squared() + stars.pot[*i] < 0.0;
-        let bound: Vec<usize> = (0..stars.len()).filter(is_bound).collect();
-        if bound.is_empty() || bound == before {
-            break;
-        }
-        let mass: Vec<f64> = bound.iter().map(|&i| stars.mass[i]).collect();
-        let vel: Vec<Vec3> = bound.iter().map(|&i| stars.vel[i]).collect();
-        velocity = density::centre_of(&mass, &vel);
-        before = bound;
-    }
-    velocity
-}
-
-/// Particles bound to the cluster, and their total mass and energies.
-struct Bound {
-    is_bound: Vec<bool>,
+/// Total mass and energies of the bound bodies.
+struct Sums {
     mass: f64,
     energies: [f64; 2],
 }
 
-impl Bound {
-    fn new(stars: &Stars, systems: &Systems, velocity: Vec3) -> Self {
-        let mut is_bound = vec![false; stars.len()];
+impl Sums {
+    fn new(stars: &Stars, systems: &Systems) -> Self {
+        let Bound { velocity, is_bound, pot, .. } = &systems.bound;
         let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
-        for &body in &systems.outermost {
-            if systems.energy(stars, velocity, body) < 0.0 {
-                let system = systems.system(stars, body);
-                let point = system.map_or_else(|| stars.body(body), |system| system.body);
-                let of = system.map_or(std::slice::from_ref(&body), System::stars);
-                let in_all: f64 = of.iter().map(|&i| stars.mass[i as usize] * stars.pot[i as usize]).sum();
-                of.iter().for_each(|&i| is_bound[i as usize] = true);
-                masses.push(point.mass);
-                kinetic.push(0.5 * point.mass * (point.vel - velocity).norm_squared());
-                potential.push(0.5 * in_all + system.map_or(0.0, System::internal_potential));
+        for at in &systems.outermost {
+            let (body, of) = (systems.body(stars, *at), systems.stars(stars, at));
+            if of.iter().all(|&i| is_bound[i as usize]) {
+                let inside = systems.system(stars, *at).map_or(0.0, System::internal_potential);
+                let in_all: f64 = of.iter().map(|&i| stars.mass[i as usize] * pot[i as usize]).sum();
+                masses.push(body.mass);
+                kinetic.push(0.5 * body.mass * (body.vel - velocity).norm_squared());
+                potential.push(0.5 * in_all + inside);
             }
         }
+        if masses.len() == 1 {
+            // A binary alone: what is left is rounding.
+            (kinetic, potential) = (Vec::new(), Vec::new());
+        }
         let [mass, kinetic, potential] = [masses, kinetic, potential].map(|terms| sum(terms.into_iter()));
-        Self { is_bound, mass, energies: [kinetic, potential] }
+        Self { mass, energies: [kinetic, potential] }
     }
+}
+
+/// Returns the particles with the velocity of its centre of mass for each particle of a binary or hierarchy.
+fn without_inner_motion<'a>(stars: &'a Stars, systems: &Systems) -> Cow<'a, Stars> {
+    if systems.all.is_empty() {
+        return Cow::Borrowed(stars);
+    }
+    let vel = systems.part_of.iter().map(|&at| systems.body(stars, at).vel).collect();
+    Cow::Owned(Stars { vel, ..stars.clone() })
 }
 
 fn angular_momentum(stars: &Stars, which: &[u32], centre: Vec3, velocity: Vec3) -> Vec3 {
@@ -286,27 +271,27 @@ fn unit(v: Vec3) -> Vec3 {
     if l > 0.0 && l.is_finite() { v / l } else { Vec3::z() }
 }
 
-/// Returns mass, number, and velocity dispersion in one dimension of the particles within a radius.
-fn within_core(stars: &Stars, all: &RadialOrder, radius: f64) -> (f64, u64, f64) {
-    let held = all.radius.partition_point(|r| *r <= radius);
-    let inside = &all.order[..held];
-    let mass: Vec<f64> = inside.iter().map(|&i| stars.mass[i as usize]).collect();
-    let vel: Vec<Vec3> = inside.iter().map(|&i| stars.vel[i as usize]).collect();
+/// Returns mass and number of the particles within the core radius, and the velocity dispersion in one dimension of the
+/// bodies within it.
+fn within_core(stars: &Stars, all: &RadialOrder, systems: &Systems, core: &Core) -> (f64, u64, f64) {
+    let held = all.radius.partition_point(|r| *r <= core.radius);
+    let total = sum(all.order[..held].iter().map(|&i| stars.mass[i as usize]));
+    let bodies = systems.outermost.iter().map(|&at| systems.body(stars, at));
+    let inside = bodies.filter(|body| (body.pos - core.centre).norm() <= core.radius);
+    let (mass, vel): (Vec<f64>, Vec<Vec3>) = inside.map(|body| (body.mass, body.vel)).unzip();
     let mean = density::centre_of(&mass, &vel);
-    let total = sum(mass.iter().copied());
     let squares = sum(mass.iter().zip(&vel).map(|(m, v)| m * (v - mean).norm_squared()));
-    (total, held as u64, if held < 2 { f64::NAN } else { (squares / (3.0 * total)).sqrt() })
+    let dispersion = (squares / (3.0 * sum(mass.iter().copied()))).sqrt();
+    (total, held as u64, if mass.len() < 2 { f64::NAN } else { dispersion })
 }
 
 /// Returns the unbound bodies beyond a radius, by id, and the number of their particles.
 fn escapers(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64) -> (Vec<Escaper>, u64) {
     let (mut found, mut number) = (Vec::new(), 0);
-    for &at in &systems.outermost {
-        let system = systems.system(stars, at);
-        let body = system.map_or_else(|| stars.body(at), |system| system.body);
-        let energy = systems.energy(stars, frame.velocity, at);
+    for (at, energy) in systems.outermost_energies() {
+        let (system, body) = (systems.system(stars, at), systems.body(stars, at));
         if energy > 0.0 && (body.pos - frame.centre).norm() > beyond {
-            number += system.map_or(1, |system| system.stars().len() as u64);
+            number += systems.stars(stars, &at).len() as u64;
             let members = system.map_or_else(|| Members::One(stars.id[at as usize]), |system| system.members.clone());
             found.push(Escaper { members, body, energy, orbit: system.map(|system| (system.pair, system.hardness)) });
         }

@@ -3,9 +3,10 @@
 //! as a whole comes from here.
 
 use super::bodies::{Bodies, LEAST_BODIES};
+use super::bound::Bound;
 use super::density::{self, Core};
 use super::spheres::RadialOrder;
-use super::{Stars, structure, velocity_of_bound};
+use super::{Stars, structure};
 use crate::compensated_sum::{sum, sum3};
 use crate::nearest::Neighbours;
 use crate::pair::Body;
@@ -81,7 +82,8 @@ impl OwnFrame {
         if kind != Kind::Cluster {
             return Self { kind, ..Self::of_particles(stars) };
         }
-        let Core { centre, .. } = density::core(stars, &Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS));
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
+        let Core { centre, .. } = density::core(stars, &neighbours, &found.systems.bound.is_bound);
         let leaves = leaving(stars, found, centre);
         let systems = &found.systems;
         let counts = |i: &u32| systems.outermost.binary_search(&systems.part_of[*i as usize]).is_ok_and(|k| !leaves[k]);
@@ -182,22 +184,20 @@ fn kind(stars: &Stars, found: &Bodies) -> Kind {
 /// Finds the bodies that leave a cluster: a flag for each of its bodies.
 fn leaving(stars: &Stars, found: &Bodies, centre: Vec3) -> Vec<bool> {
     let systems = &found.systems;
-    let velocity = velocity_of_bound(stars);
-    let energy = |at: u32| systems.energy(stars, velocity, at);
-    let is_bound = |i: &u32| energy(systems.part_of[*i as usize]) < 0.0;
-    let bound: Vec<u32> = (0..stars.len() as u32).filter(is_bound).collect();
+    let Bound { velocity, is_bound, .. } = &systems.bound;
+    let bound: Vec<u32> = (0..stars.len() as u32).filter(|&i| is_bound[i as usize]).collect();
     let members = if bound.len() < LEAST_BOUND { (0..stars.len() as u32).collect() } else { bound };
     let radial = RadialOrder::new(&stars.id, &stars.pos, centre, members.into_iter());
     let [half] = radial.spheres(&stars.mass, [0.5]);
     let beyond = ESCAPED * radial.radius_enclosing(half);
-    let each = || systems.outermost.iter().copied().zip(&found.bodies);
-    let is_far = |(at, body): (u32, &Body)| energy(at) > 0.0 && (body.pos - centre).norm() > beyond;
-    let is_fast = |(at, body): (u32, &Body)| {
-        // Energy less half of v² is the potential of all others.
+    let each = || systems.outermost_energies().map(|(_, energy)| energy).zip(&found.bodies);
+    let is_far = |(energy, body): (f64, &Body)| energy > 0.0 && (body.pos - centre).norm() > beyond;
+    let is_fast = |(energy, body): (f64, &Body)| {
+        // Energy less half of v² is the potential of the bound particles.
         let kinetic = 0.5 * (body.vel - velocity).norm_squared();
-        energy(at) > FAST * (kinetic - energy(at)).abs()
+        energy > FAST * (kinetic - energy).abs()
     };
-    let mass = |of: &dyn Fn((u32, &Body)) -> bool| sum(each().filter(|one| of(*one)).map(|(_, body)| body.mass));
+    let mass = |of: &dyn Fn((f64, &Body)) -> bool| sum(each().filter(|one| of(*one)).map(|(_, body)| body.mass));
     let flies_apart = mass(&|one| !is_far(one) && is_fast(one)) >= MANY * mass(&|one| !is_far(one));
     each().map(|one| is_far(one) || (!flies_apart && is_fast(one))).collect()
 }

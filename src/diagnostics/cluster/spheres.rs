@@ -30,6 +30,14 @@ impl RadialOrder {
         }
     }
 
+    /// Returns those of the particles that are in the set.
+    #[must_use]
+    pub fn only(&self, is_in: impl Fn(u32) -> bool) -> Self {
+        let (order, radius) =
+            self.order.iter().zip(&self.radius).filter(|(i, _)| is_in(**i)).map(|(i, r)| (*i, *r)).unzip();
+        Self { order, radius }
+    }
+
     /// Returns for each mass fraction, ascending, the number of particles in the smallest sphere that holds it; 0 if
     /// the innermost particle alone exceeds the fraction.
     #[must_use]

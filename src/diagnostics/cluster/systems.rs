@@ -7,11 +7,11 @@
 //! it.
 
 use super::Stars;
+use super::bound::{self, Bound, Groups};
 use super::members::Members;
 use super::pair::{Body, Pair};
 use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
-use crate::particles::Vec3;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 
@@ -35,8 +35,10 @@ pub struct System {
     pub inclination: f64,
     /// Flag that is false for a hierarchy that is not expected to be stable.
     pub stable: bool,
-    /// Energy of the centre of mass per unit mass in the potential of all other particles.
+    /// Energy of the centre of mass per unit mass in the potential of the bound particles that are not in it.
     pub energy: f64,
+    /// Flag that it is bound to the cluster, or the only thing that is bound.
+    pub bound: bool,
     /// Indices in the list of the components that are systems themselves.
     inner: [Option<usize>; 2],
     /// Indices of its particles.
@@ -56,6 +58,10 @@ pub struct Systems {
     pub part_of: Vec<u32>,
     /// Thermal energy kT: 2/3 of the mean kinetic energy of the bound bodies; 0 if there are none.
     pub thermal_energy: f64,
+    /// Particles that are bound to the cluster. Without a cluster they are those of the most massive binary or hierarchy.
+    pub bound: Bound,
+    /// Energy of each outermost body, as [`System::energy`].
+    energies: Vec<f64>,
 }
 
 /// Least binding energy of a binary or hierarchy.
@@ -76,16 +82,18 @@ impl Hardness {
     }
 }
 
-/// Finds binaries and hierarchies that are hard enough, in a cluster that moves at `velocity`.
+/// Finds the particles that are bound to a cluster, and binaries and hierarchies that are hard enough.
 #[must_use]
-pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon: f64, hardness: Hardness) -> Systems {
+pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, epsilon: f64, hardness: Hardness) -> Systems {
     let n = stars.len() as u32;
     let part_of: Vec<u32> = (0..n).collect();
-    let mut search = Search { stars, neighbours, velocity, epsilon, all: Vec::new(), part_of };
+    let mut search = Search { stars, neighbours, epsilon, all: Vec::new(), part_of };
     let partner: Vec<Option<u32>> = (0..n).into_par_iter().with_min_len(LEAST).map(|i| search.partner(i)).collect();
     let mutual = |&i: &u32| partner[i as usize].filter(|&j| i < j && partner[j as usize] == Some(i)).map(|j| (i, j));
     let pairs: Vec<(u32, u32)> = (0..n).filter_map(|i| mutual(&i)).collect();
-    let mut thermal_energy = search.thermal_energy(&pairs);
+    let groups = search.groups(&pairs);
+    let bound = bound::Search { stars, groups: &groups, epsilon }.find(neighbours);
+    let mut thermal_energy = bound.as_ref().map_or(0.0, |bound| groups.thermal_energy(bound));
     if hardness.coldest > 0.0 {
         let virial = search.virial_thermal_energy(&pairs);
         thermal_energy = if thermal_energy < hardness.coldest * virial { virial } else { thermal_energy };
@@ -103,14 +111,12 @@ pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, velocity: Vec3, epsilon:
         }
         fresh = next;
     }
-    let outermost = search.part_of.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect();
-    Systems { outermost, part_of: search.part_of, all: search.all, thermal_energy }
+    search.finish(bound, thermal_energy)
 }
 
 struct Search<'a> {
     stars: &'a Stars,
     neighbours: &'a Neighbours<'a>,
-    velocity: Vec3,
     epsilon: f64,
     all: Vec<System>,
     part_of: Vec<u32>,
@@ -162,28 +168,43 @@ impl Search<'_> {
         best.map(|(.., other)| other)
     }
 
-    /// Returns kT with each of these pairs as one body.
-    fn thermal_energy(&self, pairs: &[(u32, u32)]) -> f64 {
+    /// Returns all particles as bodies, with each of these pairs as one.
+    fn groups(&self, pairs: &[(u32, u32)]) -> Groups {
         let mut partner = vec![None; self.stars.len()];
-        pairs.iter().for_each(|&(i, j)| (partner[i as usize], partner[j as usize]) = (Some((i, j)), Some((i, j))));
-        let (mut total, mut number) = (Vec::new(), 0u64);
-        for i in 0..self.stars.len() as u32 {
-            let (body, inside) = match partner[i as usize] {
-                Some((first, _)) if first != i => continue,
-                Some((_, j)) => {
-                    let (a, b) = (self.stars.body(i), self.stars.body(j));
-                    (Body::merged(&a, &b), self.attraction(&[i], &[j]))
-                }
-                None => (self.stars.body(i), 0.0),
-            };
-            let of = partner[i as usize].map_or(vec![i], |(i, j)| vec![i, j]);
-            if self.energy(&body, &of, inside) < 0.0 {
-                total.push(0.5 * body.mass * (body.vel - self.velocity).norm_squared());
-                number += 1;
+        pairs.iter().for_each(|&(i, j)| (partner[i as usize], partner[j as usize]) = (Some(j), Some(i)));
+        let mut groups = Groups::default();
+        for (i, partner) in (0..).zip(partner) {
+            match partner {
+                Some(j) if j < i => {}
+                Some(j) => groups.push(Body::merged(&self.stars.body(i), &self.stars.body(j)), &[i, j]),
+                None => groups.push(self.stars.body(i), &[i]),
             }
         }
-        // Without bound bodies the mean is zero.
-        2.0 / 3.0 * sum(total.into_iter()) / number.max(1) as f64
+        groups
+    }
+
+    /// Returns what was found, with the choice of bound particles made again for binaries and hierarchies as one body.
+    fn finish(mut self, bound: Option<Bound>, thermal_energy: f64) -> Systems {
+        let (stars, epsilon) = (self.stars, self.epsilon);
+        let outermost: Vec<u32> = self.part_of.iter().copied().collect::<BTreeSet<u32>>().into_iter().collect();
+        let mut groups = Groups::default();
+        for body in &outermost {
+            groups.push(self.body(*body), self.system(*body).map_or(std::slice::from_ref(body), System::stars));
+        }
+        let search = bound::Search { stars, groups: &groups, epsilon };
+        let alone = || {
+            let systems = outermost.iter().filter_map(|&body| self.system(body));
+            systems.reduce(|a, b| if b.body.mass > a.body.mass { b } else { a })
+        };
+        let of_one = |system: &System| Bound::of_one(stars, system.body.vel, &system.stars, epsilon);
+        let bound = bound.and_then(|bound| search.settle(bound)).or_else(|| alone().map(of_one));
+        let bound = bound.filter(|bound| bound.is_cluster(stars)).unwrap_or_else(|| Bound::none(stars));
+        let energies = groups.energies(&bound, stars, epsilon);
+        for system in &mut self.all {
+            system.energy = bound.energy(stars, &system.stars, &system.body, epsilon);
+            system.bound = system.stars.iter().all(|&i| bound.is_bound[i as usize]);
+        }
+        Systems { all: self.all, outermost, part_of: self.part_of, thermal_energy, bound, energies }
     }
 
     /// Returns kT in virial equilibrium, with each of these pairs as one body: a third of their potential energy for
@@ -193,17 +214,6 @@ impl Search<'_> {
         let inside = sum(pairs.iter().map(|&(i, j)| self.attraction(&[i], &[j])));
         let bodies = (self.stars.len() - pairs.len()).max(1);
         (-(potential + inside) / (3.0 * bodies as f64)).max(0.0)
-    }
-
-    /// Returns the energy per unit mass of the centre of mass of some particles in the potential of all others.
-    fn energy(&self, body: &Body, of: &[u32], inside: f64) -> f64 {
-        let pot: f64 = of.iter().map(|&i| self.stars.mass[i as usize] * self.stars.pot[i as usize]).sum();
-        let outside = match of {
-            // The potential as given, which holds for a massless particle too.
-            [one] => self.stars.pot[*one as usize],
-            _ => (pot + 2.0 * inside) / body.mass,
-        };
-        0.5 * (body.vel - self.velocity).norm_squared() + outside
     }
 
     /// Returns Σ m m / s over the pairs of one particle of `here` and one of `there`.
@@ -239,7 +249,8 @@ impl Search<'_> {
         let (inclination, stable) = self.hierarchy(&pair, inner);
         let system = System {
             members: Members::two(members(a), members(b)),
-            energy: self.energy(&body, &stars, inside),
+            energy: f64::NAN,
+            bound: false,
             pair,
             body,
             hardness,
@@ -283,13 +294,21 @@ fn is_stable(outer: &Pair, inner: &Pair, mass_ratio: f64) -> bool {
 }
 
 impl Systems {
-    /// Returns the energy per unit mass of the centre of mass of a body.
+    /// Returns the outermost bodies, each with its energy per unit mass in the potential of the bound particles.
+    pub fn outermost_energies(&self) -> impl Iterator<Item = (u32, f64)> {
+        self.outermost.iter().copied().zip(self.energies.iter().copied())
+    }
+
+    /// Returns the particles of a body.
     #[must_use]
-    pub fn energy(&self, stars: &Stars, velocity: Vec3, body: u32) -> f64 {
-        match (body as usize).checked_sub(stars.len()) {
-            Some(at) => self.all[at].energy,
-            None => 0.5 * (stars.vel[body as usize] - velocity).norm_squared() + stars.pot[body as usize],
-        }
+    pub fn stars<'a>(&'a self, stars: &Stars, body: &'a u32) -> &'a [u32] {
+        self.system(stars, *body).map_or(std::slice::from_ref(body), System::stars)
+    }
+
+    /// Returns a body as a point: a particle, or the centre of mass of a system.
+    #[must_use]
+    pub fn body(&self, stars: &Stars, body: u32) -> Body {
+        self.system(stars, body).map_or_else(|| stars.body(body), |system| system.body)
     }
 
     /// Returns the system with the index of a body; [`None`] for a particle.

@@ -40,37 +40,37 @@ row! {
     /// Row of the cluster journal, in internal units.
     ClusterRow in Cluster {
         time: UserTime, TIME, "time";
-        density_centre: Vec3, LENGTH, "density centre, sum rho x / sum rho with the density rho at each particle from its j nearest neighbours, the last of them and the particle itself left out: mass of j - 1 neighbours / volume out to the j-th (Casertano & Hut 1985); j is cluster.neighbours";
-        centre_velocity: Vec3, VELOCITY, "mean velocity, mass-weighted, of the half of the mass nearest to the density centre: what velocities below are relative to";
+        density_centre: Vec3, LENGTH, "density centre of the bound particles (of all where none is bound), sum rho x / sum rho with the density rho at each particle from its j nearest neighbours, the last of them and the particle itself left out: mass of j - 1 neighbours / volume out to the j-th (Casertano & Hut 1985); j is cluster.neighbours";
+        centre_velocity: Vec3, VELOCITY, "mean velocity, mass-weighted, of the bound particles (of all where none is bound): what velocities below are relative to";
         core_density: f64, DENSITY, "mass density of the core, sum rho^2 / sum rho (Casertano & Hut 1985)";
         core_radius: f64, LENGTH, "core radius: the density radius, sum rho |x - density centre| / sum rho (Casertano & Hut 1985)";
         core_mass: f64, MASS, "mass within the core radius";
         core_number: u64, NONE, "particles within the core radius";
-        core_dispersion: f64, VELOCITY, "velocity dispersion in one dimension of the particles within the core radius, mass-weighted";
-        bound_mass: f64, MASS, "mass of the bound particles: v^2/2 + phi < 0 with v relative to centre_velocity; for the particles of a binary or hierarchy, that of its centre of mass in the potential of all others";
+        core_dispersion: f64, VELOCITY, "velocity dispersion in one dimension within the core radius, mass-weighted, binaries and hierarchies as one body each; NaN for fewer than 2 bodies";
+        bound_mass: f64, MASS, "mass of the bound particles: v^2/2 + phi < 0 with v relative to centre_velocity and the potential phi of the other bound particles; for those of a binary or hierarchy, with its centre of mass and without its own part of phi";
         bound_number: u64, NONE, "bound particles";
         unbound_number: u64, NONE, "the others";
-        escapers: u64, NONE, "unbound particles beyond cluster.escape_radius half-mass radii from the density centre";
+        escapers: u64, NONE, "unbound particles beyond cluster.escape_radius half-mass radii (of the bound particles) from the density centre";
         kinetic_energy: f64, ENERGY, "kinetic energy T of the bound particles relative to centre_velocity, binaries and hierarchies as points";
-        potential_energy: f64, ENERGY, "potential energy U of the bound particles in the potential of all, sum m phi / 2, without what is inside binaries and hierarchies; softened as the forces are";
+        potential_energy: f64, ENERGY, "potential energy U of the bound particles among themselves, sum m phi / 2, without what is inside binaries and hierarchies; softened as the forces are";
         virial_ratio: f64, NONE, "T / |U| of these two";
         virial_radius: f64, LENGTH, "virial radius G M^2 / (2 |U|) with the bound mass M";
         crossing_time: f64, TIME, "crossing time G M^(5/2) / (2 |T + U|)^(3/2) with the bound mass M (Heggie & Mathieu 1986)";
-        relaxation_time: f64, TIME, "half-mass relaxation time 0.138 sqrt(N r_h^3 / (G m)) / ln(0.11 N) of the N bound particles of mean mass m (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994); r_h is lagrangian_radius_0500; NaN for N < 10";
+        relaxation_time: f64, TIME, "half-mass relaxation time 0.138 sqrt(N r_h^3 / (G m)) / ln(0.11 N) of the N bound particles of mean mass m (Spitzer 1987, eq. 2-63; Giersz & Heggie 1994); r_h is the radius about the density centre that holds half of their mass; NaN for N < 10";
         thermal_energy: f64, ENERGY, "kT: 2/3 of the mean kinetic energy of the bound particles, binaries and hierarchies as one particle each (Heggie & Hut 2003); 0 where nothing is bound";
         angular_momentum: Vec3, ANGULAR_MOMENTUM, "angular momentum of the bound particles about the density centre: its direction is the axis of rotation";
-        anisotropy: f64, NONE, "1 - sigma_t^2 / sigma_r^2 of the bound particles, with the tangential dispersion sigma_t in one dimension (Binney & Tremaine 2008, eq. 4.61)";
+        anisotropy: f64, NONE, "beta = 1 - sigma_t^2 / sigma_r^2 of the bound particles, with the tangential dispersion sigma_t in one dimension; binaries and hierarchies move as one body (Binney & Tremaine 2008, eq. 4.61)";
         mass_segregation: f64, NONE, "Lambda_MSR: mean length of the minimum spanning trees of 50 random sets of 10 bound particles / that of the 10 most massive (Allison et al. 2009); NaN for fewer than 20 bound particles, and for equal masses";
         mass_segregation_error: f64, NONE, "its standard error: the spread of the random sets / length for the most massive";
         binaries: u64, NONE, "binaries: pairs bound to each other by at least cluster.binary_hardness kT; those inside hierarchies count";
         hierarchies: u64, NONE, "hierarchies: bound systems with a binary or hierarchy as one of two components; those inside others count";
         binding_energy: f64, ENERGY, "binding energy of all binaries and hierarchies, positive";
-        encounters: u64, NONE, "pairs of particles in a close encounter: nearer to each other than cluster.encounter_radius times 4 r_h / N, and not in one binary or hierarchy";
+        encounters: u64, NONE, "pairs of particles in a close encounter: nearer to each other than cluster.encounter_radius times 4 r_h / N of the bound particles, and not in one binary or hierarchy";
         lagrangian_radius: [f64; FRACTIONS.len()], LENGTH, "Lagrangian radius: of the smallest sphere about the density centre that holds the mass fraction at the end of the name, in thousandths; of all particles or of the bound ones, as cluster.lagrangian_mass says; NaN where the innermost particle is more than that";
         shell_number: [u64; FRACTIONS.len()], NONE, "particles in the shell between the Lagrangian radius before and this one";
         shell_mean_mass: [f64; FRACTIONS.len()], MASS, "mean mass of a particle in the shell; NaN where it is empty";
-        shell_dispersion_radial: [f64; FRACTIONS.len()], VELOCITY, "radial velocity dispersion in the shell, mass-weighted, about the mean radial velocity; NaN for fewer than 2 particles";
-        shell_dispersion_tangential: [f64; FRACTIONS.len()], VELOCITY, "tangential velocity dispersion in the shell in one dimension, mass-weighted, about the mean rotation; NaN for fewer than 2 particles";
+        shell_dispersion_radial: [f64; FRACTIONS.len()], VELOCITY, "radial velocity dispersion in the shell, mass-weighted, about the mean radial velocity; binaries and hierarchies move as one body; NaN for fewer than 2 particles";
+        shell_dispersion_tangential: [f64; FRACTIONS.len()], VELOCITY, "tangential velocity dispersion in the shell in one dimension, mass-weighted, about the mean rotation; binaries and hierarchies move as one body; NaN for fewer than 2 particles";
         shell_rotation: [f64; FRACTIONS.len()], VELOCITY, "mean rotation velocity in the shell, mass-weighted, about the axis of angular_momentum; NaN where it is empty";
     }
 }
@@ -89,7 +89,7 @@ row! {
         hardness: f64, NONE, "binding energy / kT, with kT as in thermal_energy of the cluster; inf where kT is zero";
         inclination: f64, NONE, "angle between the orbits of a hierarchy, inner and outer, in radians; of two inner ones the wider counts; NaN for binaries";
         stable: u64, NONE, "1 if the pericentre of a hierarchy is beyond the limit of stability for its inner orbits (Mardling & Aarseth 2001, eq. 90, with the factor 1 - 0.3 i/180 deg), 0 if not; 1 for binaries";
-        bound: u64, NONE, "1 if its centre of mass is bound to the cluster, 0 if not";
+        bound: u64, NONE, "1 if it is bound to the cluster, as bound_mass tells, 0 if not; without a cluster 1 for the most massive";
         distance: f64, LENGTH, "distance of its centre of mass from the density centre";
         speed: f64, VELOCITY, "speed of its centre of mass relative to centre_velocity";
     }

@@ -77,9 +77,9 @@ impl<'a> Outputs<'a> {
             let rows = rows.remove(number)?;
             let (first, last) = (*rows.first()?, *rows.last()?);
             let whole = match (bound, share) {
-                // The share at the last output tells the mass that it is relative to.
-                (Some(bound), Some(share)) => bound.at(last) / share.at(member),
-                (Some(bound), None) => bound.at(first),
+                // The share at the last output tells the mass that it is relative to, unless nothing is bound then.
+                (Some(bound), Some(share)) if share.at(member) > 0.0 => bound.at(last) / share.at(member),
+                (Some(bound), _) => bound.at(first),
                 (None, _) => f64::NAN,
             };
             let dissolved = members.outcomes[member] == DISSOLVED;
@@ -127,7 +127,8 @@ impl<'a> Outputs<'a> {
         let bound = self.table.numbers("bound_mass")?;
         let label = if self.of_initial_mass { "bound mass / initial mass" } else { "bound mass / that at the start" };
         let mut panel = Panel::new("Bound mass", self.axis()?, Axis::linear(label));
-        let of = |curve: &Curve, row: usize| bound.at(row) / curve.whole;
+        // Of a member that has never had bound mass the whole is zero too.
+        let of = |curve: &Curve, row: usize| if bound.at(row) == 0.0 { 0.0 } else { bound.at(row) / curve.whole };
         panel.series = self.lines("", &Over { of: &of, carries: true });
         let lows = panel.series.iter().flat_map(|series| series.spread.iter().flatten());
         // Shares that do not change much are seen without zero.

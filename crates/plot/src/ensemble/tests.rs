@@ -124,6 +124,29 @@ fn clusters_have_errors_bands_and_dissolution() {
 }
 
 #[test]
+fn members_that_end_without_bound_mass_are_drawn() {
+    let mut members = members(of_clusters, false);
+    let share = members.columns.iter().position(|column| column.name == "bound_fraction").unwrap();
+    // Of the second setting all, of the first member 0, which was never bound.
+    members.columns[share] = floats("bound_fraction", "1", |k| if k == 0 || k >= 10 { 0.0 } else { 0.5 }, 20);
+    let mut series = series(&members);
+    let numbers: Vec<u64> = series.numbers("member").unwrap().iter().map(|number| number as u64).collect();
+    let before: Vec<f64> = series.numbers("bound_mass").unwrap().iter().collect();
+    let bound = series.columns.iter().position(|column| column.name == "bound_mass").unwrap();
+    let of = |row: usize| if numbers[row] == 0 { 0.0 } else { before[row] };
+    series.columns[bound] = floats("bound_mass", "M", of, numbers.len());
+    let gallery = figures(directory(&members, Some(&series)).path()).unwrap();
+    let [gone, staying] = &gallery.figures[1].1.panels[0].series[..] else { panic!("two lines") };
+    // Two of ten are gone at 1, four at 2; then most are.
+    let values = |series: &Series| series.points.iter().map(|(_, y)| *y).collect::<Vec<_>>();
+    assert_eq!((gone.name.as_str(), values(gone)), ("epsilon = 0.25", vec![1.0, 1.0, 1.0, 0.0, 0.0, 0.0]));
+    assert_eq!(gone.spread.as_ref().unwrap()[1], (0.0, 1.0));
+    // One of ten without bound mass counts: the lower end of the band is nine tenths of the way to the next one.
+    assert!((staying.spread.as_ref().unwrap()[0].0 - 0.9).abs() < 1e-12);
+    assert_eq!(values(staying)[..2], [1.0, 1.0]);
+}
+
+#[test]
 fn encounters_have_outcomes_and_say_what_is_missing() {
     let outcome = |k: usize| if k.is_multiple_of(5) { "exchange" } else { "flyby" };
     let dir = directory(&members(outcome, true), None);
