@@ -34,7 +34,7 @@ use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use block_steps::{Pause, Span, StepRules, Taken};
-use external::ExternalField;
+use external::{ExternalField, for_step};
 use neighbours::{NeighbourForces, NeighbourTargets};
 use rayon::prelude::*;
 use std::ops::Range;
@@ -171,12 +171,15 @@ pub struct Forces {
     pub pot: Vec<f64>,
     /// Potential per unit mass of an [external field](external); empty where there is none.
     pub external: Vec<f64>,
+    /// Acceleration by an external field, which is part of `acc`; empty where there is none.
+    pub external_acc: Vec<Vec3>,
 }
 
 impl Forces {
     /// Resizes the columns to `n` targets without an external field, and keeps the allocation.
     pub fn resize(&mut self, n: usize) {
         self.external.clear();
+        self.external_acc.clear();
         self.acc.resize(n, Vec3::zeros());
         self.jerk.resize(n, Vec3::zeros());
         self.pot.resize(n, 0.0);
@@ -190,7 +193,7 @@ impl Forces {
         self.pot[k] = pull.pot;
     }
 
-    /// Returns the sums of these forces and others on the same targets, with the external potential of the others.
+    /// Returns the sums of these forces and others on the same targets, with the external field of the others.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let vectors = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + b).collect();
         Self {
@@ -198,7 +201,16 @@ impl Forces {
             jerk: vectors(&self.jerk, &other.jerk),
             pot: self.pot.iter().zip(&other.pot).map(|(a, b)| a + b).collect(),
             external: other.external.clone(),
+            external_acc: other.external_acc.clone(),
         }
+    }
+
+    /// Returns the acceleration of target `k` by which its next step is measured; see [`for_step`].
+    #[inline(always)]
+    #[must_use]
+    pub fn acc_for_step(&self, k: usize) -> Vec3 {
+        let external = self.external_acc.get(k);
+        external.map_or(self.acc[k], |external| for_step(self.acc[k], *external))
     }
 
     /// Replaces the forces on some targets by their places.
@@ -220,10 +232,13 @@ impl Evaluation for Forces {
 
     fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
         self.external.resize(targets.len(), 0.0);
-        let derivatives = self.acc.par_iter_mut().zip(&mut self.jerk).zip(&mut self.external);
+        self.external_acc.resize(targets.len(), Vec3::zeros());
+        let sums = self.acc.par_iter_mut().zip(&mut self.jerk);
+        let own = self.external.par_iter_mut().zip(&mut self.external_acc);
         let states = targets.pos.par_iter().zip(targets.vel);
-        derivatives.zip(states).with_min_len(external::SHARE).for_each(|(((acc, jerk), pot), (&x, &v))| {
-            *acc += field.acc(x, t);
+        sums.zip(own).zip(states).with_min_len(external::SHARE).for_each(|(((acc, jerk), (pot, by)), (&x, &v))| {
+            *by = field.acc(x, t);
+            *acc += *by;
             *jerk += field.jerk(x, v, t);
             *pot = field.pot(x, t);
         });

@@ -178,6 +178,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 pos: predicted.0[k],
                 vel: predicted.1[k],
                 acc: forces.acc[k],
+                acc_for_step: forces.acc[k],
                 jerk: forces.jerk[k],
             };
             (*pos, *vel) = scheme.iterate(p, i, &end);
@@ -220,7 +221,9 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
                 let noise = limits.noise * norm2.sqrt().max(pot[k] * pot[k] * per_mass);
-                let end = StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], jerk: jerk[k] };
+                let acc_for_step = forces.acc_for_step(part.start + k);
+                let end =
+                    StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], acc_for_step, jerk: jerk[k] };
                 scheme.correct(&mut p, i, &end, &mut lanes, k - begin);
                 p.columns.pot[i] = pot[k];
             }

@@ -289,7 +289,7 @@ impl HermiteScheme for MultipointScheme {
         }
         (c.pos[i], c.vel[i]) = state;
         (c.acc[i], c.jerk[i], c.time[i]) = (end.acc, end.jerk, end.now);
-        lanes.set(lane, end.dt, (end.acc, end.jerk), &corrected, noise);
+        lanes.set(lane, end.dt, (end.acc_for_step, end.jerk), &corrected, noise);
     }
 
     fn wanted(&self, lanes: &Lanes, wanted: &mut [f64; LANES]) {

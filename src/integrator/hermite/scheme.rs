@@ -1,6 +1,8 @@
 //! What makes a Hermite scheme: predictor, corrector, step criterion, and the parameters that all of them have.
 
 use super::OnFloor;
+#[cfg(doc)]
+use crate::force::Forces;
 use crate::force::block_steps::StepScheme;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
@@ -57,6 +59,8 @@ pub struct StepEnd {
     pub vel: Vec3,
     /// New acceleration.
     pub acc: Vec3,
+    /// Acceleration that the step criterion takes: [`Forces::acc_for_step`].
+    pub acc_for_step: Vec3,
     /// New jerk.
     pub jerk: Vec3,
 }
