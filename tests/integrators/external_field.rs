@@ -145,7 +145,8 @@ fn verify_a_cluster_in_a_strong_field_is_resolved_as_the_same_cluster_alone() {
     moved.vel.iter_mut().for_each(|v| *v += velocity);
     // The field is 2000 times as strong as the force at the half-mass radius.
     assert!(field.acc(Vec3::zeros(), 0.0).norm() > 999.0);
-    let alone = |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(FieldSum(vec![]), EPSILON, CLOCK), p.clone());
+    let alone =
+        |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(FieldSum(vec![]), EPSILON, CLOCK), p.clone());
     let there = |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(field, EPSILON, CLOCK), moved.clone());
     let (alone, there) = (alone(0.01), there(0.01));
     assert!(there.0 as f64 > 0.7 * alone.0 as f64 && there.1.abs() < 1e-2 * 0.25, "{alone:?}, {there:?}");
