@@ -14,6 +14,7 @@ pub mod external;
 mod given;
 pub mod mode;
 pub mod neighbours;
+pub mod noise;
 pub mod operations;
 mod points;
 pub mod precision;

@@ -21,12 +21,12 @@ use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, StepRules, StepScheme};
+use crate::force::noise::Noise;
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
-use crate::units::nearest_power_of_two;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -47,8 +47,7 @@ pub struct BlockHermite<S> {
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
     guard: RangeGuard,
-    /// 1/M rounded to a power of two, so that products with it are exact.
-    per_mass: f64,
+    noise: Noise,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -108,7 +107,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             predicted: Default::default(),
             forces: Forces::default(),
             guard: RangeGuard::new(limits.range, clock.dt_max),
-            per_mass: 1.0,
+            noise: Noise::new(limits.noise, &[], 0.0),
             pause: None,
             turns: Turns::default(),
         }
@@ -123,7 +122,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// Notes what guard and step criterion need to know of all particles.
     fn note(&mut self, p: &Particles) {
         self.guard.load(p);
-        self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
+        self.noise = Noise::new(self.limits.noise, &p.mass, p.total_mass());
     }
 
     /// Returns the largest number of targets that may be evaluated at a time.
@@ -203,7 +202,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Moves the targets `part`, whose particles lie in the slice `p`.
     fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time) -> Moved {
-        let Self { scheme, clock, forces, targets, limits, per_mass, .. } = self;
+        let Self { scheme, clock, forces, targets, noise, .. } = self;
         let predicted = match scheme.iterations() {
             1 => (&targets.pos, &targets.vel),
             _ => (&self.predicted.0, &self.predicted.1),
@@ -220,7 +219,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 let i = index[k] as usize - p.first;
                 let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
-                let noise = limits.noise * norm2.sqrt().max(pot[k] * pot[k] * per_mass);
+                let noise = noise.of(index[k], norm2, pot[k], &pos[k]);
                 let acc_for_step = forces.acc_for_step(part.start + k);
                 let end =
                     StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], acc_for_step, jerk: jerk[k] };

@@ -36,6 +36,7 @@ mod neighbour_call;
 mod neighbour_forces;
 mod neighbour_kernels;
 mod neighbour_steps;
+mod noise_call;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
 mod several_blocks;
