@@ -67,6 +67,7 @@ settings::fields! {
 use super::neighbours::{NeighbourForces, NeighbourTargets};
 use super::{Block, Evaluation, ForceEngine, Targets};
 use crate::error::Result;
+use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use std::sync::Arc;
@@ -174,6 +175,10 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         out.irregular.add_external(&*self.field, targets, t);
         out.renewed.add_external(&*self.field, Block::of_places(targets, regular).view(), t);
         Ok(())
+    }
+
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.engine.law()
     }
 
     fn set_start(&mut self, start: f64) {

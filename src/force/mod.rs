@@ -32,6 +32,7 @@ pub use source_forces::SourceForces;
 
 use crate::error::{Error, Result};
 use crate::gravity::Force;
+use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use block_steps::{Pause, Span, StepRules, Taken};
@@ -39,6 +40,7 @@ use external::{ExternalField, for_step};
 use neighbours::{NeighbourForces, NeighbourTargets};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Particles on which forces are evaluated, at their state predicted to the moment of evaluation. Borrowed from a
 /// [`Block`], or from the columns of [`Particles`] where nothing has to be predicted.
@@ -338,6 +340,11 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// Sets the time at tick 0, on which only forces that change with time depend, for a system that starts anew at
     /// another time.
     fn set_start(&mut self, _: f64) {}
+
+    /// Returns the law that the engine computes in place of Newton's, and its softening squared, if it does.
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        None
+    }
 
     /// Returns true if the engine can take whole block steps of the particles that it holds; see
     /// [`take_steps`](Self::take_steps).

@@ -4,9 +4,9 @@ use crate::particles::Vec3;
 use crate::units::nearest_power_of_two;
 
 /// |a| over the scale of the terms of its sum below which the forces on a particle cancel.
-const CANCEL: f64 = 1.0 / 4096.0;
+pub(crate) const CANCEL: f64 = 1.0 / 4096.0;
 /// Distance from the origin, over that of the other particles, beyond which the rounding of coordinates counts.
-const FAR: f64 = 256.0;
+pub(crate) const FAR: f64 = 256.0;
 
 /// Rounding errors of the accelerations in a system.
 ///

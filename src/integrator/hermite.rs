@@ -2,6 +2,7 @@
 //! 141). A [`HermiteScheme`] says how particles are predicted and corrected and how long their next steps are;
 //! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
 
+mod cancelled;
 mod engine_steps;
 mod guards;
 pub mod limits;
@@ -10,6 +11,7 @@ mod singly;
 mod start;
 mod synchronised;
 
+use cancelled::PairLaw;
 pub(super) use engine_steps::Turns;
 pub(super) use guards::StepGuards;
 pub use limits::OnFloor;
@@ -48,6 +50,9 @@ pub struct BlockHermite<S> {
     forces: Forces,
     guard: RangeGuard,
     noise: Noise,
+    /// Law in place of Newton's, and the rounding error of each target on which its forces cancel.
+    law: Option<PairLaw>,
+    cancelled: Vec<f64>,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -108,6 +113,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
             forces: Forces::default(),
             guard: RangeGuard::new(limits.range, clock.dt_max),
             noise: Noise::new(limits.noise, &[], 0.0),
+            law: None,
+            cancelled: Vec::new(),
             pause: None,
             turns: Turns::default(),
         }
@@ -116,6 +123,10 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.note(p);
+        self.law = f.law().map(|(law, eps2)| PairLaw { law, eps2 });
+        if self.law.is_some() {
+            self.noise.cancelled = 0.0;
+        }
         f.load(p)
     }
 
@@ -219,7 +230,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 let i = index[k] as usize - p.first;
                 let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
-                let noise = noise.of(index[k], norm2, pot[k], &pos[k]);
+                let cancelled = self.cancelled.get(part.start + k).copied().unwrap_or_default();
+                let noise = noise.of(index[k], norm2, pot[k], &pos[k]).max(cancelled);
                 let acc_for_step = forces.acc_for_step(part.start + k);
                 let end =
                     StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], acc_for_step, jerk: jerk[k] };
@@ -284,6 +296,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let (n, tile, mut clamped) = (self.block.len(), self.tile(), 0);
         for begin in (0..n).step_by(tile) {
             self.predict_and_evaluate(p, begin..n.min(begin.saturating_add(tile)), now, f)?;
+            self.find_cancelled(p, now)?;
             clamped += self.move_particles(p, now)?;
         }
         self.scheduler.reschedule(&p.step, &self.block);

@@ -397,6 +397,10 @@ impl ForceEngine for CudaEngine {
         self.sum_two_parts(task, out)
     }
 
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.law.as_ref().map(|law| (Arc::clone(law), self.eps2))
+    }
+
     fn can_take_steps(&mut self) -> Result<bool> {
         let Some(held) = self.held.as_mut().filter(|_| self.stepping && self.law.is_none()) else { return Ok(false) };
         self.device.bind()?;
