@@ -2,6 +2,7 @@
 //! scheme of block steps and precision mode, wherever the system stands and however it moves and lies.
 
 use std::f64::consts::{PI, TAU};
+use std::sync::Arc;
 use tisane::error::Error;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
@@ -11,6 +12,7 @@ use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::multipoint::{self, Multipoint};
+use tisane::law::{Formula, Law, LawSource};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 
@@ -156,18 +158,27 @@ fn schemes(precision: Precision) -> Vec<Scheme> {
     all
 }
 
+/// Engine of Newton's law, or of a law.
+fn engine(precision: Precision, epsilon: f64, law: Option<&Arc<Law>>) -> Box<dyn ForceEngine> {
+    let width = Width::choose().unwrap();
+    match law {
+        None => cpu::engine(precision, epsilon, CLOCK, width),
+        Some(law) => cpu::law_engine(law, precision, epsilon, CLOCK, width),
+    }
+}
+
 /// Integrates a system and returns the largest distance of its first body from the centre; its steps are compared with
 /// those of the others at each longest step.
 fn run(
     system: &System,
     mut p: Particles,
-    precision: Precision,
+    (precision, law): (Precision, Option<&Arc<Law>>),
     (name, mut scheme): Scheme,
 ) -> Result<f64, (String, Error)> {
     let what = format!("{}, {name}, {}", system.name, precision.name());
     let failed = |error| (what.clone(), error);
     let (centre, velocity) = (p.pos[0], p.vel[0]);
-    let mut engine: Box<dyn ForceEngine> = cpu::engine(precision, system.epsilon, CLOCK, Width::choose().unwrap());
+    let mut engine = engine(precision, system.epsilon, law);
     scheme.start(&mut p, &mut *engine).map_err(failed)?;
     let mut off = 0.0f64;
     for k in 1..=system.until {
@@ -187,7 +198,7 @@ fn run(
 fn assert_runs(system: &System, p: &Particles, precision: Precision, most: f64) {
     for scheme in schemes(precision) {
         let name = scheme.0;
-        match run(system, p.clone(), precision, scheme) {
+        match run(system, p.clone(), (precision, None), scheme) {
             Ok(off) => assert!(off <= most, "{}, {name}, {}: {off:e}", system.name, precision.name()),
             Err((what, error)) => panic!("{what}: {error}"),
         }
@@ -222,6 +233,29 @@ fn so_it_has_where_coordinates_and_velocities_are_rounded() {
     }
 }
 
+/// Laws of other forms, with a potential that has no zero at infinity, and without one.
+#[test]
+fn so_it_has_by_a_law() {
+    for formula in [
+        Formula::Potential("-m_i * m_j / s".into()),
+        Formula::Potential("m_i * m_j * (1000 - 1 / s + s^2 / 8)".into()),
+        Formula::Acceleration("m_j / s^2.5".into()),
+    ] {
+        let text = formula.text().to_owned();
+        let law = Law::new(LawSource::new(formula, &[]));
+        let law = Arc::new(law.unwrap_or_else(|mistake| panic!("{text}: {mistake:?}")));
+        for system in [ring(2, 1e-6, 1.0), ring(6, 1e-6, 1.0), ring(4, 0.2, 0.0).softened(0.05)] {
+            let p = placed(&system, 0.4, Vec3::new(0.0, 30.0, 7.0), Vec3::zeros());
+            // The neighbour scheme knows Newton's law alone.
+            for scheme in schemes(Precision::F64).into_iter().filter(|(name, _)| !name.starts_with("ahmad")) {
+                let done = run(&system, p.clone(), (Precision::F64, Some(&law)), scheme);
+                let off = done.unwrap_or_else(|(what, error)| panic!("{text}, {what}: {error}"));
+                assert!(off < 1e-9, "{text}, {}: {off:e}", system.name);
+            }
+        }
+    }
+}
+
 /// The mass of one of two stars is taken away: nothing acts on the other any more, while the force at the beginning of its
 /// step was that of both. So it is where [escapers] takes all stars out but one.
 #[test]
@@ -232,7 +266,7 @@ fn the_last_star_with_mass_goes_on() {
             vec![Vec3::x(), -Vec3::x()],
             vec![Vec3::new(0.1, 0.3, 0.0), Vec3::new(-0.1, -0.3, 0.0)],
         );
-        let mut engine: Box<dyn ForceEngine> = cpu::engine(Precision::F64, 0.0, CLOCK, Width::choose().unwrap());
+        let mut engine = engine(Precision::F64, 0.0, None);
         scheme.start(&mut p, &mut *engine).unwrap();
         let half = scheme.advance(&mut p, &mut *engine, Time::from_dt_max(4), u64::MAX).unwrap();
         p.mass[1] = 0.0;
