@@ -10,6 +10,7 @@ use tisane::force::{ForceEngine, Forces};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
+use tisane::integrator::encounters::Encounters;
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::law::{Formula, Law, LawSource};
@@ -229,6 +230,27 @@ fn so_it_has_where_coordinates_and_velocities_are_rounded() {
             // Distances are rounded to some 1e-16 of the coordinates, and the error grows with the motion.
             let most = 1e-9 + 1e-10 * size;
             assert_runs(&system, &placed(&system, angle, centre, velocity), Precision::F64, most);
+        }
+    }
+}
+
+#[test]
+fn so_it_has_among_subsystems() {
+    for system in systems().iter().filter(|system| system.epsilon == 0.0) {
+        for (angle, size) in [(0.0, 0.0), (1.3, 1e4)] {
+            let mut p = placed(system, angle, size * Vec3::new(0.3, -1.0, 0.7), Vec3::zeros());
+            let mut engine = engine(Precision::F64, 0.0, None);
+            let (mut it, centre) = (Encounters::new(hermite4::Parameters::new(Precision::F64), 1e-5, CLOCK), p.pos[0]);
+            it.start(&mut p, &mut *engine).unwrap();
+            let end = Time::from_dt_max(system.until);
+            loop {
+                let done = it.advance(&mut p, &mut *engine, end, u64::MAX);
+                if done.unwrap_or_else(|error| panic!("{}: {error}", system.name)).now == end {
+                    break;
+                }
+            }
+            let off = (it.synchronised(&p, end, &mut *engine).unwrap().pos[0] - centre).norm();
+            assert!(off < 1e-9 + 1e-10 * size, "{}: {off:e}", system.name);
         }
     }
 }

@@ -32,7 +32,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
         for k in 0..self.targets.len() {
             let (i, acc) = (self.targets.index[k] as usize, self.forces.acc[k]);
             let is_suspect = (acc - p.acc[i]).norm_squared() > LARGE * LARGE * acc.norm_squared();
-            self.cancelled.push(if is_suspect { self.error_of(of, p, (&columns, k), now) } else { 0.0 });
+            let error = if is_suspect { self.error_of(of, p, (&columns[..], k), now) } else { 0.0 };
+            self.cancelled.push(error);
         }
         Ok(())
     }
