@@ -107,7 +107,7 @@ template <class M> __device__ __forceinline__ void take_few(const Systems &all) 
             if (all.forces) {
 #pragma unroll
                 for (int c = 0; c < SUMS; ++c) s.at(6 + c, k) = force[c];
-            } else if (!correct(s, k, now, moment, force, clamped)) {
+            } else if (!correct(s, k, k, now, moment, force, clamped)) {
                 refused = true;
             }
         }

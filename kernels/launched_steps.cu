@@ -129,11 +129,11 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
         History kept{call.history, call.slots, call.points}, found{call.new_history, call.slots, call.points};
         double own[MOST_POINTS * (6 + POINT_COLUMNS)];
         for (u32 c = 0; c < kept.columns_in_all(); ++c) own[c] = kept.at(c, i);
-        u32 result = correct_multipoint<Launched>(member, {own, 1, call.points}, 0, now, moment, force);
+        u32 result = correct_multipoint<Launched>(member, {own, 1, call.points}, 0, i, now, moment, force);
         for (u32 c = 0; c < found.columns_in_all(); ++c) found.at(c, k) = own[c];
         fine = result & FINE, clamped += result / CLAMPED;
     } else {
-        fine = correct(member, 0, now, moment, force, clamped);
+        fine = correct(member, 0, i, now, moment, force, clamped);
     }
 #pragma unroll
     for (int c = 0; c < (int)COLUMNS; ++c) call.corrected[(size_t)c * call.slots + k] = state[c];

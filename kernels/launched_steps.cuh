@@ -58,7 +58,8 @@ struct Launched : Call {
     double *history, *new_history;
     // In the host's memory: step, moment, targets, deepest level, whether a target was refused, clamped steps.
     u64 *report;
-    double dt_max, nu, noise, per_mass;
+    double dt_max, nu;
+    Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
     double coordinate, speed, least_acc, most_acc;
     u32 chunks, floor, clamps;

@@ -41,6 +41,11 @@ template <class C, u32 STRIDE = 1> struct Members {
     }
 };
 
+/// Returns the largest coordinate of a place.
+__device__ __forceinline__ double reach_of(const double (&pos)[3]) {
+    return fmax(fmax(fabs(pos[0]), fabs(pos[1])), fabs(pos[2]));
+}
+
 /// Returns true if a target needs no closer look of the host.
 template <class C>
 __device__ __forceinline__ bool is_usual(const C &call, const double (&pos)[3], const double (&vel)[3]) {
@@ -74,16 +79,16 @@ __device__ __forceinline__ bool give_step(const G &g, u32 k, u64 moment, u32 wan
     return wanted <= DEEPEST;
 }
 
-/// Corrects particle k with its force, and gives it its next step. Returns false if the host has to look at it; counts
-/// steps clamped to the floor.
+/// Corrects particle k, number i of the system, with its force, and gives it its next step. Returns false if the host has
+/// to look at it; counts steps clamped to the floor.
 template <class G>
-__device__ __forceinline__ bool correct(const G &g, u32 k, u64 now, u64 moment, const double *force, u32 &clamped) {
+__device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 moment, const double *force, u32 &clamped) {
     const auto &call = g.call;
     double dt = g.since(now, moment, k), pos[3], vel[3];
     g.predict(k, dt, pos, vel);
     bool fine = is_usual(call, pos, vel) && is_usual(call, force);
-    Derivatives d = {0, 0, 0, 0, call.noise, 0};
-    double pot = force[6];
+    Derivatives d = {0, 0, 0, 0, call.noise.relative, 0, 0};
+    double pot = force[6], per_mass = call.noise.per_mass_of(i), reach = reach_of(pos);
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         double snap, crackle, acc = force[c], jerk = force[3 + c];
@@ -98,7 +103,8 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u64 now, u64 moment, 
         g.at(9 + c, k) = jerk;
     }
     g.at(12, k) = pot;
-    d.by_pot = pot * pot * call.per_mass;
+    d.by_pot = pot * pot * per_mass;
+    d.least_noise = where_cancelled(call.noise.cancelled, per_mass, d.acc2, pot, reach);
     u32 wanted = wanted_level(call.nu, dt, call.dt_max, g.level_of(k), d);
     fine &= d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000);
     return give_step(g, k, moment, wanted, clamped) && fine;
@@ -123,7 +129,7 @@ constexpr u32 FINE = 1, CLAMPED = 2;
 /// eta, and `third`. Returns FINE unless the host has to look at the particle, and CLAMPED. One function for all kernels:
 /// it is long.
 template <class C>
-__device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u32 k, u64 now, u64 moment,
+__device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u32 k, u32 i, u64 now, u64 moment,
                                                const double *force) {
     const auto &call = g.call;
     u32 level = g.level_of(k);
@@ -137,6 +143,7 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
     Stencil stencil(has_near ? __ddiv_rn((double)(start - near), step) : 1.0,
                     has_far ? __ddiv_rn((double)(start - far), step) : 2.0, has_far);
     double pot = force[6], square[6] = {0, 0, 0, 0, 0, 0}, per_dt = __ddiv_rn(1.0, dt), jerk_size = 0;
+    double per_mass = call.noise.per_mass_of(i);
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         double acc = force[c], jerk = force[3 + c], old_acc = g.at(6 + c, k), old_jerk = g.at(9 + c, k);
@@ -178,7 +185,8 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
     if (history.points > 1) history.set_moment(1, k, near);
     history.set_moment(0, k, start);
     g.at(12, k) = pot;
-    double noise = call.noise * fmax(__dsqrt_rn(square[0]), pot * pot * call.per_mass);
+    double noise = fmax(call.noise.relative * fmax(__dsqrt_rn(square[0]), pot * pot * per_mass),
+                        where_cancelled(call.noise.cancelled, per_mass, square[0], pot, reach_of(pos)));
     if (noise > 0.0) {
         double error[4];
         amplification(stencil, has_near, error);

@@ -150,7 +150,7 @@ __device__ __forceinline__ u32 multipoint_level(double eta, bool third, double d
     auto term = [&](int k) { return n[k - 1] * n[k + 1] + n[k] * n[k]; };
     auto quotient = [](double above, double below) {
         double root = __dsqrt_rn(__ddiv_rn(above, below));
-        return below == 0.0 ? __longlong_as_double(0x7ff0000000000000) : root;
+        return below == 0.0 || above == 0.0 ? __longlong_as_double(0x7ff0000000000000) : root;
     };
     double first = term(1), second = quotient(first, term(2));
     double higher = quotient(first, third ? term(3) : term(4));

@@ -54,7 +54,8 @@ struct Steps {
     // Of each device the mailbox: for each device the last exchange that it has come to, then [2][target][8] words.
     u64 *mail[MOST_DEVICES];
     u64 now, until, most;
-    double tick, dt_max, eps2, nu, noise, per_mass;
+    double tick, dt_max, eps2, nu;
+    Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
     double coordinate, speed, least_acc, most_acc;
     u32 sources, slots;

@@ -20,7 +20,8 @@ struct System {
     // First word of its state: COLUMNS columns and the masses, of `sources` numbers each, then a byte a level.
     u64 first;
     u64 now, until, most;
-    double tick, dt_max, eps2, nu, noise, per_mass;
+    double tick, dt_max, eps2, nu;
+    Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
     double coordinate, speed, least_acc, most_acc;
     u32 sources, floor, clamps, unused;

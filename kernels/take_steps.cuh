@@ -428,13 +428,13 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
                 collect(g, first_target + first, count, force, piece);
                 __syncthreads();
                 if (g.thread < count) {
-                    u32 k = g.due[first + g.thread];
+                    u32 k = g.due[first + g.thread], i = g.group * g.own + k;
                     bool fine;
                     if (!last) fine = correct_target(g, k, first + g.thread, now, moment, force[g.thread]);
                     else if (!PLAIN && call.points > 0) {
-                        u32 result = correct_multipoint<Steps>(g, g.history, k, now, moment, force[g.thread]);
+                        u32 result = correct_multipoint<Steps>(g, g.history, k, i, now, moment, force[g.thread]);
                         fine = result & FINE, clamped += result / CLAMPED;
-                    } else fine = correct(g, k, now, moment, force[g.thread], clamped);
+                    } else fine = correct(g, k, i, now, moment, force[g.thread], clamped);
                     if (!fine) atomicOr(&refused_here, 1u);
                 }
                 if (first + CORRECTED < found) __syncthreads();

@@ -41,6 +41,8 @@ pub struct StepBelowFloor {
     pub section: &'static str,
     /// The particle and its nearest neighbour, with the neighbour's id; [`None`] if it is alone.
     pub partner: Option<(u64, [Body; 2])>,
+    /// Its acceleration over the least scale of the terms that it is the sum of.
+    pub cancellation: f64,
     /// True if the state after the error is that after a whole block step, from which the run can go on with shorter
     /// steps.
     pub resumable: bool,
@@ -50,6 +52,11 @@ pub struct StepBelowFloor {
 
 /// Number of block steps that takes days.
 const MOST_BLOCK_STEPS: f64 = 1e10;
+/// Time step over the time in which a pair moves at its distance, below which the pair is not the cause: with any sensible
+/// accuracy a step is a larger part of it.
+const LEAST_SHARE: f64 = 1e-6;
+/// Acceleration over the scale of its terms below which the forces cancel.
+const CANCELS: f64 = 1e-3;
 
 /// Orbit of a bound pair, with what following it to the end of the run takes.
 struct Outlook {
@@ -78,6 +85,36 @@ impl StepBelowFloor {
         self.partner.as_ref().map(|(id, [a, b])| (*id, Pair::new(a, b, epsilon)))
     }
 
+    /// Returns the time in which a pair moves on at its present distance.
+    fn natural_time(&self, pair: &Pair) -> f64 {
+        let epsilon = self.run.as_ref().map_or(0.0, |run| run.epsilon);
+        let size = pair.distance.hypot(epsilon);
+        (size.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt().min(size / pair.speed)
+    }
+
+    /// Returns true if the motion about the nearest neighbour is what needs the time step.
+    fn is_of_pair(&self, pair: &Pair) -> bool {
+        self.wanted >= LEAST_SHARE * self.natural_time(pair)
+    }
+
+    /// Says why the step is short where no neighbour is the cause.
+    fn describe_rounding(&self, partner: u64, pair: &Pair, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "; no neighbour is the cause: the nearest, particle {partner}, at a distance of {}, takes about {} to move on",
+            self.value(pair.distance, Dimension::LENGTH),
+            self.value(self.natural_time(pair), Dimension::TIME)
+        )?;
+        if self.cancellation < CANCELS {
+            let part = digits(self.cancellation);
+            return write!(
+                f,
+                "; the forces on it cancel, to {part} of their size, and what is left of their derivatives is rounding"
+            );
+        }
+        write!(f, "; its force changes faster than the motions about it: rounding, or a jump in the law of the force")
+    }
+
     /// Estimates the block steps that a bound pair takes until the end of the run. Steps scale as r^(3/2) along the
     /// orbit, and the mean of r^(−3/2) over time is about a^(−3/2) (1 − e²)^(−3/8).
     fn outlook(&self, pair: &Pair) -> Option<Outlook> {
@@ -93,6 +130,9 @@ impl StepBelowFloor {
     /// Describes the nearest neighbour and the orbit about it.
     fn describe_partner(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some((partner, pair)) = self.pair() else { return Ok(()) };
+        if !self.is_of_pair(&pair) {
+            return self.describe_rounding(partner, &pair, f);
+        }
         let distance = self.value(pair.distance, Dimension::LENGTH);
         if pair.energy >= 0.0 || pair.energy.is_nan() {
             let speed = self.value(pair.speed, Dimension::VELOCITY);
@@ -122,7 +162,15 @@ impl StepBelowFloor {
     /// Returns the advice, a remedy a line.
     pub(super) fn advice(&self) -> String {
         let section = self.section;
-        let pair = self.pair().map(|(_, pair)| pair).filter(|pair| pair.energy < 0.0);
+        let nearest = self.pair().map(|(_, pair)| pair);
+        let clamp = format!(
+            "{section}.on_dt_min = \"clamp\" lets such particles continue at dt_min, with an energy error that the \
+             diagnostics show"
+        );
+        if nearest.as_ref().is_some_and(|pair| !self.is_of_pair(pair)) {
+            return format!("shorter steps are no remedy\n{clamp}");
+        }
+        let pair = nearest.filter(|pair| pair.energy < 0.0);
         let softening = match pair {
             Some(_) => {
                 "softening.epsilon is no remedy for a binary: one as long as its semi-major axis dissolves it, and takes \
@@ -146,10 +194,7 @@ impl StepBelowFloor {
         if pair.and_then(|pair| self.outlook(&pair)).is_some_and(|outlook| outlook.block_steps > MOST_BLOCK_STEPS) {
             lines.push("this binary takes more steps until t_end than most can wait for: end the run earlier".into());
         }
-        lines.push(format!(
-            "{section}.on_dt_min = \"clamp\" lets such particles continue at dt_min, with an energy error that the \
-             diagnostics show"
-        ));
+        lines.push(clamp);
         lines.push(softening.into());
         lines.join("\n")
     }

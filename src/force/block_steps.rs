@@ -2,6 +2,7 @@
 //! sources are, without the host between them.
 
 use super::Forces;
+use super::noise::Noise;
 use super::range::Thresholds;
 use crate::error::Result;
 use crate::particles::Particles;
@@ -98,10 +99,8 @@ pub struct StepRules {
     pub floor: Level,
     /// Flag that shorter steps are clamped to the floor; otherwise the steps end before a deeper level is taken.
     pub clamps: bool,
-    /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M.
-    pub noise: f64,
-    /// 1/M as the integrator has it.
-    pub per_mass: f64,
+    /// Rounding errors of the accelerations.
+    pub noise: Noise,
     /// Limits within which a target and its force need no closer look.
     pub thresholds: Thresholds,
 }

@@ -2,7 +2,9 @@
 //!
 //! An [`ExternalField`] is a function of place and time. [`WithExternal`] wraps any engine and adds the field to what
 //! that engine evaluates, on the host, in f64, after the pair sum: so the part of the field has the same bits by every
-//! engine, in every precision mode and on any number of threads, and integrators and engines know nothing of it.
+//! engine, in every precision mode and on any number of threads, and engines know nothing of it.
+//!
+//! What the step criterion takes of a field is in [`for_step`].
 //!
 //! The potential of a field stays apart from that of the pairs. The energy counts the pair potential half, as each pair
 //! is in the sum twice, and the external one whole: E = T + ½ Σ m φ + Σ m φₑₓₜ
@@ -65,6 +67,7 @@ settings::fields! {
 use super::neighbours::{NeighbourForces, NeighbourTargets};
 use super::{Block, Evaluation, ForceEngine, Targets};
 use crate::error::Result;
+use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use std::sync::Arc;
@@ -92,6 +95,31 @@ pub trait ExternalField: Send + Sync {
     /// Returns the potential per unit mass at `pos`: a = −∇φ. It goes into the energy, which is conserved where φ does
     /// not depend on the time, and bounds the first step of the Hermite scheme.
     fn pot(&self, pos: Vec3, t: f64) -> f64;
+}
+
+/// Least share of the whole acceleration by which a step is measured.
+const LEAST_SHARE: f64 = 1.0 / 256.0;
+
+/// Returns the acceleration by which the next step of a particle is measured, of which `acc` is the whole acceleration
+/// and `external` that by a field: the part by the other particles alone.
+///
+/// A field accelerates neighbours alike, so that its acceleration says nothing of the time scale of their motion about
+/// each other; in the criterion it would make the steps longer, by the square root of its ratio to that of the pairs.
+/// Where the pairs hardly act, as on a star far from all others, the part counts as at least 2⁻⁸ of the whole: at a
+/// turning point, where the jerk of the field vanishes, a smaller one would let the steps shrink without end. Where they
+/// do not act at all, it is the whole.
+#[inline]
+#[must_use]
+pub fn for_step(acc: Vec3, external: Vec3) -> Vec3 {
+    let pairs = acc - external;
+    let least = acc * LEAST_SHARE;
+    if pairs == Vec3::zeros() {
+        acc
+    } else if pairs.norm_squared() < least.norm_squared() {
+        least
+    } else {
+        pairs
+    }
 }
 
 /// Sum of several fields, added in their order.
@@ -147,6 +175,10 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         out.irregular.add_external(&*self.field, targets, t);
         out.renewed.add_external(&*self.field, Block::of_places(targets, regular).view(), t);
         Ok(())
+    }
+
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.engine.law()
     }
 
     fn set_start(&mut self, start: f64) {

@@ -14,6 +14,7 @@ pub mod external;
 mod given;
 pub mod mode;
 pub mod neighbours;
+pub mod noise;
 pub mod operations;
 mod points;
 pub mod precision;
@@ -31,13 +32,15 @@ pub use source_forces::SourceForces;
 
 use crate::error::{Error, Result};
 use crate::gravity::Force;
+use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use block_steps::{Pause, Span, StepRules, Taken};
-use external::ExternalField;
+use external::{ExternalField, for_step};
 use neighbours::{NeighbourForces, NeighbourTargets};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Particles on which forces are evaluated, at their state predicted to the moment of evaluation. Borrowed from a
 /// [`Block`], or from the columns of [`Particles`] where nothing has to be predicted.
@@ -171,12 +174,15 @@ pub struct Forces {
     pub pot: Vec<f64>,
     /// Potential per unit mass of an [external field](external); empty where there is none.
     pub external: Vec<f64>,
+    /// Acceleration by an external field, which is part of `acc`; empty where there is none.
+    pub external_acc: Vec<Vec3>,
 }
 
 impl Forces {
     /// Resizes the columns to `n` targets without an external field, and keeps the allocation.
     pub fn resize(&mut self, n: usize) {
         self.external.clear();
+        self.external_acc.clear();
         self.acc.resize(n, Vec3::zeros());
         self.jerk.resize(n, Vec3::zeros());
         self.pot.resize(n, 0.0);
@@ -190,7 +196,7 @@ impl Forces {
         self.pot[k] = pull.pot;
     }
 
-    /// Returns the sums of these forces and others on the same targets, with the external potential of the others.
+    /// Returns the sums of these forces and others on the same targets, with the external field of the others.
     pub(crate) fn plus(&self, other: &Self) -> Self {
         let vectors = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + b).collect();
         Self {
@@ -198,7 +204,16 @@ impl Forces {
             jerk: vectors(&self.jerk, &other.jerk),
             pot: self.pot.iter().zip(&other.pot).map(|(a, b)| a + b).collect(),
             external: other.external.clone(),
+            external_acc: other.external_acc.clone(),
         }
+    }
+
+    /// Returns the acceleration of target `k` by which its next step is measured; see [`for_step`].
+    #[inline(always)]
+    #[must_use]
+    pub fn acc_for_step(&self, k: usize) -> Vec3 {
+        let external = self.external_acc.get(k);
+        external.map_or(self.acc[k], |external| for_step(self.acc[k], *external))
     }
 
     /// Replaces the forces on some targets by their places.
@@ -220,10 +235,13 @@ impl Evaluation for Forces {
 
     fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
         self.external.resize(targets.len(), 0.0);
-        let derivatives = self.acc.par_iter_mut().zip(&mut self.jerk).zip(&mut self.external);
+        self.external_acc.resize(targets.len(), Vec3::zeros());
+        let sums = self.acc.par_iter_mut().zip(&mut self.jerk);
+        let own = self.external.par_iter_mut().zip(&mut self.external_acc);
         let states = targets.pos.par_iter().zip(targets.vel);
-        derivatives.zip(states).with_min_len(external::SHARE).for_each(|(((acc, jerk), pot), (&x, &v))| {
-            *acc += field.acc(x, t);
+        sums.zip(own).zip(states).with_min_len(external::SHARE).for_each(|(((acc, jerk), (pot, by)), (&x, &v))| {
+            *by = field.acc(x, t);
+            *acc += *by;
             *jerk += field.jerk(x, v, t);
             *pot = field.pot(x, t);
         });
@@ -322,6 +340,11 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// Sets the time at tick 0, on which only forces that change with time depend, for a system that starts anew at
     /// another time.
     fn set_start(&mut self, _: f64) {}
+
+    /// Returns the law that the engine computes in place of Newton's, and its softening squared, if it does.
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        None
+    }
 
     /// Returns true if the engine can take whole block steps of the particles that it holds; see
     /// [`take_steps`](Self::take_steps).

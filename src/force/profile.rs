@@ -4,6 +4,7 @@ use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::{Evaluation, ForceEngine, Targets};
+use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -244,6 +245,10 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         self.engine.evaluate_neighbours(task, out)?;
         self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
+    }
+
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.engine.law()
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {

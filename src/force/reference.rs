@@ -313,6 +313,10 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
         self.law.as_mut().map_or(Ok(()), |law| law.load(all))
     }
 
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.law.as_ref().map(|of| (of.law.clone(), of.eps2))
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         let s = &mut self.sources;
         for i in changed.iter().map(|&i| i as usize) {

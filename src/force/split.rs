@@ -18,9 +18,11 @@ pub use threads::Threads;
 use super::neighbours::{NeighbourForces, NeighbourTargets};
 use super::{Evaluation, ForceEngine, Targets};
 use crate::error::Result;
+use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::Time;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Engines elsewhere, on other devices or in other processes, that follow the one of the host.
 pub trait Peers<E: Evaluation>: Send {
@@ -190,6 +192,10 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         done?;
         put_part(out, n, &own, some);
         Ok(())
+    }
+
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.own.law()
     }
 
     fn set_start(&mut self, start: f64) {

@@ -39,12 +39,12 @@ use super::{Integrator, Progress, Scheme, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepScheme};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
+use crate::force::noise::Noise;
 use crate::force::precision::Precision;
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
-use crate::units::nearest_power_of_two;
 use std::time::Instant;
 
 /// Order of the scheme, of both parts.
@@ -149,7 +149,7 @@ pub struct AhmadCohen {
     rank: Vec<Option<u32>>,
     forces: NeighbourForces<Forces>,
     guard: RangeGuard,
-    per_mass: f64,
+    noise: Noise,
     eta_regular: f64,
     /// Target of the number of neighbours, and the largest number in a list.
     wanted: f64,
@@ -172,7 +172,7 @@ impl AhmadCohen {
             rank: Vec::new(),
             forces: NeighbourForces::default(),
             guard: RangeGuard::new(parameters.limits.range, clock.dt_max),
-            per_mass: 1.0,
+            noise: Noise::new(parameters.limits.noise, &[], 0.0),
             eta_regular: 0.0,
             wanted: 0.0,
             most: 0,
@@ -189,7 +189,7 @@ impl AhmadCohen {
     /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.guard.load(p);
-        self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
+        self.noise = Noise::new(self.parameters.limits.noise, &p.mass, p.total_mass());
         self.eta_regular = self.parameters.eta_regular.eta(self.parameters.eta, p.len());
         let wanted = self.parameters.neighbours.unwrap_or_else(|| default_number(p.len()));
         self.wanted = wanted.min(p.len().saturating_sub(1) as f64);
@@ -239,7 +239,7 @@ impl AhmadCohen {
         (until, most): (Time, u64),
         done: &mut Progress,
     ) -> Result<bool> {
-        let rules = self.guards().rules(self.scheme(), self.per_mass, &self.guard);
+        let rules = self.guards().rules(self.scheme(), self.noise, &self.guard);
         let span = Span { from: self.scheduler.now(), until, most: most - done.block_steps };
         let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
         if taken.block_steps > 0 {

@@ -2,6 +2,7 @@
 //! 141). A [`HermiteScheme`] says how particles are predicted and corrected and how long their next steps are;
 //! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
 
+mod cancelled;
 mod engine_steps;
 mod guards;
 pub mod limits;
@@ -10,6 +11,7 @@ mod singly;
 mod start;
 mod synchronised;
 
+use cancelled::PairLaw;
 pub(super) use engine_steps::Turns;
 pub(super) use guards::StepGuards;
 pub use limits::OnFloor;
@@ -21,12 +23,12 @@ use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, StepRules, StepScheme};
+use crate::force::noise::Noise;
 use crate::force::range::RangeGuard;
 use crate::force::{Block, ForceEngine, Forces, Targets};
 use crate::gravity::Force;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Level, Time};
-use crate::units::nearest_power_of_two;
 use rayon::prelude::*;
 use std::ops::Range;
 
@@ -47,8 +49,10 @@ pub struct BlockHermite<S> {
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
     guard: RangeGuard,
-    /// 1/M rounded to a power of two, so that products with it are exact.
-    per_mass: f64,
+    noise: Noise,
+    /// Law in place of Newton's, and the rounding error of each target on which its forces cancel.
+    law: Option<PairLaw>,
+    cancelled: Vec<f64>,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -108,7 +112,9 @@ impl<S: HermiteScheme> BlockHermite<S> {
             predicted: Default::default(),
             forces: Forces::default(),
             guard: RangeGuard::new(limits.range, clock.dt_max),
-            per_mass: 1.0,
+            noise: Noise::new(limits.noise, &[], 0.0),
+            law: None,
+            cancelled: Vec::new(),
             pause: None,
             turns: Turns::default(),
         }
@@ -117,13 +123,17 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.note(p);
+        self.law = f.law().map(|(law, eps2)| PairLaw { law, eps2 });
+        if self.law.is_some() {
+            self.noise.cancelled = 0.0;
+        }
         f.load(p)
     }
 
     /// Notes what guard and step criterion need to know of all particles.
     fn note(&mut self, p: &Particles) {
         self.guard.load(p);
-        self.per_mass = 1.0 / nearest_power_of_two(p.total_mass());
+        self.noise = Noise::new(self.limits.noise, &p.mass, p.total_mass());
     }
 
     /// Returns the largest number of targets that may be evaluated at a time.
@@ -178,6 +188,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 pos: predicted.0[k],
                 vel: predicted.1[k],
                 acc: forces.acc[k],
+                acc_for_step: forces.acc[k],
                 jerk: forces.jerk[k],
             };
             (*pos, *vel) = scheme.iterate(p, i, &end);
@@ -202,7 +213,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Moves the targets `part`, whose particles lie in the slice `p`.
     fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time) -> Moved {
-        let Self { scheme, clock, forces, targets, limits, per_mass, .. } = self;
+        let Self { scheme, clock, forces, targets, noise, .. } = self;
         let predicted = match scheme.iterations() {
             1 => (&targets.pos, &targets.vel),
             _ => (&self.predicted.0, &self.predicted.1),
@@ -219,8 +230,11 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 let i = index[k] as usize - p.first;
                 let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
-                let noise = limits.noise * norm2.sqrt().max(pot[k] * pot[k] * per_mass);
-                let end = StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], jerk: jerk[k] };
+                let cancelled = self.cancelled.get(part.start + k).copied().unwrap_or_default();
+                let noise = noise.of(index[k], norm2, pot[k], &pos[k]).max(cancelled);
+                let acc_for_step = forces.acc_for_step(part.start + k);
+                let end =
+                    StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], acc_for_step, jerk: jerk[k] };
                 scheme.correct(&mut p, i, &end, &mut lanes, k - begin);
                 p.columns.pot[i] = pot[k];
             }
@@ -282,6 +296,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let (n, tile, mut clamped) = (self.block.len(), self.tile(), 0);
         for begin in (0..n).step_by(tile) {
             self.predict_and_evaluate(p, begin..n.min(begin.saturating_add(tile)), now, f)?;
+            self.find_cancelled(p, now)?;
             clamped += self.move_particles(p, now)?;
         }
         self.scheduler.reschedule(&p.step, &self.block);

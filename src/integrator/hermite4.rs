@@ -99,7 +99,7 @@ impl HermiteScheme for FourthOrder {
         let corrected = correct(end.dt, (end.pos, end.vel), (p.acc[i], p.jerk[i]), (end.acc, end.jerk));
         (p.pos[i], p.vel[i]) = (corrected.pos, corrected.vel);
         (p.acc[i], p.jerk[i], p.time[i]) = (end.acc, end.jerk, end.now);
-        lanes.set(lane, end.dt, end.noise, [end.acc, end.jerk, corrected.snap, corrected.crackle]);
+        lanes.set(lane, end.dt, end.noise, [end.acc_for_step, end.jerk, corrected.snap, corrected.crackle]);
     }
 
     /// A function of its own, so that the compiler vectorises the loop.

@@ -289,7 +289,7 @@ impl HermiteScheme for MultipointScheme {
         }
         (c.pos[i], c.vel[i]) = state;
         (c.acc[i], c.jerk[i], c.time[i]) = (end.acc, end.jerk, end.now);
-        lanes.set(lane, end.dt, (end.acc, end.jerk), &corrected, noise);
+        lanes.set(lane, end.dt, (end.acc_for_step, end.jerk), &corrected, noise);
     }
 
     fn wanted(&self, lanes: &Lanes, wanted: &mut [f64; LANES]) {
@@ -341,13 +341,13 @@ impl Lanes {
     }
 
     /// Computes, in units of the last step, A₁/A₂ and, for the criterion of third or fourth derivatives, (A₁/A₃)^(1/2)
-    /// or A₁/A₄: infinite where the derivatives vanish. A function of its own, so that the compiler vectorises the
+    /// or A₁/A₄: infinite where nothing acts or the derivatives vanish. A function of its own, so that the compiler vectorises the
     /// loop.
     #[inline(never)]
     fn ratios(&self, criterion: Criterion, second: &mut [f64; LANES], higher: &mut [f64; LANES]) {
         let quotient = |above: f64, below: f64| {
             let root = (above / below).sqrt();
-            if below == 0.0 { f64::INFINITY } else { root }
+            if below == 0.0 || above == 0.0 { f64::INFINITY } else { root }
         };
         for lane in 0..LANES {
             let n = self.squares.map(|column| column[lane].sqrt());

@@ -4,8 +4,8 @@ use crate::time::{Level, Time};
 
 /// Returns the step of Aarseth's criterion, `sqrt(ν (|a||a⁽²⁾| + |k|²) / (|k||a⁽³⁾| + |a⁽²⁾|²))` (Aarseth 1985;
 /// Portegies Zwart et al. 2007, eq. 9), from the derivatives at the end of a step of length `dt`. They are given as
-/// `|a⁽²⁾| dt²` and `|a⁽³⁾| dt³`, so that no power of a short step can overflow. Infinite for a free particle; NaN if a
-/// derivative is.
+/// `|a⁽²⁾| dt²` and `|a⁽³⁾| dt³`, so that no power of a short step can overflow. Infinite for a free particle, on
+/// which nothing acts or whose force does not change; NaN if a derivative is.
 #[inline(always)]
 #[must_use]
 pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3: f64) -> f64 {
@@ -14,7 +14,7 @@ pub fn aarseth(nu: f64, dt: f64, acc: f64, jerk: f64, snap_dt2: f64, crackle_dt3
     let below = jerk_dt * crackle_dt3 + snap_dt2 * snap_dt2;
     // Outside the branch, so that loops over this function can be vectorised.
     let step = dt * (nu * above / below).sqrt();
-    if below == 0.0 { f64::INFINITY } else { step }
+    if below == 0.0 || above == 0.0 { f64::INFINITY } else { step }
 }
 
 /// Returns the first step, `ν |a| / |k|` (Portegies Zwart et al. 2007, eq. 2), no longer than `sqrt(ν |φ|) / |a|` and
@@ -62,6 +62,8 @@ mod tests {
             assert!((step - 0.1).abs() < 1e-12, "{step}");
         }
         assert_eq!(aarseth(0.01, 0.1, 0.0, 0.0, 0.0, 0.0), f64::INFINITY);
+        // All others were removed.
+        assert_eq!(aarseth(0.01, 0.1, 0.0, 0.0, 3.0, 1.0), f64::INFINITY);
         assert!(aarseth(0.01, 0.1, f64::NAN, 1.0, 1.0, 1.0).is_nan());
     }
 

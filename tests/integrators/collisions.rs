@@ -13,7 +13,7 @@ use tisane::integrator::hermite4::{Limits, OnFloor, Parameters};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
+pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
 pub const MERGE: CollisionAction = CollisionAction::Merge;
 pub const RECORD: CollisionAction = CollisionAction::Record;
 

@@ -1,8 +1,10 @@
 //! Promises on the list of stars that have escaped: it follows stars that come back, that merge, and whose numbers change.
 
-use crate::collisions::{Done, MERGE, WHOLE, beyond, encounters, engine, escaped, run, with_leavers};
+use crate::collisions::{CLOCK, Done, MERGE, WHOLE, beyond, encounters, engine, escaped, run, with_leavers};
+use tisane::force::precision::Precision;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::{EscapeAction, EscapeRadius, Escapes};
+use tisane::integrator::encounters::{Encounters, EscapeAction, EscapeRadius, Escapes, StarEvents};
+use tisane::integrator::hermite4::Parameters;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::Time;
 
@@ -43,6 +45,27 @@ fn escapers_that_were_recorded_are_taken_out_later() {
     later.resume(&p, Time::from_dt_max(32), &mut *f).unwrap();
     later.advance(&mut p, &mut *f, Time::from_dt_max(33), u64::MAX).unwrap();
     assert_eq!((p.len(), later.take_events().len()), (40, 1));
+}
+
+/// Three stars that fly apart: the last one is alone, and goes on.
+#[test]
+fn the_last_star_goes_on() {
+    let mut p = Particles::default();
+    for (mass, pos, vel) in [
+        (0.5, Vec3::new(0.9, 0.1, 0.0), Vec3::new(25.0, 0.0, 1.0)),
+        (0.25, Vec3::new(-1.1, 0.4, 0.0), Vec3::new(-33.0, 0.0, -2.0)),
+        (0.25, Vec3::new(0.0, -1.0, 0.3), Vec3::new(0.0, -28.0, 0.0)),
+    ] {
+        single(&mut p, mass, pos, vel);
+    }
+    let mut p = of_rows(p);
+    // Steps below the shortest one end an integration here.
+    let events = StarEvents { collisions: None, escapes: beyond(0.5) };
+    let (mut it, mut f) = (Encounters::new(Parameters::new(Precision::F64), 1e-5, CLOCK).with_star_events(events), engine());
+    it.start(&mut p, &mut *f).unwrap();
+    let end = Time::from_dt_max(32);
+    while it.advance(&mut p, &mut *f, end, u64::MAX).unwrap().now < end {}
+    assert_eq!((p.len(), p.acc[0]), (1, Vec3::zeros()));
 }
 
 /// Two stars that merge at half of their period, from the apocentre of an orbit with a pericentre within their radii.

@@ -11,12 +11,13 @@ use tisane::force::cpu::{self, Width};
 use tisane::force::external::{ExternalField, FieldSum, Plummer, PointMass, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
-use tisane::force::{Accelerations, Field, ForceEngine, reference};
+use tisane::force::{Accelerations, Field, ForceEngine, Forces, reference};
 use tisane::initial::kepler::Elements;
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
+use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
@@ -80,6 +81,77 @@ fn verify_orbits_about_a_point_mass_are_keplers() {
     }
 }
 
+/// Distance of a massless star from its Kepler orbit after one period, and the number of its steps.
+fn distance_by<I: Integrator<Evaluation = Forces>>(make: impl Fn(Clock) -> I) -> (f64, u64) {
+    let (elements, period) = orbit(0.3);
+    let clock = Clock { start: 0.0, dt_max: period };
+    let (mut p, mut engine) = (satellite(&elements, 0.0), forces(POINT, 0.0, clock));
+    let mut integrator = make(clock);
+    integrator.start(&mut p, &mut *engine).unwrap();
+    let done = integrator.advance(&mut p, &mut *engine, Time::from_dt_max(1), u64::MAX).unwrap();
+    let (x, _) = elements.relative_state(POINT.mass);
+    ((p.pos[0] - POINT.position - x).norm(), done.block_steps)
+}
+
+#[test]
+fn verify_the_orbit_of_a_massless_star_closes_with_the_order_of_each_scheme() {
+    let hermite = |nu| distance_by(|clock| Hermite4::new(parameters(nu), clock));
+    let multipoint = |order, eta| {
+        let limits = Limits { floor: Level::DEEPEST, ..Limits::new(Precision::F64) };
+        let parameters = multipoint::Parameters { order, eta, limits, ..multipoint::Parameters::new(Precision::F64) };
+        distance_by(|clock| Multipoint::new(parameters, clock))
+    };
+    // The length of a step is as the root of ν, and as η.
+    for (order, [coarse, fine]) in [
+        (4.0, [hermite(1e-3), hermite(1e-3 / 256.0)]),
+        (6.0, [multipoint(multipoint::Order::Six, 0.1), multipoint(multipoint::Order::Six, 0.1 / 4.0)]),
+        (8.0, [multipoint(multipoint::Order::Eight, 0.2), multipoint(multipoint::Order::Eight, 0.2 / 4.0)]),
+    ] {
+        let slope = (coarse.0 / fine.0).ln() / (fine.1 as f64 / coarse.1 as f64).ln();
+        assert!((order - 1.0..=order + 2.5).contains(&slope), "order {order}: {slope}, {coarse:?}, {fine:?}");
+    }
+}
+
+/// A cluster on a circular orbit about a mass far away: the period of the orbit, and the cluster in its own frame.
+fn on_an_orbit() -> (PointMass, Vec3, Particles) {
+    let field = PointMass { mass: 1e9, position: Vec3::new(-1000.0, 0.0, 0.0), softening: 0.0 };
+    let mut p = plummer::sample(64, 3, 0.999);
+    scaling::to_centre_of_mass(&mut p);
+    (field, Vec3::new(0.0, 1000.0, 0.0), p)
+}
+
+/// Particle steps until t = 2, and the change of the energy in the frame of the centre of mass.
+fn in_own_frame<I: Integrator<Evaluation = Forces>>(
+    mut integrator: I,
+    mut engine: Box<dyn ForceEngine>,
+    mut p: Particles,
+) -> (u64, f64) {
+    let own = |p: &Particles| {
+        let mut p = p.clone();
+        scaling::to_centre_of_mass(&mut p);
+        common::energy(&p, EPSILON)
+    };
+    let before = own(&p);
+    integrator.start(&mut p, &mut *engine).unwrap();
+    let done = integrator.advance(&mut p, &mut *engine, Time::from_dt_max(64), u64::MAX).unwrap();
+    (done.particle_steps, own(&p) - before)
+}
+
+/// The tide is some 1e-6 of the forces inside of the cluster here, so that its own energy is conserved to that.
+#[test]
+fn verify_a_cluster_in_a_strong_field_is_resolved_as_the_same_cluster_alone() {
+    let (field, velocity, p) = on_an_orbit();
+    let mut moved = p.clone();
+    moved.vel.iter_mut().for_each(|v| *v += velocity);
+    // The field is 2000 times as strong as the force at the half-mass radius.
+    assert!(field.acc(Vec3::zeros(), 0.0).norm() > 999.0);
+    let alone =
+        |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(FieldSum(vec![]), EPSILON, CLOCK), p.clone());
+    let there = |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(field, EPSILON, CLOCK), moved.clone());
+    let (alone, there) = (alone(0.01), there(0.01));
+    assert!(there.0 as f64 > 0.7 * alone.0 as f64 && there.1.abs() < 1e-2 * 0.25, "{alone:?}, {there:?}");
+}
+
 #[test]
 fn verify_order_four_on_an_orbit_about_a_point_mass() {
     // So large a ν that every step is dt_max.
@@ -120,6 +192,32 @@ fn verify_orders_by_the_energy_in_a_plummer_sphere() {
     assert!(errors_4[0] < 1e-7, "{errors_4:?}");
     assert!(slopes(&errors_4).iter().all(|slope| (3.9..=4.25).contains(slope)), "{errors_4:?}");
     assert!(slopes(&errors_2).iter().all(|slope| (1.95..=2.05).contains(slope)), "{errors_2:?}");
+}
+
+/// Stars that are let go at rest fall through the middle and come to rest again, where the jerk of the field vanishes: one
+/// alone, and one with a light companion far away, which hardly acts on it.
+#[test]
+fn verify_steps_do_not_shrink_without_end_where_the_jerk_of_a_field_vanishes() {
+    let at = SPHERE.position + Vec3::new(1.0, 0.0, 0.0);
+    let alone = Particles::new(vec![1.0], vec![at], vec![Vec3::zeros()]);
+    let far = SPHERE.position + Vec3::new(0.0, 40.0, 0.0);
+    let two = Particles::new(vec![1e-13; 2], vec![at, far], vec![Vec3::zeros(); 2]);
+    let clock = Clock { start: 0.0, dt_max: 0.25 };
+    for p in [alone, two] {
+        let energy = |p: &Particles| 0.5 * p.vel[0].norm_squared() + SPHERE.pot(p.pos[0], 0.0);
+        let run = |mut integrator: Box<dyn Integrator<Evaluation = Forces>>| {
+            let (mut p, mut engine) = (p.clone(), forces(SPHERE, 0.0, clock));
+            let before = energy(&p);
+            integrator.start(&mut p, &mut *engine).unwrap();
+            let done = integrator.advance(&mut p, &mut *engine, Time::from_dt_max(80), u64::MAX).unwrap();
+            assert_eq!(done.now, Time::from_dt_max(80));
+            let error = energy(&p) / before - 1.0;
+            // Some five periods.
+            assert!(error.abs() < 1e-6 && done.block_steps < 4000, "{error:e}, {} steps", done.block_steps);
+        };
+        run(Box::new(Hermite4::new(Parameters::new(Precision::F64), clock)));
+        run(Box::new(Multipoint::new(multipoint::Parameters::new(Precision::F64), clock)));
+    }
 }
 
 /// A uniform field that swings: a = g cos(ω t), no jerk error is hidden by symmetry.

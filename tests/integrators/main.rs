@@ -17,5 +17,6 @@ mod rounding_steps;
 mod subsystem_energy;
 mod subsystem_events;
 mod subsystems;
+mod symmetry;
 mod synchronised;
 mod verify_scaling;

@@ -202,6 +202,11 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
 pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String>)> {
     let mut warnings = Vec::new();
     let state = initial::state(loaded, &mut warnings)?;
+    if state.particles.total_mass() == 0.0 && loaded.config.external.is_empty() {
+        let problem = format!("the total mass is 0, of {}: expected a positive number", state.source);
+        let help = "particles without mass need an external field, [external.point-mass] or another";
+        return Err(loaded.explain(Problem::new("initial", problem).with_help(help)));
+    }
     Ok((state, warnings))
 }
 

@@ -42,6 +42,10 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
         Error::input(path, "this path is not UTF-8: a configuration cannot name it").with_help("rename the file")
     })?;
     let mut file = formats::read(path, format)?;
+    if file.particles.total_mass() == 0.0 {
+        let problem = "the total mass is 0: expected a positive number";
+        return Err(Error::input(path, problem).with_help("particles without mass need an external field, [external]"));
+    }
     // Numbers without units stay as they are, in whatever units the configuration has.
     let is_stated = file.units.is_some();
     let convert = |file: &mut FileState, named: Named| match is_stated {

@@ -37,7 +37,7 @@ impl<M: Mode> LawSources<M> {
     }
 
     /// Returns the law.
-    pub fn law(&self) -> &Law {
+    pub fn law(&self) -> &Arc<Law> {
         &self.law
     }
 

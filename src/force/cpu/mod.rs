@@ -150,6 +150,10 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
         self.law.as_mut().map_or(Ok(()), |law| law.load(all))
     }
 
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.law.as_ref().map(|of| (of.law().clone(), self.eps2))
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         for &i in changed {
             self.sources.store(all, i as usize);

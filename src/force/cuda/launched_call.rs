@@ -1,6 +1,7 @@
 //! Argument of the kernels of whole block steps that the host launches one after the other.
 
 use super::launch::Call;
+use super::noise_call::NoiseCall;
 use crate::time::Time;
 
 /// Argument of the kernels, with the layout of `Launched` in kernels/launched_steps.cuh, which describes the arrays. Both
@@ -12,8 +13,10 @@ pub struct LaunchedCall<'a> {
     pub force: Call<'a>,
     /// Addresses of the arrays.
     pub arrays: LaunchedArrays,
-    /// Longest step, ν or η, rounding error of an acceleration, 1/M.
-    pub rules: [f64; 4],
+    /// Longest step, ν or η.
+    pub rules: [f64; 2],
+    /// Rounding errors of the accelerations.
+    pub noise: NoiseCall,
     /// Limits of coordinate, speed, smallest and largest acceleration.
     pub limits: [f64; 4],
     /// Number of chunks of particles.
@@ -64,7 +67,8 @@ impl<'a> LaunchedCall<'a> {
         Self {
             force,
             arrays: LaunchedArrays::default(),
-            rules: [0.0; 4],
+            rules: [0.0; 2],
+            noise: NoiseCall::default(),
             limits: [0.0; 4],
             chunks: 0,
             floor: 0,

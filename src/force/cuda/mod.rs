@@ -36,6 +36,7 @@ mod neighbour_call;
 mod neighbour_forces;
 mod neighbour_kernels;
 mod neighbour_steps;
+mod noise_call;
 #[allow(unsafe_code, reason = "calls of NVRTC, a C library")]
 mod nvrtc;
 mod several_blocks;
@@ -394,6 +395,10 @@ impl ForceEngine for CudaEngine {
             return Ok(());
         }
         self.sum_two_parts(task, out)
+    }
+
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        self.law.as_ref().map(|law| (Arc::clone(law), self.eps2))
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {

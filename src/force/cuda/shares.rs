@@ -36,6 +36,7 @@ pub fn shares(expected: &[Option<f64>], steps: u64) -> Vec<u64> {
 mod tests {
     use super::*;
     use crate::force::block_steps::{Span, StepRules, StepScheme};
+    use crate::force::noise::Noise;
     use crate::force::range::Thresholds;
     use crate::particles::Particles;
     use crate::time::{Clock, Level, Time};
@@ -45,8 +46,7 @@ mod tests {
         dt_max: 1.0,
         floor: Level::DEEPEST,
         clamps: false,
-        noise: 0.0,
-        per_mass: 1.0,
+        noise: Noise { relative: 0.0, cancelled: 0.0, per_mass: 1.0, per_rest: 1.0, heaviest: u32::MAX },
         thresholds: Thresholds { coordinate: 1.0, speed: 1.0, least_acc: 0.0, most_acc: 1.0 },
     };
 

@@ -5,6 +5,7 @@ use super::device::Device;
 use super::launch::Arrays;
 use super::memory::{Memory, Pinned};
 use super::module::{Kernel, Module};
+use super::noise_call::NoiseCall;
 use super::step_shape::{MOST_BLOCKS, StepShape, THREADS};
 use super::step_state::StepState;
 use crate::error::Result;
@@ -53,8 +54,7 @@ pub struct StepsCall<'a> {
     dt_max: f64,
     eps2: f64,
     nu: f64,
-    noise: f64,
-    per_mass: f64,
+    noise: NoiseCall,
     coordinate: f64,
     speed: f64,
     least_acc: f64,
@@ -349,8 +349,7 @@ impl ResidentSteps {
             dt_max: rules.dt_max,
             eps2,
             nu: rules.scheme.accuracy(),
-            noise: rules.noise,
-            per_mass: rules.per_mass,
+            noise: rules.noise.into(),
             coordinate: rules.thresholds.coordinate,
             speed: rules.thresholds.speed,
             least_acc: rules.thresholds.least_acc,

@@ -1,6 +1,7 @@
 //! Arguments of the kernels that step many systems.
 
 use super::memory::Memory;
+use super::noise_call::NoiseCall;
 use crate::force::block_steps::StepRules;
 use crate::time::{Clock, Time};
 use bytemuck::{Pod, Zeroable};
@@ -22,8 +23,7 @@ pub struct SystemCall {
     dt_max: f64,
     eps2: f64,
     nu: f64,
-    noise: f64,
-    per_mass: f64,
+    noise: NoiseCall,
     coordinate: f64,
     speed: f64,
     least_acc: f64,
@@ -51,8 +51,7 @@ impl SystemCall {
             tick: clock.tick(),
             dt_max: rules.dt_max,
             nu,
-            noise: rules.noise,
-            per_mass: rules.per_mass,
+            noise: rules.noise.into(),
             coordinate: rules.thresholds.coordinate,
             speed: rules.thresholds.speed,
             least_acc: rules.thresholds.least_acc,

@@ -188,6 +188,6 @@ pub fn forces(from: &[u64], n: usize) -> Forces {
         acc: (0..n).map(|i| vector(columns, n, 6, i)).collect(),
         jerk: (0..n).map(|i| vector(columns, n, 9, i)).collect(),
         pot: columns[12 * n..].to_vec(),
-        external: Vec::new(),
+        ..Forces::default()
     }
 }

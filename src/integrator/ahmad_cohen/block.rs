@@ -4,6 +4,8 @@ use super::changes::Exchange;
 use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle};
 use crate::error::Result;
 use crate::force::neighbours::{NeighbourForces, next_radius};
+use crate::force::noise::Noise;
+use crate::force::precision::Precision;
 use crate::force::{Block, ForceEngine, Forces};
 use crate::gravity::{Force, predict};
 use crate::integrator::hermite::{Moved, share};
@@ -188,7 +190,9 @@ impl AhmadCohen {
     /// Moves the targets `part`, whose particles lie in the slice `p`.
     fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
         let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
-        let parameters = &self.parameters;
+        let (parameters, pos) = (&self.parameters, &self.targets.pos);
+        let irregular_noise =
+            Noise { relative: 0.0, cancelled: Precision::F64.cancelled_noise(), ..self.noise };
         let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };
         let mut begin = part.start;
         while begin < part.end {
@@ -204,8 +208,7 @@ impl AhmadCohen {
                 if let (Some(rank), Some(regular), Some(renewed)) = (self.rank[k], regular, renewed) {
                     any_regular = true;
                     let exchange = exchanges[rank as usize].as_ref();
-                    let limits = &parameters.limits;
-                    let noise = limits.noise * regular.acc.norm().max(regular.pot * regular.pot * self.per_mass);
+                    let noise = self.noise.of(self.block[k], regular.acc.norm_squared(), regular.pot, &pos[k]);
                     let found = corrector.correct_regular(&mut p, i, [&irregular, &regular, &renewed], exchange);
                     corrector.exchange(&mut p, i, &mut derivatives, exchange);
                     lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(noise));
@@ -215,7 +218,9 @@ impl AhmadCohen {
                 let pot = renewed.map_or(irregular.pot, |force| force.pot);
                 corrector.finish(&mut p, i, pot, Some(&derivatives));
                 let (acc, jerk) = (p.columns.acc[i], p.neighbours.jerk[i]);
-                lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, [0.0; 4]);
+                // Irregular forces are in f64.
+                let noise = irregular_noise.of(self.block[k], acc.norm_squared(), p.columns.pot[i], &pos[k]);
+                lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, derivatives.noise(noise));
             }
             lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);
             if any_regular {

@@ -114,7 +114,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Returns the rules for the particles that were noted.
     fn present_rules(&self) -> StepRules {
-        self.guards().rules(self.scheme.step_scheme(), self.per_mass, &self.guard)
+        self.guards().rules(self.scheme.step_scheme(), self.noise, &self.guard)
     }
 
     /// Counts block steps, particle steps and clamped ones up to `now`.
@@ -230,7 +230,7 @@ mod tests {
         let (mut other, mut integrator) = (hermite(), hermite());
         let rules = integrator.rules(&p);
         assert_eq!((rules.scheme.plain_nu(), rules.dt_max, rules.clamps), (Some(0.01), CLOCK.dt_max, false));
-        assert_eq!(rules.per_mass, 1.0);
+        assert_eq!(rules.noise.per_mass, 1.0);
         other.resume(&p, Time::default(), &mut *f).unwrap();
         let done = other.advance(&mut p, &mut *f, Time::from_dt_max(1), 20).unwrap();
         integrator.resume(&p, done.now, &mut GivenForces::default()).unwrap();

@@ -3,6 +3,7 @@
 use super::{Limits, OnFloor};
 use crate::error::{Error, Result, StepBelowFloor};
 use crate::force::block_steps::{StepRules, StepScheme};
+use crate::force::noise::Noise;
 use crate::force::range::RangeGuard;
 use crate::gravity::{Force, predict};
 use crate::integrator::SchemeInfo;
@@ -94,20 +95,26 @@ impl StepGuards {
             shortest,
             section: self.info.section,
             partner,
+            cancellation: p.acc[i].norm() / self.scale(p, i),
             resumable: wanted >= shortest,
             run: None,
         }))
     }
 
-    /// Returns the rules by which an engine takes the steps, with 1/M as the integrator has it.
-    pub fn rules(&self, scheme: StepScheme, per_mass: f64, guard: &RangeGuard) -> StepRules {
+    /// Returns the least scale of the terms of the acceleration of particle `i`; see [`Noise`].
+    fn scale(&self, p: &Particles, i: usize) -> f64 {
+        let noise = Noise::new(self.limits.noise, &p.mass, p.total_mass());
+        p.pot[i] * p.pot[i] * noise.per_mass(i as u32)
+    }
+
+    /// Returns the rules by which an engine takes the steps, with the rounding errors as the integrator has them.
+    pub fn rules(&self, scheme: StepScheme, noise: Noise, guard: &RangeGuard) -> StepRules {
         StepRules {
             scheme,
             dt_max: self.clock.dt_max,
             floor: self.limits.floor,
             clamps: self.limits.on_floor == OnFloor::Clamp,
-            noise: self.limits.noise,
-            per_mass,
+            noise,
             thresholds: guard.thresholds(),
         }
     }

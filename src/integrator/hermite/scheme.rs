@@ -1,7 +1,11 @@
 //! What makes a Hermite scheme: predictor, corrector, step criterion, and the parameters that all of them have.
 
 use super::OnFloor;
+#[cfg(doc)]
+use crate::force::Forces;
 use crate::force::block_steps::StepScheme;
+#[cfg(doc)]
+use crate::force::noise::Noise;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::integrator::SchemeInfo;
@@ -23,8 +27,9 @@ pub struct Limits {
     pub floor: Level,
     /// Treatment of particles that need a shorter step.
     pub on_floor: OnFloor,
-    /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M: 0 for forces in f64.
-    pub noise: f64,
+    /// Rounding errors of an acceleration, relative to the larger of |a| and φ²/M, and where the forces cancel to φ²/M:
+    /// [`Noise::relative`] and [`Noise::cancelled`].
+    pub noise: [f64; 2],
     /// Range of the pair arithmetic of the forces.
     pub range: Range,
 }
@@ -36,7 +41,7 @@ impl Limits {
         Self {
             floor: Level(23),
             on_floor: OnFloor::Stop,
-            noise: precision.noise(),
+            noise: [precision.noise(), precision.cancelled_noise()],
             range: Range::for_precision(precision),
         }
     }
@@ -49,7 +54,7 @@ pub struct StepEnd {
     pub now: Time,
     /// Length of the step.
     pub dt: f64,
-    /// Rounding error of the acceleration: 0 for forces in f64.
+    /// Rounding error of the acceleration: 0 for forces in f64 that do not cancel.
     pub noise: f64,
     /// Predicted position.
     pub pos: Vec3,
@@ -57,6 +62,8 @@ pub struct StepEnd {
     pub vel: Vec3,
     /// New acceleration.
     pub acc: Vec3,
+    /// Acceleration that the step criterion takes: [`Forces::acc_for_step`].
+    pub acc_for_step: Vec3,
     /// New jerk.
     pub jerk: Vec3,
 }

@@ -3,7 +3,6 @@
 use super::{BlockHermite, FirstStep, HermiteScheme, Moved};
 use crate::error::Result;
 use crate::force::ForceEngine;
-use crate::integrator::timestep::initial;
 use crate::particles::Particles;
 use crate::time::{Level, Time};
 
@@ -72,8 +71,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let mut moved = Moved::default();
         for k in 0..self.block.len() {
             let i = self.block[k] as usize;
-            let pot = p.pot[i].abs() + self.forces.external.get(k).map_or(0.0, |pot| pot.abs());
-            let wanted = initial(nu, p.acc[i].norm(), p.jerk[i].norm(), pot);
+            let wanted = self.first_step(k, nu);
             let allowed = self.guards().allowed(wanted).filter(|_| self.is_finite(k));
             p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default().max(now.shallowest_level());
         }

@@ -6,12 +6,17 @@ use crate::force::ForceEngine;
 use crate::integrator::Progress;
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::{aarseth, initial};
-use crate::particles::{History, Particles};
+use crate::particles::{History, Particles, Vec3};
 use crate::time::{Level, Time};
 use std::ops::Range;
 
 /// Accuracy parameter of the distance in time at which derivatives are measured at the start.
 const NU_TRIAL: f64 = 1.0 / 64.0;
+
+/// Returns the norm of a derivative less its standard error, in quadrature and down to zero.
+fn above_noise(derivative: Vec3, error: f64) -> f64 {
+    if error > 0.0 { (derivative.norm_squared() - error * error).max(0.0).sqrt() } else { derivative.norm() }
+}
 
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Evaluates all particles at time zero and gives them their first steps: the start of the integrator.
@@ -35,11 +40,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             p.jerk[tile.clone()].copy_from_slice(&self.forces.jerk);
             p.pot[tile.clone()].copy_from_slice(&self.forces.pot);
             p.time[tile.clone()].fill(now);
-            let wanted = tile.clone().enumerate().map(|(k, i)| {
-                let pot = p.pot[i].abs() + self.forces.external.get(k).map_or(0.0, |pot| pot.abs());
-                initial(nu, p.acc[i].norm(), p.jerk[i].norm(), pot)
-            });
-            let wanted: Vec<f64> = wanted.collect();
+            let wanted: Vec<f64> = (0..tile.len()).map(|k| self.first_step(k, nu)).collect();
             match first_step {
                 FirstStep::FromJerk(_) => clamped += self.set_first_steps(p, tile, &wanted)?,
                 FirstStep::Measured(_) => {
@@ -57,6 +58,21 @@ impl<S: HermiteScheme> BlockHermite<S> {
         self.scheduler = Scheduler::new(now, &p.step);
         let n = n as u64;
         Ok(Progress { now, pairs: evaluations * n * n.saturating_sub(1), clamped, ..Progress::default() })
+    }
+
+    /// Returns the first step of target `k`: in an external field the shorter one of those by the whole force and by the
+    /// pairs, if they act.
+    pub(super) fn first_step(&self, k: usize, nu: f64) -> f64 {
+        let forces = &self.forces;
+        let (acc, jerk, pot) = (forces.acc[k].norm(), forces.jerk[k].norm(), forces.pot[k].abs());
+        match forces.external.get(k) {
+            None => initial(nu, acc, jerk, pot),
+            Some(external) => {
+                let whole = initial(nu, acc, jerk, pot + external.abs());
+                let by_pairs = || initial(nu, forces.acc_for_step(k).norm(), jerk, pot);
+                if pot == 0.0 { whole } else { whole.min(by_pairs()) }
+            }
+        }
     }
 
     /// Gives the particles `tile` their first steps. Returns the number of particles clamped to the floor.
@@ -92,11 +108,16 @@ impl<S: HermiteScheme> BlockHermite<S> {
             self.evaluate(p, f, twice)?;
             self.check_finite(p, twice)?;
             let mut wanted = Vec::with_capacity(tile.len());
-            for (i, (middle, last)) in tile.clone().zip(middle.iter().zip(&self.forces.jerk)) {
+            for (k, (i, (middle, last))) in tile.clone().zip(middle.iter().zip(&self.forces.jerk)).enumerate() {
                 // In units of dt² and dt³, as the criterion takes them.
                 let snap = (4.0 * middle - 3.0 * p.jerk[i] - last) * (0.5 * dt);
                 let crackle = (p.jerk[i] - 2.0 * middle + last) * dt;
-                wanted.push(aarseth(nu, dt, p.acc[i].norm(), p.jerk[i].norm(), snap.norm(), crackle.norm()));
+                // The part by the pairs is known of the last evaluation, shortly after the start.
+                let in_field = !self.forces.external_acc.is_empty();
+                let acc = if in_field { self.forces.acc_for_step(k) } else { p.acc[i] };
+                let noise = self.noise.where_cancelled(i as u32, p.acc[i].norm_squared(), p.pot[i], &p.pos[i]);
+                let [snap_size, crackle_size] = [above_noise(snap, 6.0 * noise), above_noise(crackle, 12.0 * noise)];
+                wanted.push(aarseth(nu, dt, acc.norm(), p.jerk[i].norm(), snap_size, crackle_size));
                 let (per_dt, mut scale) = (1.0 / dt, 1.0 / dt);
                 for (column, derivative) in p.history.derivatives.iter_mut().zip([snap, crackle]) {
                     scale *= per_dt;

@@ -40,6 +40,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 pos: predicted.0[k],
                 vel: predicted.1[k],
                 acc: forces.acc[k],
+                acc_for_step: forces.acc[k],
                 jerk: forces.jerk[k],
             };
             // The arguments of the step criterion are not used.

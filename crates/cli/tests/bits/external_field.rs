@@ -3,6 +3,7 @@
 use crate::outcome::Outcome;
 use crate::program::{Folder, diagnostics};
 use std::fs;
+use tisane_io::snapshot;
 
 const FIELD: &str = "[external.point-mass]\nmass = 4.0\nposition = [3.0, 0.5, 0.0]\nsoftening = 0.1\n\
                      [external.plummer]\nmass = 1.0\nscale_radius = 2.0\n";
@@ -44,6 +45,39 @@ fn the_energy_has_the_external_term_whole_and_is_conserved() {
     // It is not an error that the momentum changes.
     assert!(numbers(&outcome, "momentum_drift")[4] > 0.1);
     folder.tisane(&["inspect", "o/diagnostics.hdf5"]).exits(0).says(&["external_potential_energy"]);
+}
+
+/// A star without mass on a circular orbit of the period 2π about a mass of 1, from a file.
+const ONE_STAR: &str = "m,x,y,z,vx,vy,vz\n0,1,0,0,0,1,0\n";
+
+fn of_file(more: &str) -> String {
+    format!("[run]\nname = \"r\"\nt_end = 6.25\n[initial.file]\npath = \"one.csv\"\n{more}")
+}
+
+#[test]
+fn verify_a_star_without_mass_goes_round_a_point_mass() {
+    let folder = Folder::new(&of_file("[external.point-mass]\nmass = 1.0\n"));
+    folder.write("one.csv", ONE_STAR.to_owned());
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        let config = of_file(&format!("[external.point-mass]\nmass = 1.0\n[integrator.{scheme}]\n"));
+        folder.write("run.toml", config);
+        folder.tisane(&["check", "run.toml"]).exits(0);
+        folder.tisane(&["run", "run.toml", "-q", "--output", scheme]).exits(0);
+        let snapshots = fs::read_dir(folder.path(scheme).join("snapshots")).unwrap();
+        let last = snapshot::read(&snapshots.map(|entry| entry.unwrap().path()).max().unwrap()).unwrap();
+        assert_eq!(last.time, 6.25);
+        let off = (last.pos[0][0] - 6.25f64.cos()).hypot(last.pos[0][1] - 6.25f64.sin());
+        assert!(off < 1e-3, "{scheme}: {off:e}");
+    }
+}
+
+#[test]
+fn particles_without_mass_and_without_a_field_are_refused() {
+    let folder = Folder::new(&of_file(""));
+    folder.write("one.csv", ONE_STAR.to_owned());
+    for command in [&["run", "run.toml", "-q"][..], &["check", "run.toml"], &["init", "file", "one.csv"]] {
+        folder.tisane(command).exits(2).says(&["the total mass is 0", "[external"]);
+    }
 }
 
 #[test]

@@ -85,6 +85,7 @@ impl FileState {
         let velocity = factor(&from.velocity, &to.velocity);
         let time = factor(&from.time, &to.time);
         let p = &mut self.particles;
+        let had_mass = p.total_mass() > 0.0;
         p.mass.iter_mut().for_each(|m| *m *= mass);
         let scale = |column: &mut [Vec3], by: f64| column.iter_mut().for_each(|x| *x *= by);
         scale(&mut p.pos, length);
@@ -92,16 +93,16 @@ impl FileState {
         scale(&mut p.vel, velocity);
         self.time = self.time.map(|t| t * time);
         self.softening.iter_mut().flat_map(|(_, range)| range).for_each(|x| *x *= length);
-        self.check_range([mass, length, velocity, time]).map_err(|what| {
+        self.check_range([mass, length, velocity, time], had_mass).map_err(|what| {
             format!("{what}, in {}, is beyond the range of 8-byte floats in {}", from.describe(), to.describe())
         })?;
         let same = [mass, length, velocity, time].iter().all(|f| *f == 1.0);
         Ok((!same).then(|| format!("converted from {} to {}", from.describe(), to.describe())))
     }
 
-    /// Checks that values are still finite and the total mass positive after multiplication by the factors of mass,
-    /// length, velocity and time.
-    fn check_range(&self, factors: [f64; 4]) -> Result<(), String> {
+    /// Checks that values are still finite and the total mass positive, if it was, after multiplication by the factors of
+    /// mass, length, velocity and time.
+    fn check_range(&self, factors: [f64; 4], had_mass: bool) -> Result<(), String> {
         let names = ["mass", "length", "velocity", "time"];
         if let Some((name, _)) = names.iter().zip(factors).find(|(_, factor)| !factor.is_normal()) {
             return Err(format!("the unit of {name}"));
@@ -112,7 +113,7 @@ impl FileState {
                 return Err(format!("{}: the {name}", self.place(i)));
             }
         }
-        if !(p.total_mass() > 0.0 && p.total_mass().is_finite()) {
+        if had_mass != (p.total_mass() > 0.0) || !p.total_mass().is_finite() {
             return Err("the total mass".into());
         }
         if self.time.is_some_and(|t| !t.is_finite()) {

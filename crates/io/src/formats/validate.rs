@@ -5,7 +5,8 @@ use std::path::Path;
 use tisane::{Error, Result};
 
 /// Checks a state read from `path`: at least one particle; mass, position, velocity and radius finite; no
-/// negative mass or radius; a total mass above zero (single masses may be zero: test particles); the time finite; ids unique. O(N log N).
+/// negative mass or radius; the total mass finite (it may be zero: test particles in an external field); the time finite;
+/// ids unique. O(N log N).
 ///
 /// # Errors
 /// [`Error::Input`] with the place of the first invalid value, the expected and the found value.
@@ -35,8 +36,8 @@ pub fn validate(path: &Path, state: &FileState) -> Result<()> {
         return Err(Error::input(path, problem));
     }
     let total = p.total_mass();
-    if !(total > 0.0 && total.is_finite()) {
-        return Err(Error::input(path, format!("the total mass is {total}: expected a positive, finite number")));
+    if !total.is_finite() {
+        return Err(Error::input(path, format!("the total mass is {total}: expected a finite number")));
     }
     unique_ids(path, state)
 }

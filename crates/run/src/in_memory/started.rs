@@ -295,7 +295,7 @@ impl Started {
         let (_, field) = self.measured()?;
         let (acc, pot) = (field.acc.clone(), field.pot.clone());
         let external = field.external.clone();
-        Ok(self.forces_in_user_units(Forces { acc, jerk, pot, external }))
+        Ok(self.forces_in_user_units(Forces { acc, jerk, pot, external, ..Forces::default() }))
     }
 
     /// Converts forces, and adds the potential of external fields to that of the pairs.

@@ -284,6 +284,7 @@ fn below_dt_min(wanted: f64) -> Cause {
         shortest: 1e-12,
         section: "integrator.hermite4",
         partner: None,
+        cancellation: 1.0,
         resumable: true,
         run: None,
     };
