@@ -53,6 +53,9 @@ pub fn resume(dir: &Path, engine: Option<Engine>, session: Asked<'_>, verbosity:
     let ensemble = on_threads(1, || Ensemble::resume(dir))?;
     directory::remove_summary(dir)?;
     let bars = start_log(dir, &lock, verbosity)?;
+    for warning in ensemble.warnings() {
+        tracing::warn!("{warning}");
+    }
     let (status, name) = (ensemble.status(), &ensemble.blueprint().config.run.name);
     tracing::info!(
         directory = %dir.display(),

@@ -11,7 +11,8 @@ mod numbers;
 mod subsystems;
 
 pub use header::{CheckpointHeader, read_header};
-pub use members::{MemberState, read_members, write_members};
+pub(super) use members::numbers as members_in_progress;
+pub use members::{MemberState, Signed, count_members, read_members, write_members};
 pub use numbers::{Counters, OutputCounts, References};
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};

@@ -143,11 +143,10 @@ fn text_of_hdf5<R: JournalRow>(
     };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be restored from {name}: {e}"))?;
-    let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
     let columns = columns::<R>(known, Some(&table.names().collect::<Vec<_>>()));
     let mut text = header(&columns);
     for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
-        text += &line(&values(row));
+        text += &line(&table.row(row));
     }
     if Digest::from_hasher(Sha256::new_with_prefix(&text)) == sha256 {
         return Ok((text, columns));

@@ -53,11 +53,10 @@ pub(super) fn run(work: &Work<'_>, device: Device<'_>, sender: &Sender<Message>)
     let spent = Spent::default();
     let mut device = OnDevice { spent, device, work, sender, steppers, running, left };
     let mut saved = Instant::now();
-    loop {
-        if !work.is_stopping() {
-            device.fill()?;
-        }
-        if work.is_stopping() {
+    let mut outcome = Ok(());
+    while outcome.is_ok() && !work.is_stopping() {
+        outcome = device.fill();
+        if outcome.is_err() || work.is_stopping() {
             break;
         }
         if device.running.is_empty() {
@@ -67,15 +66,16 @@ pub(super) fn run(work: &Work<'_>, device: Device<'_>, sender: &Sender<Message>)
             }
             break;
         }
-        device.advance()?;
+        outcome = device.advance();
         if saved.elapsed() >= work.checkpoint_interval {
             device.send_states();
             saved = Instant::now();
         }
     }
+    // Also where an output could not be written.
     device.send_states();
     tracing::info!("device {}: {}", device.device.number, device.spent.describe());
-    Ok(())
+    outcome
 }
 
 /// Wall time of the parts of the work.
@@ -190,14 +190,17 @@ impl OnDevice<'_> {
         let new: Vec<Running> = new.into_iter().map(|(running, _)| running).collect();
         self.give_forces(&new)?;
         self.output(new, Member::start)?;
+        let mut at_look = Vec::new();
         for (mut running, state) in resumed {
             let Some(state) = state else { continue };
             match running.member.resume(state) {
+                // A look that the state was kept before: its output could not be written.
+                Ok(()) if running.member.is_at_look() => at_look.push(running),
                 Ok(()) => self.running.push(running),
                 Err(error) => self.end(&running.member.row(Some(error))),
             }
         }
-        Ok(())
+        self.look_at(at_look)
     }
 
     /// Lets the device compute the forces on all particles of members whose particles all stand at one moment.
@@ -325,7 +328,7 @@ impl OnDevice<'_> {
     }
 
     fn send_states(&mut self) {
-        for it in &self.running {
+        for it in self.running.iter().filter(|it| it.member.has_begun()) {
             let _ = self.sender.send(Message::State(Box::new(it.member.state())));
         }
     }
