@@ -111,6 +111,7 @@ impl Directory {
     /// Reads the files of an ensemble that was stopped or killed. Rows of members that are neither at their end nor in
     /// progress are left out, and those of members in progress after their state; so are those that were changed.
     pub(super) fn resume(dir: &Path, blueprint: &Blueprint, tables: &Tables) -> Result<Resumed> {
+        directory::check_folder(&dir.join(directory::SNAPSHOTS))?;
         let mut warnings: Vec<String> = check_config(dir, blueprint)?.into_iter().collect();
         let kept = dir.join(IN_PROGRESS);
         let saved = if kept.is_file() { checkpoint::read_members(&kept) } else { Ok((Vec::new(), None)) };
@@ -250,7 +251,8 @@ fn check_config(dir: &Path, blueprint: &Blueprint) -> Result<Option<String>> {
         directory::write_config(dir, &blueprint.config.resolved_toml()?)?;
         return Ok(Some(format!("{}: it was missing, and is written anew", path.display())));
     }
-    let remedy = "an ensemble cannot be changed: begin another for other members, or remove this file, which is then written anew";
+    let remedy = "an ensemble cannot be changed: begin another for other members, or remove this file, which is then \
+                  written anew";
     let refused = |problem: String| Error::input(&path, problem).with_help(remedy);
     let found = Config::from_file(&path, &[]).map_err(|error| refused(format!("it was changed: {error}")))?;
     match assemble::first_difference(&blueprint.config, &found.config) {
