@@ -2,7 +2,7 @@
 //! was written. A run then continues from its previous checkpoint and reports it. Nothing panics.
 
 use crate::program;
-use program::{Folder, diagnostics, stopped_twice, summary};
+use program::{Folder, SMALL, diagnostics, stopped_twice, summary};
 use rayon::prelude::*;
 use std::fmt::Debug;
 use std::fs::{self, File};
@@ -177,6 +177,23 @@ fn rows_of_a_journal_that_were_changed_are_restored_when_a_run_goes_on() {
             assert!(!again.err.contains("since this run wrote"), "{}", again.err);
         }
     }
+}
+
+/// A kill leaves an HDF5 file with fewer rows: the last ones are taken from the CSV.
+#[test]
+fn rows_are_restored_from_both_files_after_a_kill() {
+    let folder = Folder::new(SMALL);
+    let run = ["run", "run.toml", "-q", "--output", "o", "--set", "run.t_end=0.25"];
+    folder.tisane(&run).exits(0);
+    let (older, twin, path) = (folder.path("older"), folder.path("o/diagnostics.hdf5"), folder.path("o/diagnostics.csv"));
+    fs::copy(&twin, &older).unwrap();
+    folder.tisane(&["resume", "o", "-q", "--t-end", "0.5"]).exits(0);
+    let before = fs::read(&path).unwrap();
+    fs::copy(&older, &twin).unwrap();
+    other_digit(&path);
+    folder.tisane(&["resume", "o"]).exits(0).says(&["diagnostics.csv was changed", "restored from diagnostics.hdf5"]);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(diagnostics(&folder.path("o"))["time"].len(), 5);
 }
 
 /// Without the HDF5 file, rows that are still rows are kept, but not silently; others end the resume before anything is

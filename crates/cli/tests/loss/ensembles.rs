@@ -1,10 +1,11 @@
 //! Promise: an ensemble whose output cannot be written, or whose files were damaged, ends after a resume with the files of
 //! an undisturbed one, and tells what it found.
 
-use crate::program::{Folder, copy_folder};
+use crate::program::{Folder, copy_folder, random};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::time::Duration;
 use tisane_io::checkpoint;
 use tisane_io::snapshot;
 use tisane_io::table;
@@ -54,6 +55,38 @@ fn an_output_that_cannot_be_written_is_made_by_the_next_session() {
             fs::remove_dir(&obstacle).expect("the obstacle");
             folder.tisane(&["resume", "o", "-q", "--threads", threads]).exits(0);
             assert!(outcome(&folder.path("o")) == want, "output {output} on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn an_ensemble_that_is_killed_again_and_again_comes_to_the_same_end() {
+    let number = |name: &str, default: u64| {
+        std::env::var(name)
+            .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name}={text}: expected a number")))
+    };
+    let (wanted, mut dice) = (number("TISANE_KILLS", 12), number("TISANE_SEED", 1));
+    let folder = Folder::new(&CONFIG.replace("realisations = 5", "realisations = 20"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
+    let want = outcome(&folder.path("whole"));
+    let begin = ["run", "run.toml", "-q", "--output", "o", "--overwrite"];
+    let (mut kills, mut arguments) = (0, &begin[..]);
+    loop {
+        let mut child = folder.start(arguments);
+        if kills < wanted {
+            std::thread::sleep(Duration::from_millis(random(&mut dice, 200)));
+            // It may have ended by itself.
+            kills += u64::from(child.try_wait().expect("a child").is_none() && child.kill().is_ok());
+        }
+        let ended = child.wait().expect("an end");
+        let has_begun = folder.path("o/ensemble.json").is_file();
+        arguments = if has_begun { &["resume", "o", "-q"] } else { &begin };
+        if ended.success() {
+            assert!(outcome(&folder.path("o")) == want, "after {kills} kills");
+            if kills >= wanted {
+                return;
+            }
+            arguments = &begin;
         }
     }
 }

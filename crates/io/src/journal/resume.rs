@@ -140,7 +140,8 @@ fn missing(path: &Path, why: &str) -> Error {
     )
 }
 
-/// Restores the CSV up to its first `rows` rows from the HDF5 file; returns it with its columns. Fails with the reason as
+/// Restores the CSV up to its first `rows` rows from the HDF5 file, and from the CSV where that has more rows; returns it
+/// with its columns. Fails with the reason as
 /// text.
 fn text_of_hdf5<R: JournalRow>(
     path: &Path,
@@ -155,8 +156,15 @@ fn text_of_hdf5<R: JournalRow>(
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be restored from {name}: {e}"))?;
     let columns = columns::<R>(known, Some(&table.names().collect::<Vec<_>>()));
     let mut text = header(&columns);
-    for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
+    let wanted = usize::try_from(rows).unwrap_or(usize::MAX);
+    for row in 0..table.rows().min(wanted) {
         text += &line(&table.row(row));
+    }
+    // After a kill the last rows are in the CSV alone.
+    if table.rows() < wanted
+        && let Ok(csv) = regular_file::read_to_string(&path.with_extension("csv"))
+    {
+        text.extend(csv.split_inclusive('\n').skip(1 + table.rows()).take(wanted - table.rows()));
     }
     if Digest::from_hasher(Sha256::new_with_prefix(&text)) == sha256 {
         return Ok((text, columns));
