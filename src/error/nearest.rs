@@ -2,12 +2,18 @@
 
 use super::synonyms::synonym;
 
+/// Length in bytes from which a text is no misspelt name: comparing takes a time that grows with it.
+const LONGEST: usize = 256;
+
 /// Returns the valid name nearest to a wrong one, if any is near: the same in other letters (`ID`), by meaning, as users
 /// of other codes may know it (`gpu` for `cuda`), by a common beginning (`eps`) or by swapped, missing and wrong letters
 /// (`f46`). A single wrong letter counts as nearer than a longer name with the same letters, and of two names that are as
 /// near, to a hundredth, the one nearer in length is taken.
 #[must_use]
 pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
+    if found.len() > LONGEST {
+        return None;
+    }
     let same = valid.iter().copied().find(|name| name.eq_ignore_ascii_case(found));
     same.or_else(|| synonym(found, valid)).or_else(|| likest(found, valid))
 }
