@@ -7,8 +7,7 @@ use tisane::particles::components;
 use tisane_io::formats::{self, FileState};
 
 /// Formats that are not HDF5.
-const FORMATS: [&str; 8] =
-    ["csv", "mcluster", "nbody6", "petar", "petar-snapshot", "nemo", "gadget-binary", "tipsy"];
+const FORMATS: [&str; 8] = ["csv", "mcluster", "nbody6", "petar", "petar-snapshot", "nemo", "gadget-binary", "tipsy"];
 /// Formats that lose no bit of a particle, but perhaps its id.
 const EXACT: [&str; 3] = ["csv", "nbody6", "nemo"];
 

@@ -61,7 +61,8 @@ fn the_last_star_goes_on() {
     let mut p = of_rows(p);
     // Steps below the shortest one end an integration here.
     let events = StarEvents { collisions: None, escapes: beyond(0.5) };
-    let (mut it, mut f) = (Encounters::new(Parameters::new(Precision::F64), 1e-5, CLOCK).with_star_events(events), engine());
+    let (mut it, mut f) =
+        (Encounters::new(Parameters::new(Precision::F64), 1e-5, CLOCK).with_star_events(events), engine());
     it.start(&mut p, &mut *f).unwrap();
     let end = Time::from_dt_max(32);
     while it.advance(&mut p, &mut *f, end, u64::MAX).unwrap().now < end {}

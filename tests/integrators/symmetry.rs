@@ -216,7 +216,9 @@ fn a_body_where_forces_cancel_has_steps_like_the_others() {
 #[test]
 fn so_it_has_in_every_precision_mode() {
     for precision in Precision::ALL {
-        for system in [ring(2, 1e-6, 1.0), ring(6, 1e-6, 1.0), ring(3, 1.0 / 3.0, 0.1).softened(0.05), ring(5, 0.1, 0.0)] {
+        for system in
+            [ring(2, 1e-6, 1.0), ring(6, 1e-6, 1.0), ring(3, 1.0 / 3.0, 0.1).softened(0.05), ring(5, 0.1, 0.0)]
+        {
             assert_runs(&system, &placed(&system, 0.0, Vec3::zeros(), Vec3::zeros()), precision, 1e-4);
         }
     }

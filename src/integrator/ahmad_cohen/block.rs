@@ -191,8 +191,7 @@ impl AhmadCohen {
     fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
         let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
         let (parameters, pos) = (&self.parameters, &self.targets.pos);
-        let irregular_noise =
-            Noise { relative: 0.0, cancelled: Precision::F64.cancelled_noise(), ..self.noise };
+        let irregular_noise = Noise { relative: 0.0, cancelled: Precision::F64.cancelled_noise(), ..self.noise };
         let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };
         let mut begin = part.start;
         while begin < part.end {

@@ -92,7 +92,8 @@ impl Group {
         if sizes.collisions.is_none() {
             return false;
         }
-        let radius = |k: usize| self.bodies[k].stars().into_iter().map(|star| self.radius(sizes, star)).fold(0.0, f64::max);
+        let radius =
+            |k: usize| self.bodies[k].stars().into_iter().map(|star| self.radius(sizes, star)).fold(0.0, f64::max);
         let own = of.iter().map(|&k| radius(k)).fold(0.0, f64::max);
         let mut others = (0..self.bodies.len()).filter(|k| !of.contains(k));
         others.any(|k| {

@@ -250,7 +250,8 @@ impl Look<'_> {
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, group: &Group) -> Option<Change> {
         let (least, sizes) = (self.subsystems.rules.perturbation, &self.subsystems.units.sizes);
-        let may_touch = |&k: &usize| group.bodies[k].inner().is_some_and(|few| group.may_touch(sizes, &[k], few.size()));
+        let may_touch =
+            |&k: &usize| group.bodies[k].inner().is_some_and(|few| group.may_touch(sizes, &[k], few.size()));
         if let Some(body) = (0..group.bodies.len()).find(may_touch) {
             return Some(Change::Open(i, body));
         }

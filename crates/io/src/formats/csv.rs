@@ -3,13 +3,13 @@
 //! lines and lines that start with `#` are skipped; a field may be in double quotes. Fields are numbers and names
 //! without commas and line breaks, so that lines are split here, which keeps the line numbers of messages right.
 
+use super::column_names::meant;
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
 use super::ecsv::{self, fields};
 use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
-use super::column_names::meant;
 use super::unit_text::{LENGTH, MASS, VELOCITY};
 use super::{Format, WritableUnits, Writer};
 use std::path::Path;

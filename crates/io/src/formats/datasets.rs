@@ -262,7 +262,8 @@ fn describe_unrecognised(path: &Path, file: &ThirdPartyFile) -> Error {
         return Error::input(path, format!("{layout}, without datasets")).with_help(super::known());
     }
     if let Some((filter, remedy)) = contents.datasets.iter().find_map(|dataset| dataset.packed.as_ref()) {
-        let problem = format!("HDF5 with values packed by {filter}, which tisane cannot unpack; its datasets:\n{contents}");
+        let problem =
+            format!("HDF5 with values packed by {filter}, which tisane cannot unpack; its datasets:\n{contents}");
         return Error::input(path, problem.trim_end()).with_help(printable(remedy));
     }
     let named = propose(&contents.datasets).or_else(|| seven_columns(&contents.datasets));

@@ -98,7 +98,8 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
     }
     let mut particles = Particles::new(mass, from_components(&pos), from_components(&vel));
     let [here, whole] = [header.counts, header.totals].map(|counts| counts.map(f64::from));
-    let mut notes: Vec<String> = gadget_header::contradiction(&Counts { here: &here, whole: &whole }).into_iter().collect();
+    let mut notes: Vec<String> =
+        gadget_header::contradiction(&Counts { here: &here, whole: &whole }).into_iter().collect();
     match ids {
         Some(ids) => particles.id = ids,
         None => notes.push("the file has no ids: they were assigned from 0".into()),

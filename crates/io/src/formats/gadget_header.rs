@@ -49,8 +49,10 @@ pub(super) fn read(file: &ThirdPartyFile) -> Result<GadgetHeader> {
     let whole = totals(&header)?;
     let masses = header.numbers("MassTable")?.unwrap_or_default();
     let contradiction = contradiction(&Counts { here: &counts, whole: &whole });
-    let (mut notes, swift) =
-        (Vec::from_iter(contradiction), root.group("Units").filter(|units| units.numbers(SWIFT[0]).ok().flatten().is_some()));
+    let (mut notes, swift) = (
+        Vec::from_iter(contradiction),
+        root.group("Units").filter(|units| units.numbers(SWIFT[0]).ok().flatten().is_some()),
+    );
     let h = if swift.is_some() { None } else { hubble(&header, parameters.as_ref())? };
     if let Some(h) = h {
         notes.push(without_h(h));
@@ -170,7 +172,8 @@ pub(super) fn siblings(path: &Path, files: u32) -> String {
     let Some(at) = at.filter(|at| *at > 0) else { return String::new() };
     let with = |number: u32| {
         let number = number.to_string();
-        let parts: Vec<&str> = parts.iter().enumerate().map(|(k, part)| if k == at { &*number } else { *part }).collect();
+        let parts: Vec<&str> =
+            parts.iter().enumerate().map(|(k, part)| if k == at { &*number } else { *part }).collect();
         parts.join(".")
     };
     format!(", {} to {}", with(0), with(files - 1))

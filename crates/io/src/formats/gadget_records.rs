@@ -35,7 +35,8 @@ impl Block {
 pub(super) fn byte_order(head: &[u8]) -> Option<(u8, bool)> {
     let word = |at: usize| head.get(at..at + 4).and_then(|bytes| <[u8; 4]>::try_from(bytes).ok());
     [false, true].into_iter().find_map(|big_endian| {
-        let int = |at: usize| word(at).map(|it| if big_endian { u32::from_be_bytes(it) } else { u32::from_le_bytes(it) });
+        let int =
+            |at: usize| word(at).map(|it| if big_endian { u32::from_be_bytes(it) } else { u32::from_le_bytes(it) });
         if int(0) == Some(8) && head.get(4..8) == Some(b"HEAD") {
             return Some((2, big_endian));
         }
@@ -185,7 +186,9 @@ impl<'a> Records<'a> {
     fn end(&mut self, length: u64, what: &str) -> Result<()> {
         match self.marker()? {
             behind if behind == length => Ok(()),
-            behind => Err(self.failed(format!("{what}: a block of {length} bytes has {behind} as its length behind it"))),
+            behind => {
+                Err(self.failed(format!("{what}: a block of {length} bytes has {behind} as its length behind it")))
+            }
         }
     }
 

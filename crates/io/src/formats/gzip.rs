@@ -26,7 +26,8 @@ pub(crate) fn unpacked<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) ->
     let content = unpack(path)?;
     read(content.path()).map_err(|error| match error {
         Error::Input { path: named, problem, help } if named == content.path() => {
-            let help = help.map(|help| help.replace(&content.path().display().to_string(), &path.display().to_string()));
+            let help =
+                help.map(|help| help.replace(&content.path().display().to_string(), &path.display().to_string()));
             Error::Input { path: path.to_owned(), problem: format!("unpacked by gzip: {problem}"), help }
         }
         other => other,

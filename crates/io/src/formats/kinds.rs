@@ -34,7 +34,12 @@ const SIGNATURES: &[Signature] = &[
     (0, b"CDF\x02", NETCDF, NCCOPY),
     (0, b"CDF\x05", NETCDF, NCCOPY),
     (0, b"MATLAB 5.0 MAT-file", "a MAT-file of MATLAB", "write a table there: writematrix(..., \"@OUT@.csv\")"),
-    (0, b"SQLite format 3\0", "an SQLite database", "write a table: sqlite3 -header -csv @IN@ \"SELECT ...\" > @OUT@.csv"),
+    (
+        0,
+        b"SQLite format 3\0",
+        "an SQLite database",
+        "write a table: sqlite3 -header -csv @IN@ \"SELECT ...\" > @OUT@.csv",
+    ),
     (0, b"#ASDF", "an ASDF file", "write it as csv or HDF5 with the Python package asdf"),
     (0, b"SR\0\x04", "a save file of IDL", "read it with scipy.io.readsav in Python, and write it as csv"),
     (0, b"(Particle", "a file of Starlab", "write m x y z vx vy vz, a star a line, with Starlab's own tools"),

@@ -153,7 +153,11 @@ impl Start {
         }
         let first = self.first();
         let what = match (stars, words(first).len()) {
-            (1, 1) => format!("line {}: a number alone, as that of the bodies, before the bodies: {}", before[0].0, shown(first)),
+            (1, 1) => format!(
+                "line {}: a number alone, as that of the bodies, before the bodies: {}",
+                before[0].0,
+                shown(first)
+            ),
             (1, _) => format!("line {}: a header of numbers before the bodies: {}", before[0].0, shown(first)),
             (n, _) => format!("line {}: {n} lines of numbers before the bodies, from {} on", before[0].0, shown(first)),
         };
@@ -248,7 +252,10 @@ mod tests {
             ("1,5;2;3;4;5;6;7\n".into(), ["commas in numbers", "tr ',;' '.,' < stars.dat > stars-commas.csv"]),
             ("0,5 1,25 -2,5e-1 3 4 5 6\n".into(), ["commas in place of points: \"0,5\"", "tr ',' '.' < stars.dat"]),
             (format!("m x y z vx vy vz\n{row}\n"), ["a header without commas", "with this header: awk -v OFS=,"]),
-            (format!("Mass\tX\tY\tZ\tVX\tVY\tVZ\n{row}\n"), ["a header without commas", "the header m,x,y,z,vx,vy,vz: awk"]),
+            (
+                format!("Mass\tX\tY\tZ\tVX\tVY\tVZ\n{row}\n"),
+                ["a header without commas", "the header m,x,y,z,vx,vy,vz: awk"],
+            ),
             ("\n# m,x,y,z,vx,vy,vz\n1,2,3,4,5,6,7\n".into(), ["line 2: the header is behind a #", "sed '2s/^[# ]*//'"]),
             ("1,2,3,4,5,6,7\n".into(), ["line 1: expected a header", "sed '1i m,x,y,z,vx,vy,vz' stars.dat"]),
             (format!("32\n{row}\n"), ["line 1: a number alone, as that of the bodies", "tail -n +2 stars.dat"]),

@@ -34,9 +34,9 @@ mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
 pub(crate) use datasets::unrecognised;
-pub(crate) use gzip::{is_packed, unpacked};
 pub use datasets::{Datasets, DatasetsError, VectorDatasets, read_datasets};
 pub(crate) use ecsv::Header as EcsvHeader;
+pub(crate) use gzip::{is_packed, unpacked};
 pub use sniff::Guess;
 pub(crate) use sniff::{FileProbe, head};
 pub use state::{FileState, SofteningRange};

@@ -69,8 +69,12 @@ impl TipsyHeader {
         let (header, dimensions) = orders.into_iter().find(fits)?;
         let [gas, dark, star] = header.counts;
         Some(if dimensions == 3 {
-            format!("the header has {} particles in all, but {gas} gas + {dark} dark + {star} star = {}, and \
-                     {length} bytes are those of {1}", header.total, header.sum())
+            format!(
+                "the header has {} particles in all, but {gas} gas + {dark} dark + {star} star = {}, and \
+                     {length} bytes are those of {1}",
+                header.total,
+                header.sum()
+            )
         } else {
             format!("the header has {dimensions} dimensions: expected 3")
         })

@@ -4,9 +4,9 @@
 
 use super::filters::{self, DEFLATE, SHUFFLE};
 use flate2::read::ZlibDecoder;
-use hdf5::types::{CompoundType, FloatSize, TypeDescriptor};
 use hdf5::Dataset;
 use hdf5::datatype::ByteOrder;
+use hdf5::types::{CompoundType, FloatSize, TypeDescriptor};
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::Path;
@@ -180,7 +180,11 @@ fn unpacked(
             _ => return Err(format!("a table of columns packed by {}, which is not read", filter.label())),
         };
     }
-    if bytes.len() == whole { Ok(bytes) } else { Err(format!("expected {whole} bytes in a chunk, found {}", bytes.len())) }
+    if bytes.len() == whole {
+        Ok(bytes)
+    } else {
+        Err(format!("expected {whole} bytes in a chunk, found {}", bytes.len()))
+    }
 }
 
 /// Puts the bytes of rows together, which are sorted by their place in the row.

@@ -28,7 +28,9 @@ pub(super) fn dataset(at: &Group, name: &str) -> Result<Dataset, String> {
     let found = stored(at, name)?;
     match packed(&found) {
         None => Ok(found),
-        Some((filter, remedy)) => Err(format!("its values are packed by {filter}, which tisane cannot unpack: {remedy}")),
+        Some((filter, remedy)) => {
+            Err(format!("its values are packed by {filter}, which tisane cannot unpack: {remedy}"))
+        }
     }
 }
 
