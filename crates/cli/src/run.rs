@@ -19,6 +19,7 @@ use tisane::units::{twelve_digits, wall_time};
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_io::machine;
+use tisane_io::removed::Removed;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
 use tisane_run::config::{Config, Engine, Problem, Real};
@@ -316,10 +317,16 @@ fn go(
 
 /// Describes the energy error, and when it was measured if that was not at the end.
 fn energy_error(s: &Summary, unit: &str) -> String {
-    if s.energy_final.is_nan() {
+    let time = twelve_digits(s.energy_time);
+    let (Some(last), Some(error), Some(largest)) =
+        (s.energy_final, s.relative_energy_error, s.max_relative_energy_error)
+    else {
+        return format!("not measured since the start, at t = {time} {unit}");
+    };
+    if last.is_nan() {
         return "none: the law of the forces has no potential".into();
     }
-    if s.relative_energy_error.is_nan() {
+    if error.is_nan() {
         return "not measured: no energy is conserved that is not zero".into();
     }
     let basis = match s.energy_error_relative_to {
@@ -331,22 +338,25 @@ fn energy_error(s: &Summary, unit: &str) -> String {
         1 => "; the massless body is not in it".into(),
         n => format!("; the {n} massless bodies are not in it"),
     };
-    let error =
-        format!("{:+.3e}{basis} (largest {:.3e}){massless}", s.relative_energy_error, s.max_relative_energy_error);
     let cluster = match s.cluster_energy_error {
-        Some(of_cluster) if (of_cluster - s.relative_energy_error).abs() > 0.1 * of_cluster.abs() => {
+        Some(of_cluster) if (of_cluster - error).abs() > 0.1 * of_cluster.abs() => {
             format!(", {of_cluster:+.3e} of the energy without that inside of binaries")
         }
         _ => String::new(),
     };
-    if s.energy_time == s.time {
-        return error + &cluster;
+    let when = if s.energy_time == s.time { String::new() } else { format!(", measured at t = {time} {unit}") };
+    format!("{error:+.3e}{basis} (largest {largest:.3e}){massless}{cluster}{when}")
+}
+
+/// Describes the energy at the start and at the last row, and what mergers and escapes took out between them.
+fn energies(s: &Summary) -> String {
+    let last = s.energy_final.map_or_else(|| "not measured".to_owned(), |energy| format!("{energy:.12e}"));
+    let energies = format!("{:.12e} -> {last}", s.energy_initial);
+    if s.removed.is_empty() {
+        return energies;
     }
-    let time = twelve_digits(s.energy_time);
-    if s.energy_time == s.time_start {
-        return format!("not measured since the start, at t = {time} {unit}");
-    }
-    format!("{error}{cluster}, measured at t = {time} {unit}")
+    let removed: Vec<String> = s.removed.iter().map(Removed::describe).collect();
+    format!("{energies}\n  removed          {}", removed.join("; "))
 }
 
 /// Describes the end of a run.
@@ -357,20 +367,21 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         reason => format!("stopped ({reason}); continue with: tisane resume {dir}"),
     };
     // Angular momentum is conserved without an external field only: in one its change is no error.
-    let angular_momentum = match simulation.plan().external_field {
-        true => String::new(),
-        false => format!(", angular momentum {:.3e}", s.angular_momentum_error),
+    let angular_momentum = match s.angular_momentum_error.filter(|_| !simulation.plan().external_field) {
+        Some(error) => format!(", angular momentum {error:.3e}"),
+        None => String::new(),
     };
+    let rate = s.pairs_per_second.map_or_else(String::new, |rate| format!(", {rate:.3e} pairs/s"));
     let error = energy_error(s, unit);
     let mean_block = s.particle_steps as f64 / s.block_steps.max(1) as f64;
     let wall = wall_time(s.wall_seconds);
     format!(
         "\n{name} {how}\n\
          \x20 time             {time} {unit}, N = {n}\n\
-         \x20 energy           {e0:.12e} -> {e1:.12e}\n\
+         \x20 energy           {energies}\n\
          \x20 relative error   {error}{angular_momentum}\n\
          \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
-         \x20 speed            {wall} wall time, {rate:.3e} pairs/s, engine {engine}, {precision}, {threads} threads\n\
+         \x20 speed            {wall} wall time{rate}, engine {engine}, {precision}, {threads} threads\n\
          \x20 engine           {choice}\n\
          {profile}\
          \x20 state            sha256 {hash}\n\
@@ -378,10 +389,8 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         name = s.name,
         time = twelve_digits(s.time),
         n = s.n,
-        e0 = s.energy_initial,
-        e1 = s.energy_final,
+        energies = energies(s),
         blocks = s.block_steps,
-        rate = s.pairs_per_second,
         engine = s.engine,
         precision = s.precision,
         threads = s.threads,

@@ -55,6 +55,7 @@ pub mod machine;
 mod named_columns;
 pub mod provenance;
 pub mod regular_file;
+pub mod removed;
 pub mod shell;
 pub mod snapshot;
 pub mod summary;

@@ -3,6 +3,7 @@
 use super::atomic::write_atomically;
 use super::directory::SUMMARY;
 use super::provenance::{Change, Provenance};
+use super::removed::Removed;
 use serde::Serialize;
 use std::path::Path;
 use tisane::error::{Error, Result};
@@ -33,26 +34,29 @@ pub struct Summary {
     pub threads: usize,
     /// Energy at the start.
     pub energy_initial: f64,
-    /// Energy at the last row of the diagnostics.
-    pub energy_final: f64,
-    /// Energy error at the last row of the diagnostics, as its column `relative_energy_error`.
-    pub relative_energy_error: f64,
+    /// Energy at the last row of the diagnostics; null if there is none after the start.
+    pub energy_final: Option<f64>,
+    /// What mergers and escapes had taken out until then, by the kind of the event; only if they had.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub removed: Vec<Removed>,
+    /// Energy error at the last row of the diagnostics, as its column `relative_energy_error`; null likewise.
+    pub relative_energy_error: Option<f64>,
     /// What the energy errors are relative to: total energy, internal energy, sum of kinetic and |potential| energy, energies of the
     /// massless bodies; or not measured.
     pub energy_error_relative_to: &'static str,
     /// Number of massless bodies whose energies are not conserved and not measured; only if there are some.
     #[serde(skip_serializing_if = "is_zero")]
     pub massless_bodies_not_measured: u64,
-    /// Largest |relative energy error| of any row.
-    pub max_relative_energy_error: f64,
+    /// Largest |relative energy error| of any row; null likewise.
+    pub max_relative_energy_error: Option<f64>,
     /// Energy error at the last row, relative to the energy of the cluster with each binary and hierarchy as one body;
     /// only if a row was written in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.
     pub energy_time: f64,
-    /// Relative error of the angular momentum at the last row.
-    pub angular_momentum_error: f64,
+    /// Relative error of the angular momentum at the last row; null if there is none after the start.
+    pub angular_momentum_error: Option<f64>,
     /// Number of block steps.
     pub block_steps: u64,
     /// Number of particle steps.
@@ -63,8 +67,8 @@ pub struct Summary {
     pub pair_interactions: u64,
     /// Wall time of all sessions of the run, in s.
     pub wall_seconds: f64,
-    /// Pair interactions per second of wall time.
-    pub pairs_per_second: f64,
+    /// Pair interactions per second of wall time; null if no wall time was measured.
+    pub pairs_per_second: Option<f64>,
     /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, collision, failed.
     pub exit_reason: &'static str,
     /// Error that ended the run; only if it failed.

@@ -13,7 +13,7 @@ use tisane_io::fields::Journal;
 use tisane_io::journal::tail::JournalTail;
 use tisane_io::provenance::Change;
 use tisane_io::snapshot::{self, SnapshotHeader};
-use tisane_io::{lock, regular_file};
+use tisane_io::{lock, regular_file, removed};
 use tisane_run::config::Config;
 
 /// Bytes at the end of the log in which the end of the last session is searched.
@@ -197,6 +197,12 @@ impl<'a> Contents<'a> {
         let other = |cluster: &f64| (cluster - now).abs() > 0.01 * now.abs();
         if let Some(cluster) = self.last_row("cluster_energy_error").filter(other) {
             page.line("", format!("{cluster:+.3e} of the cluster's own energy, binaries as one body each"));
+        }
+        let removed = removed::read(self.dir, self.last_row("time").unwrap_or(f64::NAN)).unwrap_or_default();
+        if !removed.is_empty() {
+            let unit = self.units().label(Dimension::ENERGY);
+            let removed: Vec<String> = removed.iter().map(|it| format!("{} {unit}", it.describe())).collect();
+            page.line("removed energy", removed.join("; "));
         }
     }
 

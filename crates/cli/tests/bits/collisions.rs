@@ -5,6 +5,7 @@ use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
 use std::fs;
 use tisane_io::checkpoint;
+use tisane_io::removed::Removed;
 use tisane_io::table::{self, Values};
 
 /// Cluster of 80 systems, half of them binaries, of large stars, inside a narrow limit.
@@ -73,7 +74,8 @@ fn a_stop_or_a_kill_changes_no_bit_of_mergers() {
 
 #[test]
 fn the_files_agree_on_what_was_taken_out() {
-    let (folder, _) = run(&[]);
+    let folder = Folder::new(CLUSTER);
+    let said = folder.tisane(&["run", "run.toml", "--output", "o"]).exits(0);
     let rows = table::read_csv(&folder.path("o/diagnostics.csv")).unwrap();
     let column = |name: &str| rows.numbers(name).unwrap();
     let (first, last) = (column("energy").first().unwrap(), column("energy").last().unwrap());
@@ -88,13 +90,25 @@ fn the_files_agree_on_what_was_taken_out() {
     assert_eq!(n as usize + stars.rows(), column("particles").first().unwrap() as usize);
     let summary = summary(&folder.path("o"));
     assert_eq!((summary["n"].as_f64(), summary["relative_energy_error"].as_f64()), (Some(n), Some(error)));
+    // The screen, the summary, `inspect` and the report say what lies between the two energies.
+    let parts: Vec<Removed> = serde_json::from_value(summary["removed"].clone()).unwrap();
+    let sum: f64 = parts.iter().map(|part| part.energy).sum();
+    assert!((sum / removed - 1.0).abs() < 1e-12, "{parts:?} {removed}");
+    assert_eq!(parts.iter().map(|part| &*part.event).collect::<Vec<_>>(), ["merge", "escape"]);
+    let merged = stars.column("event").map(|column| &column.values);
+    let Some(Values::Text(events)) = merged else { panic!("no text") };
+    assert_eq!(parts[0].number as usize, events.iter().filter(|event| *event == "merge").count());
+    let words = parts.iter().map(Removed::describe).collect::<Vec<_>>();
+    let line = format!("  removed          {}", words.join("; "));
+    assert!(words[0].contains(" mergers: -") && said.out.contains(&line), "{line}: {}", said.out);
+    folder.tisane(&["inspect", "o"]).exits(0).says(&["removed energy", &words[0], &words[1]]);
     assert!(column("momentum_drift").last().unwrap() < 1e-6 && column("centre_of_mass_drift").last().unwrap() < 1e-6);
     let numbers = format!("particles {n} at 0.5 T, 120 at the start");
     folder.tisane(&["inspect", "o"]).exits(0).says(&[&format!("stars {}", stars.rows()), &numbers]);
     folder.tisane(&["inspect", "o/stars.hdf5"]).exits(0).says(&["tisane stars", "removed_energy"]);
     folder.tisane(&["plot", "o", "-q", "--theme", "light"]).exits(0);
     let page = fs::read_to_string(folder.path("o/plots/report.html")).unwrap();
-    for part in ["<h2 id=\"subsystems\">", "subsystems-light-panel-4", "Removed by mergers and escapes"] {
+    for part in ["<h2 id=\"subsystems\">", "subsystems-light-panel-4", "Removed by mergers and escapes", &words[0]] {
         assert!(page.contains(part), "{part}");
     }
     // The radii of the end are those of the volumes; a new run takes them from the snapshot.

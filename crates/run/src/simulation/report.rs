@@ -6,6 +6,7 @@ use tisane::force::profile::Profiler;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::provenance::{self, Provenance};
+use tisane_io::removed;
 use tisane_io::summary::Summary;
 
 impl Simulation {
@@ -72,6 +73,15 @@ impl Simulation {
         let made_by = self.provenance_now();
         let (energy, references) = (state.scale.factor(Dimension::ENERGY), &state.references);
         let pairs = state.counters.pair_interactions;
+        // The references are those of the start until a row is written.
+        let is_measured = self.energy_time() > state.clock.start;
+        let measured = |value: f64| is_measured.then_some(value);
+        let energy_time = self.energy_time() * state.scale.time;
+        // A summary is written in any case: without the journal it says less.
+        let removed = match references.previous_removed_energy == 0.0 {
+            true => Vec::new(),
+            false => removed::read(&self.plan.directory, energy_time).unwrap_or_default(),
+        };
         Summary {
             name: name.into(),
             version: made_by.version.clone(),
@@ -84,20 +94,21 @@ impl Simulation {
             engine_choice: self.info.engine_choice.clone(),
             threads: rayon::current_num_threads(),
             energy_initial: references.energy * energy,
-            energy_final: references.previous_energy * energy,
-            relative_energy_error: references.relative_energy_error,
+            energy_final: measured(references.previous_energy * energy),
+            removed,
+            relative_energy_error: measured(references.relative_energy_error),
             energy_error_relative_to: references.start.basis.name(),
             massless_bodies_not_measured: references.start.massless_not_measured(particles),
-            max_relative_energy_error: references.max_relative_energy_error,
+            max_relative_energy_error: measured(references.max_relative_energy_error),
             cluster_energy_error: self.measured.and_then(|last| last.cluster_energy_error),
-            energy_time: self.energy_time() * state.scale.time,
-            angular_momentum_error: references.angular_momentum_error,
+            energy_time,
+            angular_momentum_error: measured(references.angular_momentum_error),
             block_steps: state.counters.block_steps,
             particle_steps: state.counters.particle_steps,
             clamped_steps: state.counters.clamped_steps,
             pair_interactions: pairs,
             wall_seconds: state.wall_seconds,
-            pairs_per_second: if state.wall_seconds > 0.0 { pairs as f64 / state.wall_seconds } else { 0.0 },
+            pairs_per_second: (state.wall_seconds > 0.0).then(|| pairs as f64 / state.wall_seconds),
             exit_reason: reason.name(),
             error: error.map(ToString::to_string),
             advice: error.and_then(Error::advice),

@@ -1,0 +1,86 @@
+//! What mergers and escapes have taken out of a run, from its journal `stars`.
+
+use super::fields::Journal;
+use super::regular_file;
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use tisane::error::{Error, Result};
+
+/// What the events of one kind took out.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Removed {
+    /// Kind of the events: merge, escape.
+    pub event: String,
+    /// Number of the events.
+    pub number: u64,
+    /// Energy before them less that after them, in the user's unit.
+    pub energy: f64,
+}
+
+impl Removed {
+    /// Describes it, as in `by 4 mergers: -6.947113e3`.
+    #[must_use]
+    pub fn describe(&self) -> String {
+        let what = match (&*self.event, self.number) {
+            ("merge", 1) => "merger",
+            ("merge", _) => "mergers",
+            ("escape", 1) => "escape",
+            ("escape", _) => "escapes",
+            (other, _) => other,
+        };
+        format!("by {} {what}: {:.6e}", self.number, self.energy)
+    }
+}
+
+/// Returns what the events up to a time in the user's unit took out, by their kinds in order of appearance. Events that
+/// took nothing out, such as contacts, do not count. The rows are read one by one: there may be many.
+///
+/// # Errors
+/// [`Error::Input`] if the journal is missing or is none of its kind.
+pub fn read(dir: &Path, until: f64) -> Result<Vec<Removed>> {
+    let path = dir.join(Journal::Stars.csv());
+    let file = regular_file::open(&path).map_err(|e| Error::input(&path, e))?;
+    let mut rows = csv::Reader::from_reader(file);
+    let wrong = |e: csv::Error| Error::input(&path, e);
+    let names = rows.headers().map_err(wrong)?.clone();
+    let place = |name: &str| {
+        let found = names.iter().position(|it| it == name);
+        found.ok_or_else(|| Error::input(&path, format!("there is no column '{name}'")))
+    };
+    let [time, event, energy] = [place("time")?, place("event")?, place("removed_energy")?];
+    let mut found: Vec<Removed> = Vec::new();
+    for row in rows.records() {
+        let row = row.map_err(wrong)?;
+        let number = |at: usize| row.get(at).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(f64::NAN);
+        let taken = number(energy);
+        if number(time) > until || taken == 0.0 || taken.is_nan() {
+            continue;
+        }
+        let kind = row.get(event).unwrap_or_default();
+        match found.iter_mut().find(|it| it.event == kind) {
+            Some(it) => (it.number, it.energy) = (it.number + 1, it.energy + taken),
+            None => found.push(Removed { event: kind.to_owned(), number: 1, energy: taken }),
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_events_took_out_is_added_by_their_kinds() {
+        let dir = tempfile::tempdir().unwrap();
+        let write = |text: &str| std::fs::write(dir.path().join(Journal::Stars.csv()), text).unwrap();
+        write(
+            "time,event,id,removed_energy\n0.5,touch,1,0e0\n0.5,merge,1,-2.5e0\n1,escape,2,2.5e-1\n1,escape,3,0e0\n\
+             2,merge,4,-1e0\n2.5,merge,5,-7e0\n",
+        );
+        let found = read(dir.path(), 2.0).unwrap();
+        let said: Vec<String> = found.iter().map(Removed::describe).collect();
+        assert_eq!(said, ["by 2 mergers: -3.500000e0", "by 1 escape: 2.500000e-1"]);
+        write("time,event\n");
+        assert!(read(dir.path(), 2.0).unwrap_err().to_string().contains("no column 'removed_energy'"));
+    }
+}
