@@ -33,6 +33,8 @@ pub struct ModeLaw {
     pub mode: Precision,
     /// (x, root mean square of the energy error over the seeds).
     pub errors: Vec<(f64, f64)>,
+    /// Accuracies of which a seed has no result.
+    pub without_result: Vec<f64>,
     /// (x, median and range of |energy error| over the seeds).
     pub bands: Vec<(f64, Band)>,
     /// (x, mean seconds for a time unit), where timed.
@@ -59,7 +61,28 @@ impl ModeLaw {
     fn accuracy_for(&self, goal: f64, (least, most): (f64, f64)) -> Option<f64> {
         let steps = ((most / least).ln() / 0.01).ceil().max(1.0) as u32;
         let all = (0..=steps).map(|k| most * (least / most).powf(f64::from(k) / f64::from(steps)));
-        all.filter(|x| self.error.is_some() && self.error_at(*x) <= goal).max_by(f64::total_cmp)
+        all.filter(|x| self.error_at(*x) <= goal).max_by(f64::total_cmp)
+    }
+
+    /// The range of the accuracies that have a result; [`None`] without any.
+    fn tried(&self) -> Option<(f64, f64)> {
+        let values = || self.errors.iter().map(|(x, _)| *x);
+        Some((values().min_by(f64::total_cmp)?, values().max_by(f64::total_cmp)?))
+    }
+
+    /// Says what is to be known of the law beside its numbers; empty where there is nothing.
+    fn remark(&self) -> String {
+        let Some(law) = &self.error else { return format!("none: {} points", self.errors.len()) };
+        let mut said = Vec::new();
+        if law.is_rough() {
+            said.push(format!("rough: {} points, {} fitted", law.points, law.parameters));
+        }
+        let promised = self.integrator.error_power();
+        let off = (law.exponent - promised).abs();
+        if law.parameters >= 2 && off > 0.1 * promised {
+            said.push(format!("order {}: p = {promised} for short steps", self.integrator.order()));
+        }
+        said.join("; ")
     }
 }
 
@@ -144,12 +167,14 @@ pub fn laws(rows: &[Row]) -> Vec<ModeLaw> {
 /// The errors and costs of one integrator in one mode, and the laws of the costs.
 fn without_error(group: &[Row]) -> ModeLaw {
     let (mut errors, mut bands, mut seconds, mut pairs) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut without_result = Vec::new();
     for same in group.chunk_by(|(a, _), (b, _)| a.accuracy == b.accuracy) {
         let done: Vec<(&Key, &Measured)> = same.iter().filter_map(|(key, it)| Some((key, it.done()?))).collect();
+        let x = same[0].0.accuracy;
         if done.len() < same.len() {
+            without_result.push(x);
             continue;
         }
-        let x = same[0].0.accuracy;
         let mean = |of: &dyn Fn(&Measured) -> f64| {
             (x, done.iter().map(|(_, it)| of(it) / it.span).sum::<f64>() / done.len() as f64)
         };
@@ -162,7 +187,8 @@ fn without_error(group: &[Row]) -> ModeLaw {
     }
     let Key { n, integrator, mode, ref engine, .. } = group[0].0;
     let (cost, work) = (fit::power(&seconds), fit::power(&pairs));
-    ModeLaw { n, engine: engine.clone(), integrator, mode, error: None, cost, work, errors, bands, seconds, pairs }
+    let engine = engine.clone();
+    ModeLaw { n, engine, integrator, mode, error: None, cost, work, errors, without_result, bands, seconds, pairs }
 }
 
 fn table(rows: &[Row], laws: &[ModeLaw], remarks: &[(String, String)]) -> Table {
@@ -260,12 +286,27 @@ fn laws_table(laws: &[ModeLaw], remarks: &[(String, String)]) -> Table {
         it.numbers("truncation_at_1", "1", "A of |dE/E| = sqrt((A x^p)^2 + R^2)", error(|law| law.coefficient)),
         it.numbers("truncation_power", "1", "p; from f64 where that was measured", error(|law| law.exponent)),
         it.numbers(
+            "truncation_power_error",
+            "1",
+            "standard error of p, by the scatter; nan where p is not fitted or has no more points than parameters",
+            error(|law| law.exponent_error),
+        ),
+        it.numbers(
             "round_off",
             "1",
-            "R, the error for x -> 0; 0 where the points show none",
-            error(|law| law.round_off),
+            "R, the error for x -> 0; nan where the points show none: no plateau at the smallest x, or too few points",
+            error(|law| if law.round_off > 0.0 { law.round_off } else { f64::NAN }),
         ),
-        it.numbers("scatter", "1", "rms of ln(measured / law)", error(|law| law.scatter)),
+        it.numbers(
+            "scatter",
+            "1",
+            "of ln(measured / law); nan where there are no more points than parameters",
+            error(|law| law.scatter),
+        ),
+        it.counts("points", "1", "accuracies that the law is fitted to", |law| {
+            law.error.map_or(0, |it| it.points as u64)
+        }),
+        it.text("remark", "what the law is worth", ModeLaw::remark),
         it.numbers("seconds_at_1", "s", "C of wall time for a time unit = C x^-q", cost(|law| law.coefficient)),
         it.numbers("seconds_power", "1", "-q", cost(|law| law.exponent)),
         it.numbers("seconds_scatter", "1", "rms of ln(measured / law)", cost(|law| law.scatter)),

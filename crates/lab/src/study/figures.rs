@@ -80,6 +80,9 @@ pub fn force(rows: &[(Key, Errors)], remarks: &[(String, String)]) -> Figures {
             panels[0].series.push(series(name, Mark::Dashed, points, colour(mode)));
         }
     }
+    if panels[0].series.iter().any(|series| series.name.starts_with("H&I")) {
+        panels[0].notes.push("H&I: Hamada & Iitaka (2007), table 2, on a GPU: sums in order, and their own".into());
+    }
     let modes = distinct(rows.iter().map(|(key, _)| key.mode));
     for &mode in &modes {
         let law = (0..=8)
@@ -224,11 +227,16 @@ fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw], is_ne
     // The colour that no mode has, and none.
     let floors = PZ_ENERGY_FLOOR.into_iter().filter(|_| is_newton);
     for ((name, floor), colour) in floors.zip([Some(Precision::ALL.len()), None]) {
-        let (name, ends) = (format!("PZ: {name}, least"), vec![(least, floor), (most, floor)]);
+        let (name, ends) = (format!("PZ: {name}"), vec![(least, floor), (most, floor)]);
         panel.series.push(series(name, Mark::Dashed, ends, colour));
     }
+    if is_newton {
+        panel.notes.push("PZ: the least error of Portegies Zwart et al. (2007), figure 2".into());
+    }
     let of = if seeds(laws).1 > 1 { " of the root mean square over the seeds" } else { "" };
-    panel.notes.push(format!("dashed in colour: the fitted law √((A {symbol}^p)² + R²){of}"));
+    let has_floor = laws.iter().any(|law| law.error.is_some_and(|error| error.round_off > 0.0));
+    let law = if has_floor { format!("√((A {symbol}^p)² + R²)") } else { format!("A {symbol}^p") };
+    panel.notes.push(format!("dashed in colour, the fitted law{of}: {law}"));
     panel
 }
 
@@ -351,6 +359,9 @@ fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
 /// PZ table 2 in the range of N that was measured: times of a time unit, and speed-ups against its host.
 fn add_paper(time: &mut Panel, speed_up: &mut Panel, (least, most): (f64, f64), ours: usize) {
     let rows = || PZ_TABLE_2.iter().filter(move |row| (least..=most).contains(&(row.n as f64)));
+    if rows().next().is_some() {
+        time.notes.push("PZ: Portegies Zwart et al. (2007), table 2, times 4".into());
+    }
     for (k, name) in PZ_HARDWARE.into_iter().enumerate() {
         let points: Vec<_> = rows().filter_map(|row| Some((row.n as f64, 4.0 * row.seconds[k]?))).collect();
         if points.is_empty() {

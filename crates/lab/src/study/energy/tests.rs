@@ -11,7 +11,7 @@ fn law(
     (at_1, round_off): (f64, f64),
     (seconds, pairs): (f64, f64),
 ) -> ModeLaw {
-    let error = EnergyLaw { coefficient: at_1, exponent: integrator.error_power(), round_off, scatter: 0.0 };
+    let error = EnergyLaw::known(at_1, integrator.error_power(), round_off);
     let (most, ratio) = if integrator == Integrator::Hermite4 { (0.1, 2.0f64) } else { (0.5, 1.4) };
     let xs = (0..9).map(|k| most / ratio.powi(k));
     let cost = |scale: f64| xs.clone().map(|x| (x, scale * x.powf(-integrator.step_power()))).collect::<Vec<_>>();
@@ -21,6 +21,7 @@ fn law(
         integrator,
         mode,
         errors: xs.clone().map(|x| (x, error.at(x))).collect(),
+        without_result: Vec::new(),
         bands: Vec::new(),
         seconds: if seconds.is_nan() { Vec::new() } else { cost(seconds) },
         pairs: cost(pairs),
@@ -50,7 +51,9 @@ fn the_choice_is_the_largest_nu_of_the_cheapest_mode() {
     let of = |mode, round_off, seconds| law(Integrator::Hermite4, mode, (1e-4, round_off), (seconds, 1.0));
     let laws = [of(Precision::Mixed, 1e-10, 1.0), of(Precision::F64, 0.0, 3.0)];
     let table = choice::table(&laws, &sweep(&[1e-8, 5e-11, 1e-12]), &[]);
-    assert_eq!(text(&table, "mode"), ["mixed", "f64", "out of reach"]);
+    assert_eq!(text(&table, "mode"), ["mixed", "f64", "f64"]);
+    let below = "below what was tried (nu = 0.000390625): 1.5e-11 so far; add smaller nu";
+    assert_eq!(text(&table, "result"), ["reached", "reached", below]);
     // 1e-4 ν² = 1e-8 and 5e-11, to the percent of the search and the straight lines between points.
     for (nu, expected) in numbers(&table, "nu").iter().zip([0.01, 5e-7f64.sqrt()]) {
         assert!((0.98..=1.0 + 1e-9).contains(&(nu / expected)), "{nu} and {expected}");
@@ -98,8 +101,22 @@ fn the_choice_is_stable_and_has_a_result() {
     // The smallest accuracies had no result: what the law says there is not recommended.
     let mut cut = law(Integrator::Hermite4, Precision::F64, (1e-4, 0.0), (1.0, 1.0));
     cut.errors.truncate(4);
+    cut.without_result = vec![0.1 / 16.0];
     let table = choice::table(&[cut], &sweep(&[1e-8, 1e-9]), &[]);
-    assert_eq!(text(&table, "mode"), ["out of reach", "out of reach"]);
+    let below = "below what was tried (nu = 0.0125): 1.6e-8 so far; smaller nu had no result";
+    assert_eq!(text(&table, "result"), [below, below]);
+    assert!(numbers(&table, "nu").iter().all(|nu| nu.is_nan()));
+    assert!((numbers(&table, "energy_error")[0] / 1e-4 / 0.0125f64.powi(2) - 1.0).abs() < 1e-9);
+    // Out of reach is what lies below the round-off errors of all modes, and nothing else.
+    let of = |round_off| law(Integrator::Hermite4, Precision::Mixed, (1e-4, round_off), (1.0, 1.0));
+    let table = choice::table(&[of(1e-9), of(3e-10)], &sweep(&[1e-10]), &[]);
+    assert_eq!(text(&table, "result"), ["out of reach: the round-off error is 3.0e-10 at least"]);
+    let nothing = ModeLaw { errors: Vec::new(), error: None, ..of(0.0) };
+    let table = choice::table(&[nothing], &sweep(&[1e-10]), &[]);
+    assert_eq!(
+        (text(&table, "mode"), text(&table, "result")),
+        (vec!["none".into()], vec!["no point has a result".into()])
+    );
 }
 
 /// A point with this energy error.
@@ -148,6 +165,28 @@ fn laws_are_those_of_each_integrator() {
         assert!((law.work.unwrap().exponent + law.integrator.step_power()).abs() < 1e-3);
         assert!(law.seconds.is_empty() && law.cost.is_none());
     }
+}
+
+#[test]
+fn three_points_show_no_floor_and_the_table_says_that_they_are_few() {
+    // As measured: the error falls by less from the second to the third than from the first to the second.
+    let errors = [(0.04, 3.0e-7), (0.01, 9.0e-9), (0.0025, 1.1e-9)];
+    let rows: Vec<Row> =
+        errors.iter().map(|(nu, error)| row(Integrator::Hermite4, Precision::F64, *nu, *error)).collect();
+    let laws = laws(&rows);
+    let table = laws_table(&laws, &[]);
+    assert!(numbers(&table, "round_off")[0].is_nan(), "{laws:?}");
+    assert!(numbers(&table, "truncation_power_error")[0] > 0.1, "{laws:?}");
+    assert_eq!(text(&table, "remark")[0].split(';').next(), Some("rough: 3 points, 2 fitted"));
+    // Two points have no law, and what was measured is enough for a choice.
+    let two = self::laws(&rows[..2]);
+    assert_eq!(text(&laws_table(&two, &[]), "remark"), ["none: 2 points"]);
+    let choice = choice::table(&two, &sweep(&[1e-8, 1e-10]), &[]);
+    let below = "below what was tried (nu = 0.01): 9.0e-9 so far; add smaller nu";
+    assert_eq!(text(&choice, "result"), ["reached", below]);
+    // The figure draws a straight law, and says no more of it.
+    let figure = &super::super::figures::energy(&laws, &[])[0].1;
+    assert!(figure.panels[0].notes.iter().any(|note| note.ends_with("A ν^p")), "{:?}", figure.panels[0].notes);
 }
 
 #[test]
