@@ -8,7 +8,7 @@ use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
 use tisane_lab::study::advise::{
-    Advice, Candidate, Goal, Needs, Promise, Trial, advise, candidates, integrators, promises, trials,
+    Advice, Budget, Candidate, Goal, Needs, Promise, Trial, candidates, integrators, promises, trials,
 };
 use tisane_lab::study::predict;
 use tisane_run::assemble;
@@ -67,8 +67,8 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     let (warnings, needs) = look_at(&loaded)?;
     let modes = candidates(loaded.config.force.engine, &args.modes, needs);
     let progress = StudyProgress::new(verbosity);
-    let (from, scheme) = ((&*args.config.file, &args.config.sets[..]), (configured, needs));
-    let trials = trials(from, scheme, &modes, args.budget.get(), &progress)?;
+    let budget = Budget { file: &args.config.file, sets: &args.config.sets, configured, time: args.budget.get() };
+    let trials = trials(budget, needs, &modes, goal, &progress)?;
     let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
     let mut text = describe(&trials.table(), &columns) + &warnings;
     for (problem, help) in trials.failures() {
@@ -76,7 +76,7 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     }
     let results = trials.results();
     let promises = promises(&results);
-    let advice = advise(&results, &promises, goal);
+    let advice = trials.advice(goal);
     text += &advice
         .as_ref()
         .map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, configured, &results));
@@ -108,33 +108,49 @@ const OUT_OF_REACH: u8 = 7;
 fn describe_advice(it: &Advice) -> String {
     let [error, least, most] = it.error;
     let [likely, shortest, longest] = it.seconds.map(predict::describe_seconds);
-    format!("|dE/E| {error:.1e} ({least:.0e} to {most:.0e}), wall time {likely} ({shortest} to {longest})")
+    let error = match it.is_measured() {
+        true => format!("{error:.1e} (measured)"),
+        false => format!("{error:.1e} ({least:.0e} to {most:.0e})"),
+    };
+    format!("|dE/E| {error}, wall time {likely} ({shortest} to {longest})")
+}
+
+/// Says what an advice rests on: a trial of its own, or the laws through the others.
+fn describe_source(it: &Advice, trials: &[Trial]) -> String {
+    let Candidate { integrator, accuracy, .. } = it.candidate;
+    let key = integrator.accuracy_key();
+    match it.tried {
+        Some(part) if part >= 1.0 => {
+            format!("Measured: the trial with {key} = {accuracy} covered the whole run.")
+        }
+        Some(part) => format!(
+            "Scaled to the whole run: the trial with {key} = {accuracy} covered {:.2} % of it. What happens later, as a \
+             core collapse, is not in it.",
+            100.0 * part
+        ),
+        None => {
+            let same = trials.iter().map(|trial| trial.candidate).filter(|tried| tried.integrator == integrator);
+            let (number, least) =
+                same.fold((0, f64::INFINITY), |(number, least), tried| (number + 1, tried.accuracy.min(least)));
+            let beyond =
+                if accuracy < least { format!(", beyond {least}, the least that was tried") } else { String::new() };
+            let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
+            format!(
+                "Predicted by the laws through {number} trials with {}{beyond}, and not tried: the time of the trials is \
+                 used up (--budget gives them more). They saw at most {:.2} % of the run.",
+                integrator.name(),
+                100.0 * part
+            )
+        }
+    }
 }
 
 fn recommended(it: &Advice, configured: &IntegratorSettings, trials: &[Trial]) -> String {
     let Candidate { engine, mode, integrator, accuracy } = it.candidate;
-    let key = integrator.accuracy_key();
-    let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
-    let same = trials.iter().map(|trial| trial.candidate).filter(|tried| tried.integrator == integrator);
-    let tried = same.map(|tried| tried.accuracy).fold(f64::INFINITY, f64::min);
-    let source = if it.measured {
-        format!("\nMeasured: the trial with {key} = {accuracy} reaches the goal, scaled to the whole run.")
-    } else if accuracy < tried {
-        format!("\n{key} is below {tried}, the least that was tried: the laws are followed beyond.")
-    } else {
-        "\nPredicted by the laws through the trials.".into()
-    };
-    let early = if part < 1.0 {
-        format!(
-            "\nThe trials saw at most {:.2} % of the run: what happens later, as a core collapse, is not in them.",
-            100.0 * part
-        )
-    } else {
-        String::new()
-    };
     format!(
-        "recommended: {}{source}{early}\n\n{}\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
+        "recommended: {}\n{}\n\n{}\n[force]\nengine = \"{}\"\nprecision = \"{}\"\n",
         describe_advice(it),
+        describe_source(it, trials),
         integrator.lines(configured, accuracy),
         engine.name(),
         mode.name()

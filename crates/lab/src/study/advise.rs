@@ -8,15 +8,18 @@
 //! Where a mode has other steps, only the power is that of f64. The wall time is a power law too.
 //!
 //! What was measured comes before what the laws say: a trial that reaches the goal is recommended, unless a law
-//! surpasses it by more than its uncertainty.
+//! surpasses it by more than its uncertainty. What the laws recommend is then tried while there is time, and the trial
+//! joins the others. The error of a trial that covered the whole run is what was measured at its end. An energy error
+//! that is 0 at every dt_max, as that of bodies without mass, says nothing: such trials are no evidence.
 
+mod report;
 mod tried;
 
 use super::fit::{self, EnergyLaw, Power, Truncation};
 use super::integrators::Integrator;
 use tisane::force::precision::Precision;
 use tisane_run::config::Engine;
-pub use tried::{Candidate, Cause, Failed, Needs, Trial, Trials, candidates, integrators, trials};
+pub use tried::{Budget, Candidate, Cause, Failed, Needs, Trial, Trials, candidates, integrators, trials};
 
 /// Goal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -55,8 +58,16 @@ pub struct Advice {
     pub error: [f64; 3],
     /// Wall time in s: expected, least and most.
     pub seconds: [f64; 3],
-    /// True if a trial was made with it, false if the laws through the trials predict it.
-    pub measured: bool,
+    /// Part of the run that a trial with it covered; [`None`] if the laws through the trials predict it.
+    pub tried: Option<f64>,
+}
+
+impl Advice {
+    /// Returns true if a trial with it covered the whole run: its error is then what was measured.
+    #[must_use]
+    pub fn is_measured(&self) -> bool {
+        self.tried.is_some_and(|part| part >= 1.0)
+    }
 }
 
 /// Least scatter of a wall time, as ln: machines are never alike twice.
@@ -108,10 +119,10 @@ fn error_law(group: &[Trial], exact: &[&Trial]) -> Option<EnergyLaw> {
     let own: Vec<&Trial> = group.iter().collect();
     let (coefficient, exponent) = truncation(&points(if exact.is_empty() { &own } else { exact }), integrator)?;
     if !exact.is_empty() && !integrator.has_steps_of_f64(mode) {
-        return fit::energy(&points(&own), Truncation::Power(exponent));
+        return fit::energy(&points(&own), Truncation::Power(exponent)).filter(|law| !law.scatter.is_nan());
     }
     let round_off = if mode.in_f64() { 0.0 } else { round_off(group, exact) };
-    let mut error = EnergyLaw { coefficient, exponent, round_off, scatter: 0.0 };
+    let mut error = EnergyLaw::known(coefficient, exponent, round_off);
     let misfit = |it: &Trial| (it.error[0].max(f64::MIN_POSITIVE) / error.at(it.candidate.accuracy)).ln().powi(2);
     error.scatter = (group.iter().map(misfit).sum::<f64>() / group.len() as f64).sqrt();
     Some(error)
@@ -164,7 +175,7 @@ impl Trial {
     fn as_advice(&self) -> Advice {
         let within = (2.0 * LEAST_SCATTER).exp();
         let seconds = [self.seconds, self.seconds / within, self.seconds * within];
-        Advice { candidate: self.candidate, error: self.error, seconds, measured: true }
+        Advice { candidate: self.candidate, error: self.error, seconds, tried: Some(self.part) }
     }
 }
 
@@ -218,7 +229,7 @@ impl Promise {
             candidate: Candidate { engine, mode, integrator, accuracy },
             error: range(self.error.at(accuracy), self.within * (2.0 * self.error.scatter).exp() * beyond),
             seconds: range(self.cost.at(accuracy), (2.0 * self.cost.scatter.max(LEAST_SCATTER)).exp() * beyond.sqrt()),
-            measured: false,
+            tried: None,
         }
     }
 

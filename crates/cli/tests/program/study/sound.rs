@@ -252,11 +252,11 @@ fn advice_tells_why_trials_have_no_result() {
         "integrator.hermite4.dt_min = 1.2e-4 or less",
     ]);
     assert!(!said.err.contains("--budget"), "{}", said.err);
-    // Of two schemes alone: the other is recommended, by a trial.
+    // Of two schemes alone: the other is recommended, by a trial. Trials of what is recommended may join the others.
     let said = advise(&["--set", "integrator.hermite4.dt_min=0.015"]).exits(0);
-    let (table, rest) = said.out.split_once("5 of 9 trials were ended by dt_min; ").expect("the failures");
-    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" dt_min")).count(), 5, "{table}");
-    assert_eq!(table.lines().filter(|line| line.trim_end().ends_with(" done")).count(), 4, "{table}");
+    let (table, rest) = said.out.split_once(" trials were ended by dt_min; ").expect("the failures");
+    assert!(table.lines().filter(|line| line.trim_end().ends_with(" dt_min")).count() >= 5, "{table}");
+    assert!(table.lines().filter(|line| line.trim_end().ends_with(" measured")).count() >= 4, "{table}");
     let parts =
         ["hermite4, nu = 0.0025: 2 particles need", "help: ", "Measured: the trial with eta = ", "dt_min = 0.015"];
     assert!(parts.iter().all(|part| rest.contains(part)), "{rest}");
@@ -265,6 +265,18 @@ fn advice_tells_why_trials_have_no_result() {
     let much = ["--set", "integrator.hermite4.dt_max=1.0", "--set", "integrator.hermite4.dt_min=1e-6"];
     let said = folder.tisane(&[&goal[..], &much].concat()).exits(2);
     said.says(&["9 of 9 trials did not get through one dt_max", "--budget"]);
+}
+
+#[test]
+fn without_an_energy_error_there_is_no_advice() {
+    // A body without mass on an ellipse about a star: the energy of both is 0 at any time.
+    let folder = Folder::new(&TWO.replace("p.csv", "massless.csv"));
+    folder.write("massless.csv", "m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n0,1,0,0,0,0.8,0\n");
+    for goal in [["--energy-error", "1e-6"], ["--time", "1h"]] {
+        let said = folder.tisane(&[&["advise", "run.toml", "--budget", "1min"][..], &goal].concat()).exits(2);
+        said.says(&["the energy error is not measured", "bodies without mass", "compare runs with two accuracies"]);
+        assert!(!said.out.contains("recommended"), "{}", said.out);
+    }
 }
 
 #[test]
@@ -291,15 +303,23 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     let folder = Folder::new(config);
     let said = folder.tisane(&["advise", "run.toml", "--energy-error", "1e-5", "--budget", "10min"]).exits(0);
     let (table, advice) = said.out.split_once("recommended: ").unwrap_or_else(|| panic!("{}", said.out));
-    assert_eq!(table.lines().filter(|line| line.trim_start().starts_with("cpu")).count(), 18, "{table}");
-    assert!(advice.starts_with("|dE/E| "), "{advice}");
+    assert!((18..=24).contains(&table.lines().filter(|line| line.trim_start().starts_with("cpu")).count()), "{table}");
+    // Whole runs fit into the budget: what is recommended was tried, and its error is that of the run.
+    assert!(advice.starts_with("|dE/E| ") && advice.contains(" (measured), wall time "), "{advice}");
+    assert!(
+        advice.contains("\nMeasured: the trial with ") && !said.out.contains("Predicted by the laws"),
+        "{}",
+        said.out
+    );
     // The cheapest of the integrators, which the wall times of the trials choose.
     let lines = &advice[advice.find("\n[integrator.").unwrap()..];
     let pasted = config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines);
     folder.write("pasted.toml", &pasted);
     folder.tisane(&["run", "pasted.toml", "--output", "o", "-q"]).exits(0);
     let error = crate::program::summary(&folder.path("o"))["relative_energy_error"].as_f64().unwrap();
-    assert!(error.abs() < 1e-4, "the advice was for 1e-5: {error:e}\n{}", said.out);
+    assert!(error.abs() <= 1e-5, "the advice was for 1e-5: {error:e}\n{}", said.out);
+    let told = advice.strip_prefix("|dE/E| ").and_then(|rest| rest.split(' ').next()).unwrap();
+    assert_eq!(told, format!("{:.1e}", error.abs()), "{}", said.out);
 
     let fine = ["advise", "run.toml", "--energy-error", "1e-30", "--budget", "10min", "--modes", "f64"];
     folder.tisane(&fine).exits(7).says(&[

@@ -1,5 +1,6 @@
 //! What advice makes of planted trials.
 
+use super::tried::error_of_run;
 use super::*;
 use tisane::error::Error;
 use tisane::integrator::IntegratorSettings;
@@ -14,6 +15,59 @@ fn drift_and_walk_are_told_apart() {
     let [expected, ..] = extrapolate(&to_and_fro, 1000.0);
     assert!((1e-8..1e-7).contains(&expected), "a walk grows by the root: {expected}");
     assert_eq!(extrapolate(&[0.0, 0.0], 5.0), [0.0; 3]);
+}
+
+#[test]
+fn a_trial_of_the_whole_run_has_what_it_measured() {
+    let errors = [1e-9, -3e-9, 2e-9, -2.5e-9];
+    assert_eq!(error_of_run(&errors, 4.0), [2.5e-9; 3]);
+    assert_eq!(error_of_run(&errors, 400.0), extrapolate(&errors, 400.0));
+    // An error of 0 at the end alone is chance; errors of 0 throughout, or none that is a number, are no evidence.
+    assert_eq!(error_of_run(&[1e-16, -2e-16, 0.0], 3.0), [2e-16; 3]);
+    for nothing in [[0.0, 0.0], [f64::NAN, f64::NAN]] {
+        assert!(error_of_run(&nothing, 2.0)[0].is_nan() && error_of_run(&nothing, 200.0)[0].is_nan());
+    }
+}
+
+#[test]
+fn trials_without_an_energy_error_are_no_evidence() {
+    let mut all = measured([(0.04, 9e-7, 5.0), (0.01, 8e-8, 10.0), (0.0025, 9.2e-10, 20.0)]);
+    // The coarsest seems to have no error at all.
+    (all[0].error, all[0].errors) = (error_of_run(&[0.0, 0.0], 100.0), vec![0.0, 0.0]);
+    let configured = Integrator::Hermite4.settings(0.01).unwrap();
+    let of = |tried: Vec<Trial>| Trials {
+        tried: tried.into_iter().map(Ok).collect(),
+        each: std::time::Duration::from_secs(1),
+        configured: configured.clone(),
+    };
+    let trials = of(all.clone());
+    assert_eq!(trials.results().len(), 2);
+    let advice = trials.advice(Goal::Error(1e-7)).unwrap();
+    assert_eq!(advice.candidate.accuracy, 0.01, "{advice:?}");
+    let table = trials.table();
+    let Values::Text(results) = &table.column("result").unwrap().values else { panic!("text") };
+    assert_eq!(results, &["no energy error", "scaled", "scaled"]);
+    // With nothing else there is no advice, by an error or by a time.
+    let nothing = of(all[..1].to_vec());
+    for goal in [Goal::Error(1e-3), Goal::Time(1e9)] {
+        assert_eq!(nothing.advice(goal), None);
+    }
+}
+
+#[test]
+fn what_ended_in_an_error_is_not_recommended() {
+    let results = measured([(0.04, 1.1e-6, 5.0), (0.01, 6.9e-8, 10.0), (0.0025, 4.3e-9, 20.0)]);
+    let goal = Goal::Error(1e-9);
+    let predicted = advise(&results, &promises(&results), goal).unwrap();
+    assert!(predicted.tried.is_none(), "{predicted:?}");
+    let with = |cause: Cause| {
+        let failed = Err(Failed { candidate: predicted.candidate, cause });
+        let tried = results.iter().cloned().map(Ok).chain([failed]).collect();
+        let configured = Integrator::Hermite4.settings(0.01).unwrap();
+        Trials { tried, each: std::time::Duration::from_secs(1), configured }.advice(goal)
+    };
+    assert_eq!(with(below_dt_min(1e-7)), None);
+    assert_eq!(with(Cause::TooSlow), Some(predicted));
 }
 
 #[test]
@@ -53,7 +107,7 @@ fn truncation_and_round_off_of_planted_trials_are_found() {
 }
 
 fn promise(mode: Precision, round_off: f64, seconds: f64) -> Promise {
-    let error = EnergyLaw { coefficient: 1e-4, exponent: 2.0, round_off, scatter: 0.1 };
+    let error = EnergyLaw { scatter: 0.1, ..EnergyLaw::known(1e-4, 2.0, round_off) };
     let cost = Power { coefficient: seconds, exponent: -0.5, scatter: 0.05 };
     Promise {
         engine: Engine::Cpu,
@@ -108,7 +162,7 @@ fn laws_of_the_multi_point_scheme_have_its_power_and_the_steps_of_each_mode() {
 #[test]
 fn the_cheaper_integrator_for_the_goal_is_taken() {
     let hermite = promise(Precision::F64, 0.0, 1.0);
-    let error = EnergyLaw { coefficient: 1e-5, exponent: 6.0, round_off: 0.0, scatter: 0.1 };
+    let error = EnergyLaw { scatter: 0.1, ..EnergyLaw::known(1e-5, 6.0, 0.0) };
     let cost = Power { coefficient: 3.0, exponent: -1.0, scatter: 0.05 };
     let integrator = Integrator::Multipoint6;
     let multipoint = Promise { integrator, range: integrator.range(), error, cost, ..hermite };
@@ -159,21 +213,21 @@ fn a_trial_that_reaches_the_goal_comes_before_the_law() {
     let trials = measured([(0.04, 9e-7, 5.0), (0.01, 8e-8, 10.0), (0.0025, 9.2e-10, 20.0)]);
     let promises = promises(&trials);
     let law = advise(&[], &promises, Goal::Error(1e-9)).unwrap();
-    assert!(!law.measured && law.candidate.accuracy < 0.0025, "{law:?}");
+    assert!(law.tried.is_none() && law.candidate.accuracy < 0.0025, "{law:?}");
     let advice = advise(&trials, &promises, Goal::Error(1e-9)).unwrap();
-    assert!(advice.measured, "{advice:?}");
+    assert!(advice.tried == Some(0.2), "{advice:?}");
     assert_eq!((advice.candidate, advice.error), (trials[2].candidate, trials[2].error));
     assert_eq!(advice.seconds[0], 20.0);
     // The cheapest of those that reach it.
     let coarse = advise(&trials, &promises, Goal::Error(1e-6)).unwrap();
-    assert!(coarse.measured && coarse.candidate.accuracy == 0.04, "{coarse:?}");
+    assert!(coarse.tried.is_some() && coarse.candidate.accuracy == 0.04, "{coarse:?}");
     // None reaches it: the law is all there is.
     let fine = advise(&trials, &promises, Goal::Error(1e-11)).unwrap();
-    assert!(!fine.measured && fine.candidate.accuracy < 0.0025, "{fine:?}");
+    assert!(fine.tried.is_none() && fine.candidate.accuracy < 0.0025, "{fine:?}");
     // A trial does not fit into this time, and one that does is less exact than the law beyond its uncertainty.
     assert_eq!(advise(&trials, &promises, Goal::Time(0.01)), None);
     let long = advise(&trials, &promises, Goal::Time(200.0)).unwrap();
-    assert!(!long.measured && long.error[2] < 9.2e-10, "{long:?}");
+    assert!(long.tried.is_none() && long.error[2] < 9.2e-10, "{long:?}");
 }
 
 #[test]
@@ -191,7 +245,7 @@ fn a_law_that_is_cheaper_beyond_doubt_comes_before_a_trial() {
     let trials = measured([(0.04, 1.1e-6, 5.0), (0.01, 6.9e-8, 10.0), (0.0025, 4.3e-9, 20.0)]);
     let promises = promises(&trials);
     let advice = advise(&trials, &promises, Goal::Error(1e-6)).unwrap();
-    assert!(!advice.measured && advice.seconds[2] < 10.0 && advice.candidate.accuracy < 0.04, "{advice:?}");
+    assert!(advice.tried.is_none() && advice.seconds[2] < 10.0 && advice.candidate.accuracy < 0.04, "{advice:?}");
 }
 
 fn failed(integrator: Integrator, accuracy: f64, cause: Cause) -> Result<Trial, Failed> {
@@ -232,7 +286,7 @@ fn trials_without_a_result_are_told_by_their_causes() {
     assert_eq!(trials.results().len(), 1);
     let table = trials.table();
     let Values::Text(results) = &table.column("result").unwrap().values else { panic!("text") };
-    assert_eq!(results, &["done", "dt_min", "dt_min", "error", "too slow"]);
+    assert_eq!(results, &["scaled", "dt_min", "dt_min", "error", "too slow"]);
     let [below, other, slow] = &trials.failures()[..] else { panic!("{:?}", trials.failures()) };
     // The shortest step, whole as the error tells it, with what allows it: 0.125 / 2^20.
     assert!(below.0.starts_with("2 of 5 trials were ended by dt_min"), "{}", below.0);

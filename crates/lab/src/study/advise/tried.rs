@@ -1,23 +1,20 @@
 //! Trials of advice: what is tried, what came of it, and why a trial has no result.
 
-use super::{extrapolate, two_digits_down};
+use super::{Advice, Goal, advise, extrapolate, promises};
 use crate::study::integrators::Integrator;
 use crate::study::points::Progress;
 use crate::study::predict::describe_seconds;
-use crate::study::report::Rows;
 use crate::study::trial::{self, Measured};
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
-use tisane::integrator::{BlockSteps, IntegratorSettings};
+use tisane::integrator::IntegratorSettings;
 use tisane::spin_pool;
-use tisane::time::Level;
-use tisane_io::table::Table;
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::{Config, Engine};
 
-/// Steps of dt_max in a trial, at most.
+/// Steps of dt_max in each of the first trials, at most.
 const MOST_STEPS: u64 = 64;
 
 /// What a trial is tried with.
@@ -56,12 +53,21 @@ pub struct Trial {
     pub part: f64,
     /// Wall time of the whole run, in s.
     pub seconds: f64,
-    /// Energy error at the end of the run: expected, least and most.
+    /// Energy error at the end of the run: expected, least and most; what was measured, three times, if the trial covered
+    /// all of it; NaN if the energy says nothing.
     pub error: [f64; 3],
     /// Energy errors at the end of each dt_max of the trial.
     pub errors: Vec<f64>,
     /// Steps of dt_max in the run.
     pub steps: f64,
+}
+
+impl Trial {
+    /// Returns true if its energy errors are evidence: numbers, of which one at least is not exactly 0.
+    #[must_use]
+    pub fn has_energy_error(&self) -> bool {
+        !self.error[0].is_nan()
+    }
 }
 
 /// Trial without a result.
@@ -96,12 +102,20 @@ impl Cause {
     }
 }
 
-/// All trials of an advice, in the order in which they were made.
+/// Returns what a trial was made with.
+pub(super) fn candidate_of(trial: &Result<Trial, Failed>) -> Candidate {
+    match trial {
+        Ok(it) => it.candidate,
+        Err(it) => it.candidate,
+    }
+}
+
+/// All trials of an advice, by engine, mode and integrator, each group in the order in which it was tried.
 #[derive(Debug)]
 pub struct Trials {
     /// The trials.
     pub tried: Vec<Result<Trial, Failed>>,
-    /// Time that each was given.
+    /// Time that each of the first was given.
     pub each: Duration,
     /// Settings of the configured integrator.
     pub configured: IntegratorSettings,
@@ -131,19 +145,47 @@ pub fn integrators(configured: &IntegratorSettings, needs: Needs) -> Vec<Integra
     [own].into_iter().chain(others).collect()
 }
 
+/// Trials of the recommendation, at most: each is corrected by those before it.
+const MOST_AGAIN: usize = 6;
+
+/// What the trials are made of, and how long they may take together.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget<'a> {
+    /// Configuration file.
+    pub file: &'a Path,
+    /// Settings that replace those of the file.
+    pub sets: &'a [String],
+    /// Integrator of the configuration.
+    pub configured: &'a IntegratorSettings,
+    /// Wall time of all trials together.
+    pub time: Duration,
+}
+
+impl Budget<'_> {
+    /// Makes one trial of at most `steps` steps of dt_max, in at most `time`.
+    fn attempt(&self, candidate: Candidate, steps: u64, time: Duration) -> Result<Result<Trial, Failed>> {
+        let Candidate { engine, mode, integrator, accuracy } = candidate;
+        let mut sets = self.sets.to_vec();
+        sets.extend(integrator.overrides(self.configured, accuracy));
+        sets.push(format!("force.precision={}", mode.name()));
+        sets.push(format!("force.engine={}", engine.name()));
+        one((self.file, &sets), candidate, steps, time)
+    }
+}
+
 /// Tries the integrators of a configuration in every mode that they work in, with several accuracies, on the engines
-/// that are there, in `budget` altogether.
+/// that are there, and then what these trials recommend for `goal`, in a budget altogether.
 ///
 /// # Errors
-/// As the configuration, and [`Error::Input`] if no trial has a result.
+/// As the configuration, and [`Error::Input`] if no trial has a result, or none an energy error.
 pub fn trials(
-    (file, sets): (&Path, &[String]),
-    (configured, needs): (&IntegratorSettings, Needs),
+    budget: Budget<'_>,
+    needs: Needs,
     modes: &[(Engine, Precision)],
-    budget: Duration,
+    goal: Goal,
     progress: &dyn Progress,
 ) -> Result<Trials> {
-    let all = integrators(configured, needs);
+    let all = integrators(budget.configured, needs);
     let of_mode = |&(engine, mode): &(Engine, Precision)| {
         let working = all.iter().filter(move |it| it.works_in(mode));
         working.flat_map(move |&integrator| {
@@ -151,41 +193,41 @@ pub fn trials(
         })
     };
     let candidates: Vec<Candidate> = modes.iter().flat_map(of_mode).collect();
-    let each = budget / candidates.len().max(1) as u32;
+    // One share is kept for what they will recommend.
+    let each = budget.time / (candidates.len() as u32 + 1);
+    let deadline = Instant::now() + budget.time;
     progress.begin(candidates.len(), 0, candidates.len() as f64);
-    let mut tried = Vec::new();
+    let mut trials = Trials { tried: Vec::new(), each, configured: budget.configured.clone() };
     for candidate in candidates {
-        let Candidate { engine, mode, integrator, accuracy } = candidate;
-        let mut sets = sets.to_vec();
-        sets.extend(integrator.overrides(configured, accuracy));
-        sets.push(format!("force.precision={}", mode.name()));
-        sets.push(format!("force.engine={}", engine.name()));
-        let trial = one((file, &sets), candidate, each)?;
-        let result = match &trial {
-            Ok(it) => format!("|dE/E| {:.1e} in {}", it.error[0], describe_seconds(it.seconds)),
-            Err(it) => format!("no result: {}", it.cause.name()),
-        };
-        progress.point(&format!("{}: {result}", candidate.describe()), 1.0);
-        tried.push(trial);
+        trials.add(budget.attempt(candidate, MOST_STEPS, each)?, progress);
+    }
+    for _ in 0..MOST_AGAIN {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let Some(candidate) = trials.untried(goal).filter(|_| !left.is_zero()) else { break };
+        progress.end();
+        progress.begin(1, 0, 1.0);
+        // Half of what is left, for what this trial will recommend; the run may be longer than the first trials.
+        let time = (left / 2).max(each.min(left));
+        trials.add(budget.attempt(candidate, u64::MAX, time)?, progress);
     }
     progress.end();
-    let trials = Trials { tried, each, configured: configured.clone() };
-    if trials.results().is_empty() {
-        let (problem, help): (Vec<String>, Vec<String>) = trials.failures().into_iter().unzip();
-        let problem = format!("no trial has a result: {}", problem.join("; "));
-        return Err(Error::input(file, problem).with_help(help.join("; ")));
-    }
+    trials.check(budget.file)?;
     Ok(trials)
 }
 
-/// Makes one trial.
-fn one((file, sets): (&Path, &[String]), candidate: Candidate, budget: Duration) -> Result<Result<Trial, Failed>> {
+/// Makes one trial of at most `most` steps of dt_max.
+fn one(
+    (file, sets): (&Path, &[String]),
+    candidate: Candidate,
+    most: u64,
+    budget: Duration,
+) -> Result<Result<Trial, Failed>> {
     let loaded = Config::from_file(file, sets)?;
     let threads = loaded.config.force.threads as usize;
     spin_pool::on_threads(threads, || {
         let set = assemble::prepare(loaded)?;
         let steps = set.steps_to_end;
-        let cause = match trial::run(&set, Session::default(), 0..steps.min(MOST_STEPS), Some(budget)) {
+        let cause = match trial::run(&set, Session::default(), 0..steps.min(most), Some(budget)) {
             Ok(Some(measured)) => return Ok(Ok(scaled(measured, candidate, steps as f64))),
             Ok(None) => Cause::TooSlow,
             Err(error @ Error::StepBelowFloor(_)) => Cause::BelowDtMin(error),
@@ -198,104 +240,82 @@ fn one((file, sets): (&Path, &[String]), candidate: Candidate, budget: Duration)
 
 fn scaled(it: Measured, candidate: Candidate, steps: f64) -> Trial {
     let done = it.errors.len() as f64;
-    let (error, seconds) = (extrapolate(&it.errors, steps), it.seconds * steps / done);
-    Trial { candidate, part: done / steps, seconds, error, errors: it.errors, steps }
+    let error = error_of_run(&it.errors, steps);
+    Trial { candidate, part: done / steps, seconds: it.seconds * steps / done, error, errors: it.errors, steps }
+}
+
+/// Returns the error at the end of a run of `steps` steps from those at the end of each step of a trial: expected, least
+/// and most. Of a trial of the whole run it is what was measured: that at the end, or the largest where that is 0 by
+/// chance. NaN where none of them is evidence: no error is exactly 0 but where there is no energy to lose.
+pub(super) fn error_of_run(errors: &[f64], steps: f64) -> [f64; 3] {
+    let largest = errors.iter().map(|error| error.abs()).fold(0.0, f64::max);
+    if largest == 0.0 || errors.iter().any(|error| error.is_nan()) {
+        return [f64::NAN; 3];
+    }
+    match errors.last() {
+        Some(last) if errors.len() as f64 >= steps => [if *last == 0.0 { largest } else { last.abs() }; 3],
+        _ => extrapolate(errors, steps),
+    }
 }
 
 impl Trials {
-    /// Returns the trials with a result.
+    /// Returns the trials with an energy error.
     #[must_use]
     pub fn results(&self) -> Vec<Trial> {
-        self.tried.iter().flatten().cloned().collect()
+        self.tried.iter().flatten().filter(|it| it.has_energy_error()).cloned().collect()
     }
 
-    /// Describes the trials without a result: for each cause, how many there are with the error of one of them, and
-    /// advice.
+    /// Adds a trial behind those of its group, and reports it.
+    fn add(&mut self, trial: Result<Trial, Failed>, progress: &dyn Progress) {
+        let result = match &trial {
+            Ok(it) if !it.has_energy_error() => "no energy error".to_owned(),
+            Ok(it) => format!("|dE/E| {:.1e} in {}", it.error[0], describe_seconds(it.seconds)),
+            Err(it) => format!("no result: {}", it.cause.name()),
+        };
+        progress.point(&format!("{}: {result}", candidate_of(&trial).describe()), 1.0);
+        let is_same = |of: &Result<Trial, Failed>| candidate_of(of).group() == candidate_of(&trial).group();
+        let at = self.tried.iter().rposition(is_same).map_or(self.tried.len(), |last| last + 1);
+        self.tried.insert(at, trial);
+    }
+
+    /// Returns what the trials recommend for a goal; [`None`] if it is out of reach. What an error of the integration
+    /// ended is not recommended, whatever the laws say.
     #[must_use]
-    pub fn failures(&self) -> Vec<(String, String)> {
-        let failed: Vec<&Failed> = self.tried.iter().filter_map(|it| it.as_ref().err()).collect();
-        let count = |cause: &str| {
-            let number = failed.iter().filter(|it| it.cause.name() == cause).count();
-            format!("{number} of {} trials", self.tried.len())
+    pub fn advice(&self, goal: Goal) -> Option<Advice> {
+        let results = self.results();
+        let ended = |candidate: Candidate| {
+            let failed = self.tried.iter().filter_map(|it| it.as_ref().err());
+            failed.filter(|it| !matches!(it.cause, Cause::TooSlow)).any(|it| it.candidate == candidate)
         };
-        let mut described = Vec::new();
-        let needed =
-            |error: &Error| if let Error::StepBelowFloor(it) = error { it.wanted_by_user() } else { f64::INFINITY };
-        let below = failed.iter().filter_map(|it| match &it.cause {
-            Cause::BelowDtMin(error) => Some((it.candidate, error, needed(error))),
-            Cause::TooSlow | Cause::Other(_) => None,
-        });
-        // The trial that needs the shortest step tells what would let all of them go on.
-        if let Some((candidate, error, wanted)) = below.min_by(|a, b| a.2.total_cmp(&b.2)) {
-            let (n, with) = (count("dt_min"), candidate.describe());
-            let problem = format!("{n} were ended by dt_min; {with}: {error}");
-            described.push((problem, format!("{}{}", error.advice().unwrap_or_default(), self.dt_min_for(wanted))));
-        }
-        let other = failed.iter().find_map(|it| match &it.cause {
-            Cause::Other(error) => Some((it.candidate, error)),
-            Cause::TooSlow | Cause::BelowDtMin(_) => None,
-        });
-        if let Some((candidate, error)) = other {
-            let problem = format!("{} were ended by an error; {}: {error}", count("error"), candidate.describe());
-            described.push((problem, error.advice().unwrap_or_default()));
-        }
-        if failed.iter().any(|it| matches!(it.cause, Cause::TooSlow)) {
-            let each = describe_seconds(self.each.as_secs_f64());
-            let scheme = self.configured.info();
-            let problem = format!("{} did not get through one dt_max in {each}", count("too slow"));
-            let longest = format!("{}.{}", scheme.section, scheme.dt_max_key);
-            described.push((problem, format!("give the trials more time with --budget, or take a shorter {longest}")));
-        }
-        described
+        let advice = advise(&results, &promises(&results), goal)?;
+        if ended(advice.candidate) { advise(&results, &[], goal) } else { Some(advice) }
     }
 
-    /// Says which `dt_min` allows a step, in the user's unit of time.
-    fn dt_min_for(&self, wanted: f64) -> String {
-        let Some(BlockSteps { range: [_, dt_max], .. }) = self.configured.scheme().block_steps() else {
-            return String::new();
-        };
-        let section = self.configured.info().section;
-        match Level::not_longer_than(wanted / dt_max) {
-            Some(level) => {
-                let most = two_digits_down(level.step(dt_max));
-                format!(
-                    "\nthis step needs {section}.dt_min = {most:e} or less, a closer pericentre one that is shorter still"
-                )
-            }
-            None => format!(
-                "\nno {section}.dt_min allows this step with dt_max = {dt_max}, which is divided by at most 2^{}",
-                Level::DEEPEST.0
-            ),
-        }
+    /// Returns what the trials recommend for a goal, if it was not tried yet.
+    fn untried(&self, goal: Goal) -> Option<Candidate> {
+        let candidate = self.advice(goal)?.candidate;
+        let is_tried = self.tried.iter().any(|trial| candidate_of(trial) == candidate);
+        (!is_tried).then_some(candidate)
     }
 
-    /// Returns the trials as a table.
-    #[must_use]
-    pub fn table(&self) -> Table {
-        let rows = Rows(&self.tried);
-        let candidate = |it: &Result<Trial, Failed>| match it {
-            Ok(it) => it.candidate,
-            Err(it) => it.candidate,
-        };
-        let number = |of: fn(&Trial) -> f64| move |it: &Result<Trial, Failed>| it.as_ref().map_or(f64::NAN, of);
-        let accuracy = |it: &Result<Trial, Failed>| Some((candidate(it).integrator, candidate(it).accuracy));
-        let [nu, eta] = rows.accuracies("accuracy of the time step", accuracy);
-        let columns = vec![
-            rows.text("engine", "engine", |it| candidate(it).engine.name().into()),
-            rows.text("mode", "precision mode", |it| candidate(it).mode.name().into()),
-            rows.text("integrator", "scheme with its order", |it| candidate(it).integrator.name().into()),
-            nu,
-            eta,
-            rows.numbers("part", "1", "part of the run that was tried", number(|it| it.part)),
-            rows.numbers("seconds", "s", "wall time of the whole run", number(|it| it.seconds)),
-            rows.numbers("error", "1", "expected energy error at its end", number(|it| it.error[0])),
-            rows.numbers("least", "1", "it may be as small as this", number(|it| it.error[1])),
-            rows.numbers("most", "1", "it may be as large as this", number(|it| it.error[2])),
-            rows.text("result", "done, or why there is no result", |it| {
-                it.as_ref().map_or_else(|it| it.cause.name(), |_| "done").into()
-            }),
-        ];
-        Table { title: "Trials, scaled to the whole run".into(), remarks: Vec::new(), columns }
+    /// Checks that a trial has a result and an energy error.
+    fn check(&self, file: &Path) -> Result<()> {
+        if !self.results().is_empty() {
+            return Ok(());
+        }
+        let done = self.tried.iter().flatten().count();
+        if done > 0 {
+            let problem = format!(
+                "the energy error is not measured: it is exactly 0, or no number, in all of {done} trials; bodies \
+                 without mass have no energy to lose"
+            );
+            let help =
+                "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
+            return Err(Error::input(file, problem).with_help(help));
+        }
+        let (problem, help): (Vec<String>, Vec<String>) = self.failures().into_iter().unzip();
+        let problem = format!("no trial has a result: {}", problem.join("; "));
+        Err(Error::input(file, problem).with_help(help.join("; ")))
     }
 }
 
