@@ -114,12 +114,13 @@ fn render(film: &Film, folder: &Path, kept: u64, lines: bool, verbosity: Verbosi
     let missing = film.frames() - kept;
     let (bar, _) = progress::bar(verbosity, missing);
     let every = missing.div_ceil(10).max(1);
-    film.render(folder, |frame| {
+    film.render(folder, || {
         bar.set_message(format!("{:.1} frames/s", bar.per_sec()));
         bar.inc(1);
         if lines && (bar.position() % every == 0 || bar.position() == missing) {
             let eta = tisane::units::wall_time(bar.eta().as_secs_f64());
-            say(&format!("frame {} of {missing}, {}, {eta} left", bar.position(), film.time_label(frame)));
+            // Frames are rendered side by side: the time of the last is not that of the film.
+            say(&format!("frame {} of {missing}, {eta} left", bar.position()));
         }
     })?;
     bar.finish_and_clear();

@@ -1,6 +1,6 @@
 //! Figures of a run's journals: structure of the cluster, time steps, rates, binaries.
 
-use super::run::{Gallery, Run};
+use super::run::{Gallery, Run, of_counts};
 use super::{Axis, Figure, Heat, Mark, Panel, Series};
 use std::path::Path;
 use tisane::time::LEVELS;
@@ -135,7 +135,7 @@ fn happened(run: &Run<'_>, events: &Table) -> Option<Panel> {
     let (times, kinds) = (events.numbers("time")?, &events.column("kind")?.values);
     let Values::Text(kinds) = kinds else { return None };
     let (start, end) = (run.table.numbers("time")?.first()?, run.table.numbers("time")?.last()?);
-    let mut panel = Panel::new("Events up to now", run.time()?, Axis::log("number"));
+    let mut panel = Panel::new("Events up to now", run.time()?, Axis::counts("number"));
     let mut names: Vec<&String> = kinds.iter().filter(|kind| !kind.is_empty()).collect();
     names.sort();
     names.dedup();
@@ -152,7 +152,7 @@ fn happened(run: &Run<'_>, events: &Table) -> Option<Panel> {
         points.push((end.max(start), count));
         panel.series.push(Series::new(name.replace('-', " "), Mark::Steps, points));
     }
-    (!panel.series.is_empty()).then_some(panel)
+    (!panel.series.is_empty()).then(|| of_counts(panel))
 }
 
 /// Semi-major axes and eccentricities at the first and the last look, and how many there are.
@@ -184,7 +184,7 @@ fn binaries(dir: &Path, table: &Table, cluster: Option<&Table>) -> Result<Figure
     };
     let mut panels = vec![orbits().ok_or_else(|| lacks(Journal::Binaries))?];
     let lines = [("binaries", "binaries", true), ("hierarchies", "hierarchies", true)];
-    panels.extend(cluster.and_then(|table| Run { table }.panel("Numbers", Axis::linear("number"), &lines, |n| n)));
+    panels.extend(cluster.and_then(|table| Run { table }.counts("Numbers", &lines)));
     Ok(run.figure(dir, panels))
 }
 

@@ -170,14 +170,16 @@ fn x_ticks(axis: &Axis, map: &Map, width: f64) -> Ticks {
             free
         })
     };
-    ticks::ticks(map.scale, map.ends, most(map.scale, width, 44.0, 34.0), fits)
+    let ticks = ticks::ticks(map.scale, map.ends, most(map.scale, width, 44.0, 34.0), fits);
+    if axis.whole && map.scale == Scale::Linear { ticks.at_whole_numbers() } else { ticks }
 }
 
 fn y_ticks(axis: &Axis, map: &Map, height: f64) -> Ticks {
     if !axis.categories.is_empty() {
         return category_ticks(axis, 120.0, 2);
     }
-    ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true)
+    let ticks = ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true);
+    if axis.whole && map.scale == Scale::Linear { ticks.at_whole_numbers() } else { ticks }
 }
 
 /// Returns the largest number of ticks on a length, by the room that one takes on a linear and on a logarithmic axis.

@@ -93,6 +93,8 @@ pub struct Axis {
     pub range: Option<(f64, f64)>,
     /// Names that replace numbers: the first stands at 0, the second at 1, … A linear axis where this is not empty.
     pub categories: Vec<String>,
+    /// Flag of values that are whole numbers, as counts are: so are the ticks.
+    pub whole: bool,
 }
 
 /// Scale of an axis.
@@ -260,6 +262,11 @@ impl Axis {
     pub fn categories<T: Into<String>>(label: impl Into<String>, names: impl IntoIterator<Item = T>) -> Self {
         let categories = names.into_iter().map(Into::into).collect();
         Self { label: label.into(), categories, ..Self::default() }
+    }
+
+    /// An axis of counts: linear, with ticks at whole numbers.
+    pub fn counts(label: impl Into<String>) -> Self {
+        Self { whole: true, ..Self::linear(label) }
     }
 
     /// The scale that is drawn: names stand on a linear one.

@@ -1,5 +1,7 @@
 //! The report of a run: key facts and all figures in one HTML file that needs nothing else.
 
+mod physics;
+
 use super::Theme;
 use super::ensemble::is_ensemble;
 use super::run::{Gallery, diagnostics, name};
@@ -9,32 +11,34 @@ use std::fmt::Write as _;
 use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
+use tisane::units::wall_time;
 use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{CONFIG, SUMMARY};
 use tisane_io::regular_file;
+use tisane_io::removed::Removed;
 use tisane_io::table::Numbers;
 
 /// The facts of the summary, in their order: what they are called and where they stand.
-const FACTS: [(&str, &str); 29] = [
+const FACTS: [(&str, &str); 28] = [
     ("Members", "/members"),
     ("Members that have ended", "/ended"),
     ("Outcomes", "/outcomes"),
     ("Largest energy error of a member: median, largest", "/energy_error"),
-    ("Particles", "/n"),
-    ("Time reached", "/time"),
     ("Ended", "/exit_reason"),
-    ("Engine", "/engine"),
-    ("Choice of the engine", "/engine_choice"),
-    ("Precision", "/precision"),
-    ("Threads", "/threads"),
     ("Relative energy error", "/relative_energy_error"),
     ("Largest relative energy error", "/max_relative_energy_error"),
+    ("Energy taken out", "/removed"),
     ("Relative change of angular momentum", "/angular_momentum_error"),
     ("Block steps", "/block_steps"),
     ("Particle steps", "/particle_steps"),
     ("Steps held at dt_min", "/clamped_steps"),
+    ("Wall time", WALL_TIME),
+    // Of these on how it was made.
+    ("Engine", "/engine"),
+    ("Choice of the engine", "/engine_choice"),
+    ("Precision", "/precision"),
+    ("Threads", "/threads"),
     ("Pair interactions", "/pair_interactions"),
-    ("Wall time [s]", "/wall_seconds"),
     ("Pairs per second", "/pairs_per_second"),
     ("SHA-256 of the state", "/state_sha256"),
     ("SHA-256 of the initial conditions", "/provenance/initial_sha256"),
@@ -46,6 +50,9 @@ const FACTS: [(&str, &str); 29] = [
     ("GPU", "/provenance/gpu"),
     ("Written", "/provenance/created"),
 ];
+
+/// Place of the wall time in the summary, in s.
+const WALL_TIME: &str = "/wall_seconds";
 
 /// Headings of the figures, by the names of their files.
 const HEADINGS: [(&str, &str); 12] = [
@@ -67,10 +74,11 @@ const STYLE: &str = "\
 :root{color-scheme:light dark;--ground:#FFFFFF;--text:#1A1A1A;--muted:#5C6066;--line:#D5D7DA}\
 @media(prefers-color-scheme:dark){:root{--ground:#15181C;--text:#E6E8EB;--muted:#A0A6AE;--line:#3A4048}}\
 body{margin:2rem auto;max-width:72rem;padding:0 1rem;background:var(--ground);color:var(--text);font:16px/1.5 'DejaVu Sans',Verdana,sans-serif}\
-table{border-collapse:collapse}td,th{padding:.2rem 1rem .2rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;font-weight:normal}\
+table{border-collapse:collapse;margin-bottom:1rem}summary{cursor:pointer}td,th{padding:.2rem 1rem .2rem 0;border-bottom:1px solid var(--line);text-align:left;vertical-align:top;font-weight:normal}\
 th{color:var(--muted);white-space:nowrap}td{overflow-wrap:anywhere}\
 h1,h2{font-weight:600;line-height:1.2}h2{margin-top:2.5rem}\
 .warnings{border-left:.4rem solid #D55E00;padding-left:1rem;margin:0 0 1.5rem}.warnings h2{margin-top:0}svg{max-width:100%;height:auto}\
+@media(max-width:40rem){table,tbody,tr,th,td{display:block}th{border:0;padding-bottom:0;white-space:normal}td{padding-top:0}}\
 pre{overflow-x:auto}.dark{display:none}\
 @media(prefers-color-scheme:dark){.light{display:none}.dark{display:block}}";
 
@@ -95,7 +103,13 @@ fn page(dir: &Path, gallery: &Gallery) -> Result<String> {
     );
     let summary = summary(dir)?;
     page += &warnings(summary.as_ref());
-    page += &table(&facts(dir, summary.as_ref())?);
+    page += &table(&physics::facts(dir, summary.as_ref()));
+    let facts = facts(dir, summary.as_ref())?;
+    let (result, made_by) = facts.split_at(facts.iter().position(|(what, _)| what == "Engine").unwrap_or(facts.len()));
+    page += &format!("<h2>Result</h2>\n{}", table(result));
+    if !made_by.is_empty() {
+        page += &format!("<details><summary>How it was made</summary>\n{}</details>\n", table(made_by));
+    }
     for (name, figure) in &gallery.figures {
         let heading = HEADINGS.iter().find(|(of, _)| of == name).map_or(*name, |(_, heading)| heading);
         add(&mut page, format_args!("<h2 id=\"{name}\">{heading}</h2>\n"));
@@ -174,7 +188,11 @@ fn facts(dir: &Path, summary: Option<&Value>) -> Result<Vec<(String, String)>> {
         facts.extend(table.remarks);
         return Ok(facts);
     };
-    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), text(summary.pointer(at)?)?)));
+    let value = |at: &str| match at {
+        WALL_TIME => summary.pointer(at)?.as_f64().map(wall_time),
+        _ => text(summary.pointer(at)?),
+    };
+    let found = FACTS.iter().filter_map(|(what, at)| Some(((*what).to_owned(), value(at)?)));
     Ok(found.filter(|(_, value)| !value.is_empty()).collect())
 }
 
@@ -187,6 +205,10 @@ fn text(value: &Value) -> Option<String> {
             Some(x) if number.is_f64() && x != 0.0 && !(1e-3..1e6).contains(&x.abs()) => format!("{x:.4e}"),
             _ => number.to_string(),
         },
+        Value::Array(events) if events.first().is_some_and(|event| event.get("energy").is_some()) => {
+            let events: Vec<Removed> = serde_json::from_value(value.clone()).ok()?;
+            events.iter().map(Removed::describe).collect::<Vec<_>>().join("; ")
+        }
         Value::Array(values) => values.iter().filter_map(text).collect::<Vec<_>>().join(", "),
         Value::Object(counts) => {
             let counts = counts.iter().filter_map(|(what, count)| Some(format!("{} {what}", text(count)?)));

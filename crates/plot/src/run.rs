@@ -1,7 +1,7 @@
 //! The figures of a run: all of them, and those of its diagnostics.
 
 use super::ensemble::is_ensemble;
-use super::{Axis, Figure, Mark, Panel, Series, journals, snapshots, subsystems};
+use super::{Axis, Figure, Mark, Panel, Scale, Series, journals, snapshots, subsystems};
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::time::LEVELS;
@@ -111,6 +111,32 @@ pub(super) struct Run<'a> {
     pub table: &'a Table,
 }
 
+/// Counts from which an axis is logarithmic: smaller ones are read one by one.
+const MANY: f64 = 100.0;
+/// Values above zero that a logarithmic axis needs where others are not.
+const FEW: usize = 10;
+
+/// Gives a panel of counts a logarithmic axis where there are many.
+pub fn of_counts(mut panel: Panel) -> Panel {
+    if values(&panel).any(|count| count >= MANY) {
+        panel.y.scale = Scale::Log10;
+    }
+    panel
+}
+
+/// Gives a panel a linear axis where a logarithmic one would show a few of its values only.
+pub fn linear_where_few(mut panel: Panel) -> Panel {
+    let above = values(&panel).filter(|y| *y > 0.0).count();
+    if above < FEW && values(&panel).any(|y| y <= 0.0) {
+        panel.y.scale = Scale::Linear;
+    }
+    panel
+}
+
+fn values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
+    panel.series.iter().flat_map(|series| series.points.iter().map(|(_, y)| *y))
+}
+
 impl Run<'_> {
     /// A page of panels, two side by side.
     pub fn figure(&self, dir: &Path, panels: Vec<Panel>) -> Figure {
@@ -157,6 +183,11 @@ impl Run<'_> {
             panel.series.push(Series::new(*name, mark, points));
         }
         Some(panel)
+    }
+
+    /// Counts over time as lines of one panel, as [`Self::panel`].
+    pub fn counts(&self, title: &str, lines: &[(&str, &str, bool)]) -> Option<Panel> {
+        Some(of_counts(self.panel(title, Axis::counts("number"), lines, |n| n)?))
     }
 
     fn energy_error(&self) -> Option<Panel> {

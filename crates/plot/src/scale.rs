@@ -76,6 +76,8 @@ pub(super) fn ends(axis: &Axis, values: impl Iterator<Item = f64>, foot: bool) -
     let (low, high) =
         shown.chain(zero).fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), x| (low.min(x), high.max(x)));
     match scale {
+        // A count that does not change has its neighbours beside it.
+        Scale::Linear if axis.whole && low == high => (low - 1.0, high + 1.0),
         Scale::Linear => around_linear(low, high, foot),
         Scale::Log10 => around_log(low, high, foot),
     }

@@ -1,6 +1,6 @@
 //! Figure of a run with subsystems, or with collisions and escapers: energies that are kept apart, and numbers.
 
-use super::run::{Gallery, Run};
+use super::run::{Gallery, Run, linear_where_few};
 use super::{Axis, Panel};
 use std::path::Path;
 
@@ -17,7 +17,7 @@ fn binding(run: &Run<'_>) -> Option<Panel> {
     let lines =
         [("inside of subsystems, binding", "binding_energy", true), ("outside of them, |E|", "outer_energy", true)];
     let y = Axis::log(run.label("energy", "binding_energy")?);
-    run.panel("Energies", y, &lines, f64::abs)
+    run.panel("Energies", y, &lines, f64::abs).map(linear_where_few)
 }
 
 fn change(run: &Run<'_>) -> Option<Panel> {
@@ -27,7 +27,7 @@ fn change(run: &Run<'_>) -> Option<Panel> {
 
 fn neglected(run: &Run<'_>) -> Option<Panel> {
     let y = Axis::log(run.label("energy", "neglected_energy")?);
-    run.panel("Tides that are neglected", y, &[("", "neglected_energy", true)], |energy| energy)
+    run.panel("Tides that are neglected", y, &[("", "neglected_energy", true)], |energy| energy).map(linear_where_few)
 }
 
 fn removed(run: &Run<'_>) -> Option<Panel> {
@@ -38,7 +38,5 @@ fn removed(run: &Run<'_>) -> Option<Panel> {
 fn numbers(run: &Run<'_>) -> Option<Panel> {
     let columns = [("particles", "particles", true), ("subsystems", "subsystems", true)];
     let lines: Vec<_> = columns.into_iter().filter(|(_, column, _)| run.table.column(column).is_some()).collect();
-    // Particles are many more than subsystems.
-    let y = if lines.len() > 1 { Axis::log("number") } else { Axis::linear("number") };
-    (!lines.is_empty()).then(|| run.panel("Numbers", y, &lines, |n| n))?
+    (!lines.is_empty()).then(|| run.counts("Numbers", &lines))?
 }

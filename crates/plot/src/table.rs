@@ -91,19 +91,31 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
     Ok(Figure { title, caption, panels: vec![panel], columns: 1 })
 }
 
-/// The name of the figure's files: `<first table>-<columns>`, of characters that any system takes.
+/// Characters of the names of tables in the name of a figure, at most.
+const LONGEST: usize = 60;
+
+/// The name of the figure's files: `<tables>-<columns>`, of characters that any system takes. Where the names of all
+/// tables are too long, they are the first and the last with the number of those between.
 #[must_use]
 pub fn stem(sources: &[Source], choice: &Choice) -> String {
-    let first = sources.first().map(|source| source.name.as_str());
+    let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
+    let all = names.join("+");
+    let tables = match &names[..] {
+        [first, between @ .., last] if all.chars().count() > LONGEST => {
+            let short = |name: &str| name.chars().take(LONGEST / 2).collect::<String>();
+            format!("{}+{}-more+{}", short(first), between.len(), short(last))
+        }
+        _ => all,
+    };
     let columns = choice.y.iter().map(String::as_str).chain(choice.x.as_deref()).chain(choice.by.as_deref());
-    let parts = first.into_iter().chain(columns);
+    let parts = [tables.as_str()].into_iter().chain(columns);
     let plain = |part: &str| -> String {
-        let kept = part.chars().map(|c| if c.is_alphanumeric() || "-_.".contains(c) { c } else { ' ' });
+        let kept = part.chars().map(|c| if c.is_alphanumeric() || "-_.+".contains(c) { c } else { ' ' });
         kept.collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")
     };
     let name = parts.map(plain).collect::<Vec<_>>().join("-");
     // File systems take 255 bytes.
-    name.chars().take(100).collect()
+    name.chars().take(120).collect()
 }
 
 /// Nothing lies between words that a line could go through.

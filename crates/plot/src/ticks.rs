@@ -23,6 +23,20 @@ pub(super) struct Ticks {
     pub minor: Vec<f64>,
 }
 
+impl Ticks {
+    /// Returns those at whole numbers, as there are no counts between them.
+    pub fn at_whole_numbers(mut self) -> Self {
+        let is_whole = |x: f64| (x - x.round()).abs() < 1e-6;
+        self.major.retain(|tick| is_whole(tick.value));
+        self.minor.retain(|x| is_whole(*x));
+        // A step below 1 has written decimals.
+        for tick in self.major.iter_mut().filter(|tick| tick.label.contains('.')) {
+            tick.label = plain_decimal(tick.value, 0);
+        }
+        self
+    }
+}
+
 /// The most ticks, up to `most` or so, whose labels have room, which `fits` says: two at least where that can be.
 pub(super) fn ticks(scale: Scale, ends: (f64, f64), most: usize, fits: impl Fn(&[Tick]) -> bool) -> Ticks {
     let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
@@ -185,6 +199,20 @@ mod tests {
         assert_eq!(labels(Log10, 3e-7, 6e-6, 9), ["5×10⁻⁷", "10⁻⁶", "2×10⁻⁶", "5×10⁻⁶"]);
         assert_eq!(labels(Log10, 150.0, 700.0, 9), ["200", "500"]);
         assert_eq!(labels(Log10, 1.01, 1.052, 5), ["1.01", "1.02", "1.03", "1.04", "1.05"]);
+    }
+
+    #[test]
+    fn counts_have_no_ticks_between_whole_numbers() {
+        for ((low, high), expected) in [
+            ((-0.04, 1.04), &["0", "1"][..]),
+            ((0.0, 2.0), &["0", "1", "2"]),
+            ((-0.2, 4.2), &["0", "1", "2", "3", "4"]),
+            ((-4.0, 104.0), &["0", "20", "40", "60", "80", "100"]),
+        ] {
+            let found = ticks(Scale::Linear, (low, high), 6, |_| true).at_whole_numbers();
+            assert_eq!(found.major.iter().map(|tick| &*tick.label).collect::<Vec<_>>(), expected);
+            assert!(found.minor.iter().all(|x| (x - x.round()).abs() < 1e-9), "{found:?}");
+        }
     }
 
     #[test]

@@ -10,6 +10,8 @@ use toml::{Table, Value};
 pub struct Settings {
     /// Name of the run.
     pub name: Option<String>,
+    /// Sections of the initial conditions, as in `king, masses, binaries`.
+    pub initial: Option<String>,
     /// Units of the user.
     pub units: Units,
     /// Time of the end.
@@ -66,6 +68,10 @@ impl Settings {
         let interval = |key: &str| real("output", key).or_else(|| real("output", "interval"));
         Self {
             units: config.get("units").and_then(named_units).unwrap_or_else(Units::henon),
+            initial: config.get("initial").and_then(Value::as_table).map(|initial| {
+                let sections = initial.iter().filter(|(_, value)| value.is_table() || value.is_array());
+                sections.map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ")
+            }),
             name: at("run", "name").and_then(Value::as_str).map(str::to_owned),
             t_end: real("run", "t_end"),
             epsilon: real("softening", "epsilon").unwrap_or(0.0),

@@ -195,8 +195,7 @@ impl Film {
     }
 
     /// Returns the time of a frame with its unit, as a label.
-    #[must_use]
-    pub fn time_label(&self, frame: u64) -> String {
+    fn time_label(&self, frame: u64) -> String {
         let span = self.glimpses[self.glimpses.len() - 1].time - self.glimpses[0].time;
         let decimals = if span > 0.0 { (3.0 - span.log10().floor()).clamp(0.0, 9.0) as usize } else { 3 };
         let units = &self.glimpses[0].units.units;
@@ -208,7 +207,7 @@ impl Film {
     ///
     /// # Errors
     /// [`Error::Input`] if a snapshot can no longer be read, [`Error::Storage`] if a frame cannot be written.
-    pub fn render(&self, folder: &Path, done: impl Fn(u64) + Sync) -> Result<()> {
+    pub fn render(&self, folder: &Path, done: impl Fn() + Sync) -> Result<()> {
         let wanted: Vec<u64> = (0..self.frames()).filter(|frame| !Self::path(folder, *frame).is_file()).collect();
         let threads = rayon::current_num_threads();
         let mut casts: BTreeMap<usize, Cast> = BTreeMap::new();
@@ -228,7 +227,7 @@ impl Film {
             casts.extend(read);
             now.par_iter().with_max_len(1).try_for_each(|&frame| {
                 self.write(folder, frame, &casts)?;
-                done(frame);
+                done();
                 Ok::<(), Error>(())
             })?;
         }

@@ -122,6 +122,12 @@ fn a_report_has_everything_and_needs_nothing_else() {
     {
         assert!(page.contains(&fact), "{fact}");
     }
+    // The system comes first, then the result, and how it was made last.
+    let physics = ["Initial conditions", "Units", "Half-mass radius, at first", "Crossing time, at first", "Softening"];
+    let order =
+        [&physics[..], &["Integrator", "<h2>Result</h2>", "Relative energy error", "Wall time", "Engine"]].concat();
+    let places: Vec<usize> = order.iter().map(|text| page.find(text).unwrap_or_else(|| panic!("{text}"))).collect();
+    assert!(places.is_sorted(), "{places:?}");
     for name in ["diagnostics", "projections", "profiles", "structure", "steps", "rates", "binaries"] {
         assert!(page.contains(&format!("<h2 id=\"{name}\">")), "{name}");
         for theme in ["light", "dark"] {
@@ -201,8 +207,11 @@ fn columns_of_tables_and_runs_are_drawn_on_request() {
     assert!(!svg.contains("class=\"line\""), "nothing lies between names: {svg}");
     // HDF5 as CSV, and two sources in one figure.
     let both = ["plot", "r", "r/diagnostics.hdf5", "--y", "step_min", "--output", "o", "--theme", "light"];
-    assert_eq!(folder.tisane(&both).exits(0).out, "o/r-step_min.svg\no/r-step_min.png\n");
-    let svg = read(&folder, "o/r-step_min.svg");
+    assert_eq!(folder.tisane(&both).exits(0).out, "o/r+diagnostics-step_min.svg\no/r+diagnostics-step_min.png\n");
+    let svg = read(&folder, "o/r+diagnostics-step_min.svg");
+    // One of them alone is another picture, and leaves that one as it is.
+    folder.tisane(&["plot", "r", "--y", "step_min", "--output", "o", "--theme", "light"]).exits(0);
+    assert!(folder.path("o/r-step_min.svg").is_file() && read(&folder, "o/r+diagnostics-step_min.svg") == svg);
     assert!([">r<", ">diagnostics<", ">step_min [T]<", ">time [T]<"].iter().all(|text| svg.contains(text)), "{svg}");
 }
 
