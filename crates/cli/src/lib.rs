@@ -76,7 +76,7 @@ const EXIT_CODES: &str = "Exit codes:
      `tisane validate` found a failure
   5  output could not be written during the run; finished files and the last checkpoint are whole
   6  `tisane reproduce --run` ended in a different state than the file's
-  7  `tisane advise`: no mode and no nu reaches the goal
+  7  `tisane advise`: no integrator, mode and accuracy reaches the goal
   8  `tisane analyze`, `plot` or `movie` left out damaged snapshots, which they name";
 
 const EXAMPLES: &str = "Start here:
