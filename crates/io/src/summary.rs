@@ -49,8 +49,8 @@ pub struct Summary {
     pub massless_bodies_not_measured: u64,
     /// Largest |relative energy error| of any row; null likewise.
     pub max_relative_energy_error: Option<f64>,
-    /// Energy error at the last row, relative to the energy of the cluster with each binary and hierarchy as one body;
-    /// only if a row was written in this session.
+    /// Energy error at the last row, relative to the internal energy of the cluster with each binary and hierarchy as one
+    /// body; only if a row after the start was written in this session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.

@@ -117,7 +117,7 @@ const MANY: f64 = 100.0;
 const FEW: usize = 10;
 
 /// Gives a panel of counts a logarithmic axis where there are many.
-pub fn of_counts(mut panel: Panel) -> Panel {
+pub(crate) fn of_counts(mut panel: Panel) -> Panel {
     if values(&panel).any(|count| count >= MANY) {
         panel.y.scale = Scale::Log10;
     }
@@ -125,7 +125,7 @@ pub fn of_counts(mut panel: Panel) -> Panel {
 }
 
 /// Gives a panel a linear axis where a logarithmic one would show a few of its values only.
-pub fn linear_where_few(mut panel: Panel) -> Panel {
+pub(crate) fn linear_where_few(mut panel: Panel) -> Panel {
     let above = values(&panel).filter(|y| *y > 0.0).count();
     if above < FEW && values(&panel).any(|y| y <= 0.0) {
         panel.y.scale = Scale::Linear;

@@ -120,6 +120,11 @@ impl<'a> Contents<'a> {
         rows.table.columns.first()?.values.numbers()?.last()
     }
 
+    /// Returns the number of rows of a journal.
+    fn rows(&self, of: Journal) -> u64 {
+        self.journals.iter().find(|(journal, _)| *journal == of).map_or(0, |(_, tail)| tail.rows())
+    }
+
     fn newest_checkpoint(&self) -> Option<&CheckpointHeader> {
         self.checkpoints.iter().find_map(|(_, read)| read.as_ref().ok())
     }
@@ -192,6 +197,10 @@ impl<'a> Contents<'a> {
         let of_checkpoint = self.newest_checkpoint().map(|header| header.run.references.max_relative_energy_error);
         let largest = self.number("max_relative_energy_error").or(of_checkpoint).unwrap_or(0.0).max(now.abs());
         let at = self.last_row("time").map(|time| format!(" at {}", self.time(time))).unwrap_or_default();
+        // The first row is that of the start.
+        if self.rows(Journal::Diagnostics) < 2 {
+            return page.line("energy error", format!("not measured since the start,{at}"));
+        }
         page.line("energy error", format!("dE/E {now:+.3e}{at}, largest {largest:.3e}"));
         // Without binaries and hierarchies it is the same number.
         let other = |cluster: &f64| (cluster - now).abs() > 0.01 * now.abs();

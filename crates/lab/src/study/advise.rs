@@ -10,7 +10,7 @@
 //! What was measured comes before what the laws say: a trial that reaches the goal is recommended, unless a law
 //! surpasses it by more than its uncertainty. What the laws recommend is then tried while there is time, and the trial
 //! joins the others. The error of a trial that covered the whole run is what was measured at its end. An energy error
-//! that is 0 at every dt_max, as that of bodies without mass, says nothing: such trials are no evidence.
+//! that is 0 at every dt_max, as where no energy changes, says nothing: such trials are no evidence.
 
 mod report;
 mod tried;

@@ -100,7 +100,7 @@ impl Simulation {
             energy_error_relative_to: references.start.basis.name(),
             massless_bodies_not_measured: references.start.massless_not_measured(particles),
             max_relative_energy_error: measured(references.max_relative_energy_error),
-            cluster_energy_error: self.measured.and_then(|last| last.cluster_energy_error),
+            cluster_energy_error: self.measured.filter(|_| is_measured).and_then(|last| last.cluster_energy_error),
             energy_time,
             angular_momentum_error: measured(references.angular_momentum_error),
             block_steps: state.counters.block_steps,

@@ -55,6 +55,27 @@ fn trials_without_an_energy_error_are_no_evidence() {
 }
 
 #[test]
+fn what_is_recommended_is_tried_as_long_as_it_can_be() {
+    let of = |results: Vec<Trial>| {
+        let configured = Integrator::Hermite4.settings(0.01).unwrap();
+        let tried = results.into_iter().map(Ok).collect();
+        Trials { tried, each: std::time::Duration::from_secs(1), configured }
+    };
+    let results = measured([(0.04, 1.1e-6, 5.0), (0.01, 6.9e-8, 10.0), (0.0025, 4.3e-9, 20.0)]);
+    // A prediction is tried; a trial that its time ended is not made again.
+    let predicted = of(results.clone()).untried(Goal::Error(1e-9)).unwrap();
+    assert!(predicted.accuracy < 0.0025, "{predicted:?}");
+    assert_eq!(of(results.clone()).untried(Goal::Error(1e-8)), None);
+    // One that had all steps of the first trials goes on, and one of the whole run has no more to tell.
+    let mut cut = results;
+    let errors: Vec<f64> = (1..=64).map(|k| 4.3e-11 * f64::from(k)).collect();
+    (cut[2].error, cut[2].errors) = (extrapolate(&errors, 100.0), errors);
+    assert_eq!(of(cut.clone()).untried(Goal::Error(1e-8)), Some(cut[2].candidate));
+    cut[2].part = 1.0;
+    assert_eq!(of(cut).untried(Goal::Error(1e-8)), None);
+}
+
+#[test]
 fn what_ended_in_an_error_is_not_recommended() {
     let results = measured([(0.04, 1.1e-6, 5.0), (0.01, 6.9e-8, 10.0), (0.0025, 4.3e-9, 20.0)]);
     let goal = Goal::Error(1e-9);

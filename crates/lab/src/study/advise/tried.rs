@@ -68,6 +68,11 @@ impl Trial {
     pub fn has_energy_error(&self) -> bool {
         !self.error[0].is_nan()
     }
+
+    /// Returns true if it could go on: it had all steps that the first trials have, and the run has more.
+    fn is_cut(&self) -> bool {
+        self.part < 1.0 && self.errors.len() as u64 == MOST_STEPS
+    }
 }
 
 /// Trial without a result.
@@ -201,9 +206,12 @@ pub fn trials(
     for candidate in candidates {
         trials.add(budget.attempt(candidate, MOST_STEPS, each)?, progress);
     }
+    let mut before = None;
     for _ in 0..MOST_AGAIN {
         let left = deadline.saturating_duration_since(Instant::now());
-        let Some(candidate) = trials.untried(goal).filter(|_| !left.is_zero()) else { break };
+        let next = trials.untried(goal).filter(|candidate| !left.is_zero() && before != Some(*candidate));
+        let Some(candidate) = next else { break };
+        before = next;
         progress.end();
         progress.begin(1, 0, 1.0);
         // Half of what is left, for what this trial will recommend; the run may be longer than the first trials.
@@ -246,7 +254,7 @@ fn scaled(it: Measured, candidate: Candidate, steps: f64) -> Trial {
 
 /// Returns the error at the end of a run of `steps` steps from those at the end of each step of a trial: expected, least
 /// and most. Of a trial of the whole run it is what was measured: that at the end, or the largest where that is 0 by
-/// chance. NaN where none of them is evidence: no error is exactly 0 but where there is no energy to lose.
+/// chance. NaN where none of them is evidence: errors are exactly 0 throughout only where no energy changes.
 pub(super) fn error_of_run(errors: &[f64], steps: f64) -> [f64; 3] {
     let largest = errors.iter().map(|error| error.abs()).fold(0.0, f64::max);
     if largest == 0.0 || errors.iter().any(|error| error.is_nan()) {
@@ -265,7 +273,7 @@ impl Trials {
         self.tried.iter().flatten().filter(|it| it.has_energy_error()).cloned().collect()
     }
 
-    /// Adds a trial behind those of its group, and reports it.
+    /// Adds a trial behind those of its group, or in place of one with the same that saw less, and reports it.
     fn add(&mut self, trial: Result<Trial, Failed>, progress: &dyn Progress) {
         let result = match &trial {
             Ok(it) if !it.has_energy_error() => "no energy error".to_owned(),
@@ -273,7 +281,15 @@ impl Trials {
             Err(it) => format!("no result: {}", it.cause.name()),
         };
         progress.point(&format!("{}: {result}", candidate_of(&trial).describe()), 1.0);
-        let is_same = |of: &Result<Trial, Failed>| candidate_of(of).group() == candidate_of(&trial).group();
+        let candidate = candidate_of(&trial);
+        if let Some(earlier) = self.tried.iter_mut().find(|of| candidate_of(of) == candidate) {
+            let part = |of: &Result<Trial, Failed>| of.as_ref().map_or(0.0, |it| it.part);
+            if part(&trial) > part(earlier) {
+                *earlier = trial;
+            }
+            return;
+        }
+        let is_same = |of: &Result<Trial, Failed>| candidate_of(of).group() == candidate.group();
         let at = self.tried.iter().rposition(is_same).map_or(self.tried.len(), |last| last + 1);
         self.tried.insert(at, trial);
     }
@@ -291,11 +307,12 @@ impl Trials {
         if ended(advice.candidate) { advise(&results, &[], goal) } else { Some(advice) }
     }
 
-    /// Returns what the trials recommend for a goal, if it was not tried yet.
-    fn untried(&self, goal: Goal) -> Option<Candidate> {
+    /// Returns what the trials recommend for a goal, if it was not tried yet, or less long than it might be.
+    pub(super) fn untried(&self, goal: Goal) -> Option<Candidate> {
         let candidate = self.advice(goal)?.candidate;
-        let is_tried = self.tried.iter().any(|trial| candidate_of(trial) == candidate);
-        (!is_tried).then_some(candidate)
+        let trial = self.tried.iter().find(|trial| candidate_of(trial) == candidate);
+        let is_enough = trial.is_some_and(|trial| !trial.as_ref().is_ok_and(Trial::is_cut));
+        (!is_enough).then_some(candidate)
     }
 
     /// Checks that a trial has a result and an energy error.
@@ -305,10 +322,8 @@ impl Trials {
         }
         let done = self.tried.iter().flatten().count();
         if done > 0 {
-            let problem = format!(
-                "the energy error is not measured: it is exactly 0, or no number, in all of {done} trials; bodies \
-                 without mass have no energy to lose"
-            );
+            let problem =
+                format!("the energy error is not measured: in all of {done} trials it is exactly 0, or no number");
             let help =
                 "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
             return Err(Error::input(file, problem).with_help(help));

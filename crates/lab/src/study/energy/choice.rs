@@ -47,7 +47,7 @@ fn cheapest(candidates: &[Best]) -> Option<Best> {
 /// orbits are stable: a short span of time does not show that.
 fn range(law: &ModeLaw) -> Option<(f64, f64)> {
     let (least, most) = law.tried()?;
-    Some((least, most.min(law.integrator.most_stable())))
+    Some((least, most.min(law.integrator.most_stable()))).filter(|(least, most)| least <= most)
 }
 
 /// Returns the choice for a goal, or what came closest to it.
@@ -93,7 +93,7 @@ fn missed(laws: &[&ModeLaw], goal: f64) -> Missed {
     if let Some(law) = measured().min_by(|a, b| floor(a).total_cmp(&floor(b))) {
         return of(law, format!("out of reach: the round-off error is {:.1e} at least", floor(law)));
     }
-    Missed { integrator: None, mode: None, error: f64::NAN, why: "no point has a result".into() }
+    Missed { integrator: None, mode: None, error: f64::NAN, why: "no point with a stable step has a result".into() }
 }
 
 /// Returns the table of the choices for the goals of a sweep.

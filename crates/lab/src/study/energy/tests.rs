@@ -115,7 +115,7 @@ fn the_choice_is_stable_and_has_a_result() {
     let table = choice::table(&[nothing], &sweep(&[1e-10]), &[]);
     assert_eq!(
         (text(&table, "mode"), text(&table, "result")),
-        (vec!["none".into()], vec!["no point has a result".into()])
+        (vec!["none".into()], vec!["no point with a stable step has a result".into()])
     );
 }
 
