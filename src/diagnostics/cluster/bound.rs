@@ -154,6 +154,10 @@ impl Groups {
         &self.stars[start..self.ends[k]]
     }
 
+    fn is_held(&self, k: usize, bound: &Bound) -> bool {
+        self.of(k).iter().all(|&i| bound.is_bound[i as usize])
+    }
+
     /// Returns the body of each particle.
     fn body_of(&self) -> Vec<usize> {
         let mut body_of = vec![0; self.stars.len()];
@@ -171,7 +175,7 @@ impl Groups {
 
     /// Returns 2/3 of the mean kinetic energy of the bound bodies; 0 if there are none.
     pub fn thermal_energy(&self, bound: &Bound) -> f64 {
-        let held = (0..self.bodies.len()).filter(|&k| self.of(k).iter().all(|&i| bound.is_bound[i as usize]));
+        let held = (0..self.bodies.len()).filter(|&k| self.is_held(k, bound));
         let kinetic = |k: usize| 0.5 * self.bodies[k].mass * (self.bodies[k].vel - bound.velocity).norm_squared();
         let kinetic: Vec<f64> = held.map(kinetic).collect();
         let number = kinetic.len().max(1);
@@ -281,7 +285,19 @@ impl Search<'_> {
             }
             bound.velocity = velocity;
         }
-        Some(bound)
+        self.holds_together(&bound).then_some(bound)
+    }
+
+    /// Returns true for a cluster, and for a few bodies with negative energy in all: of two that fly apart each may have
+    /// negative energy in the potential of the other, which counts that potential twice.
+    fn holds_together(&self, bound: &Bound) -> bool {
+        let held: Vec<usize> = (0..self.groups.bodies.len()).filter(|&k| self.groups.is_held(k, bound)).collect();
+        let energies = self.groups.energies(bound, self.stars, self.epsilon);
+        let twice = |&k: &usize| {
+            let body = &self.groups.bodies[k];
+            body.mass * (energies[k] + 0.5 * (body.vel - bound.velocity).norm_squared())
+        };
+        held.len() >= FEWEST || held.iter().map(twice).sum::<f64>() < 0.0
     }
 
     /// Returns a flag for each body with negative energy.
@@ -304,7 +320,7 @@ impl Search<'_> {
     /// each star is bound in one of two clusters, but the two are not bound to each other. [`None`] if there is none.
     fn cut(&self, bound: &Bound, about: Vec3) -> Option<Vec<bool>> {
         let bodies = &self.groups.bodies;
-        let held = (0..bodies.len()).filter(|&k| self.groups.of(k).iter().all(|&i| bound.is_bound[i as usize]));
+        let held = (0..bodies.len()).filter(|&k| self.groups.is_held(k, bound));
         let mut order: Vec<(f64, usize)> = held.map(|k| ((bodies[k].pos - about).norm(), k)).collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         let mut inner = Part::default();

@@ -3,6 +3,7 @@
 use super::super::{LagrangianMass, Settings, Stars, Survey};
 use crate::initial::plummer;
 use crate::particles::{Particles, Vec3};
+use std::ops::Range;
 
 const SETTINGS: Settings = Settings {
     neighbours: 6,
@@ -70,8 +71,8 @@ fn potential(stars: &Stars, of: &[usize]) -> Vec<f64> {
 }
 
 /// Counts the single particles that are bound to those of a range, which are the cluster: they are taken away one by one,
-/// the least bound first, and what is bound to the rest comes back.
-fn counted(stars: &Stars, cluster: std::ops::Range<usize>) -> (usize, Vec3) {
+/// the least bound first, and what is bound to the rest comes back, unless it is in `other`, another cluster.
+fn counted(stars: &Stars, cluster: Range<usize>, other: &Range<usize>) -> (usize, Vec3) {
     let mut of: Vec<usize> = cluster.collect();
     loop {
         let mass: f64 = of.iter().map(|&i| stars.mass[i]).sum();
@@ -83,7 +84,8 @@ fn counted(stars: &Stars, cluster: std::ops::Range<usize>) -> (usize, Vec3) {
             of.retain(|&i| i != least);
             continue;
         }
-        let more: Vec<usize> = (0..stars.len()).filter(|&i| !of.contains(&i) && energy(i) < 0.0).collect();
+        let more: Vec<usize> =
+            (0..stars.len()).filter(|i| !of.contains(i) && !other.contains(i) && energy(*i) < 0.0).collect();
         if more.is_empty() {
             return (of.len(), velocity);
         }
@@ -92,9 +94,9 @@ fn counted(stars: &Stars, cluster: std::ops::Range<usize>) -> (usize, Vec3) {
 }
 
 /// Checks mass, number and velocity against the count.
-fn check(what: &str, made: &Made, cluster: std::ops::Range<usize>) -> Survey<1> {
+fn check(what: &str, made: &Made, cluster: Range<usize>, other: Range<usize>) -> Survey<1> {
     let found = made.survey();
-    let (number, velocity) = counted(&made.stars(), cluster);
+    let (number, velocity) = counted(&made.stars(), cluster, &other);
     // A pair, counted as one body here, may be on the other side of the limit.
     assert!(found.bound.1.abs_diff(number as u64) <= 1, "{what}: {} of {number}", found.bound.1);
     assert!((found.velocity - velocity).norm() < 0.03, "{what}: {:?} {velocity:?}", found.velocity);
@@ -108,14 +110,15 @@ const ORBIT: Vec3 = Vec3::new(0.0, 11.0, 0.0);
 fn a_cluster_with_a_tail_round_its_orbit_is_there() {
     for (n, tail, to) in [(20, 44, 6.28), (100, 200, 6.28), (100, 300, 3.0), (1000, 500, 5.0)] {
         let made = Made::default().sphere(n, 3, 1.0, PLACE, ORBIT).tail(tail, 1.0 / n as f64, 0.1, to);
-        let found = check(&format!("{n} and {tail}"), &made, 0..n);
+        let found = check(&format!("{n} and {tail}"), &made, 0..n, 0..0);
         assert!(found.bound.1 as f64 > 0.93 * n as f64, "{n}: {:?}", found.bound);
         assert!((found.core.centre - PLACE).norm() < 0.5, "{:?}", found.core.centre);
         // What follows from the bound particles is that of a Plummer sphere.
         let virial = found.energies[0] / -found.energies[1];
         assert!((0.3..0.7).contains(&virial) && found.half_mass_radius < 1.5, "{virial} {}", found.half_mass_radius);
+        // Of 20 stars some are pairs, which count as one body.
         let expected = 2.0 / 3.0 * found.energies[0] / found.bound.1 as f64;
-        assert!((found.thermal_energy / expected - 1.0).abs() < 0.15, "{} {expected}", found.thermal_energy);
+        assert!((found.thermal_energy / expected - 1.0).abs() < 0.25, "{} {expected}", found.thermal_energy);
         // With the mean velocity of all the first choice would be none.
         let all = made.vel.iter().sum::<Vec3>() / made.vel.len() as f64;
         assert!((all - ORBIT).norm() > 3.0, "{all:?}");
@@ -153,7 +156,7 @@ fn of_two_clusters_one_is_measured() {
     // Like ones: the one with the first ids, whether they fly past each other fast or slowly, or rest far apart.
     for (apart, speed) in [(200.0, 22.0), (40.0, 3.0), (40.0, 0.6), (30.0, 0.5), (20.0, 1.0)] {
         let (made, first, all) = two([1.0, 1.0], apart, speed);
-        let found = check(&format!("{apart} at {speed}"), &made, 0..first);
+        let found = check(&format!("{apart} at {speed}"), &made, 0..first, first..all);
         assert!((found.bound.0 - 1.0).abs() < 0.06, "{apart} at {speed}: {:?}", found.bound);
         assert!((found.core.centre + along(0.5 * apart)).norm() < 0.3, "{:?}", found.core.centre);
         assert!((found.energies[0] / -found.energies[1] - 0.5).abs() < 0.08, "{:?}", found.energies);
@@ -161,7 +164,7 @@ fn of_two_clusters_one_is_measured() {
     }
     // Of unlike ones the more massive one, wherever it stands in the list.
     let (made, first, all) = two([1.0, 4.0], 60.0, 1.5);
-    let found = check("the second", &made, first..all);
+    let found = check("the second", &made, first..all, 0..first);
     assert!((found.bound.0 - 4.0).abs() < 0.2, "{:?}", found.bound);
     // Two that are bound to each other are one.
     let (made, _, all) = two([1.0, 1.0], 8.0, 0.2);
@@ -177,7 +180,7 @@ fn heavy_bodies_do_not_take_the_frame_along() {
         Vec3::zeros(),
         Vec3::zeros(),
     );
-    let found = check("runaway", &runaway, 1..201);
+    let found = check("runaway", &runaway, 1..201, 0..0);
     assert!(found.bound.1 >= 195 && found.escaped == 1, "{:?} {}", found.bound, found.escaped);
     // About a massive black hole everything is bound, also with the stars on one side of it.
     for arc in [6.28, 1.5] {
@@ -233,7 +236,7 @@ fn stars_without_mass_are_bound_like_others() {
         let faster = if i < 30 { 9.0 } else { 1.0 };
         made = made.body(0.0, tracers.pos[i], faster * tracers.vel[i] + drift());
     }
-    let found = check("tracers", &made, 0..200);
+    let found = check("tracers", &made, 0..200, 0..0);
     assert!((265..272).contains(&found.bound.1), "{:?}", found.bound);
     made.mass.iter_mut().for_each(|mass| *mass = 0.0);
     assert_eq!(made.survey().bound, (0.0, 0));
@@ -275,11 +278,13 @@ fn binaries_are_bound_as_one_body_and_move_as_one() {
     for (a, b) in [
         (single.energies[0], double.energies[0]),
         (single.energies[1], double.energies[1]),
-        (single.thermal_energy, double.thermal_energy),
         (single.bound.0, double.bound.0),
     ] {
         assert!((a / b - 1.0).abs() < 1e-4, "{a} {b}");
     }
+    // Soft pairs count as one body in kT: there are some among the single stars.
+    let ratio = single.thermal_energy / double.thermal_energy;
+    assert!((ratio - 1.0).abs() < 0.03, "{ratio}");
     // Orbital speeds are 20 times the dispersion of the cluster. The densities differ, and so does the core.
     assert!((single.within_core.2 / double.within_core.2 - 1.0).abs() < 0.1, "{:?}", double.within_core);
     assert!((single.anisotropy - double.anisotropy).abs() < 0.02, "{} {}", single.anisotropy, double.anisotropy);
