@@ -185,7 +185,8 @@ fn rows_are_restored_from_both_files_after_a_kill() {
     let folder = Folder::new(SMALL);
     let run = ["run", "run.toml", "-q", "--output", "o", "--set", "run.t_end=0.25"];
     folder.tisane(&run).exits(0);
-    let (older, twin, path) = (folder.path("older"), folder.path("o/diagnostics.hdf5"), folder.path("o/diagnostics.csv"));
+    let (older, twin, path) =
+        (folder.path("older"), folder.path("o/diagnostics.hdf5"), folder.path("o/diagnostics.csv"));
     fs::copy(&twin, &older).unwrap();
     folder.tisane(&["resume", "o", "-q", "--t-end", "0.5"]).exits(0);
     let before = fs::read(&path).unwrap();

@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::program::{Folder, SMALL};
 use proptest::prelude::*;
 use serde_json::Value as Json;
-use crate::program::{Folder, SMALL};
 use tisane::Error;
 use tisane_run::config::{Config, Loaded, TEMPLATES, json_schema, template};
 
