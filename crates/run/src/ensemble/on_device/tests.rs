@@ -74,9 +74,9 @@ impl SystemStepper for Stepper {
 
 /// Runs the ensemble, on a number of devices or the cores, and past snapshots of members that cannot be written at first;
 /// returns its tables without the wall time and the names of its snapshots.
-fn run(at_once: Option<u64>, devices: u32, obstacles: &[(u64, u64)]) -> String {
+fn run(config: &str, at_once: Option<u64>, devices: u32, obstacles: &[(u64, u64)]) -> String {
     let dir = tempfile::tempdir().unwrap();
-    let loaded = Config::from_str("e", CONFIG, Path::new(""), &[]).unwrap();
+    let loaded = Config::from_str("e", config, Path::new(""), &[]).unwrap();
     let settings = loaded.config.integrator.clone();
     let mut ensemble = Ensemble::create(Blueprint::new(&loaded, Path::new("")).unwrap(), dir.path()).unwrap();
     let session = Session { engine: Some(Engine::Cpu), ..Session::default() };
@@ -97,10 +97,11 @@ fn run(at_once: Option<u64>, devices: u32, obstacles: &[(u64, u64)]) -> String {
     }
     let mut shown = 0;
     assert_eq!(ensemble.run_on(&options, &devices, &mut |_| shown += 1).unwrap(), ExitReason::Finished);
-    assert!(shown > 0 && (ensemble.status().done - 15.0).abs() < 1e-6, "{:?}", ensemble.status());
+    let all = ensemble.blueprint().members.count() as f64;
+    assert!(shown > 0 && (ensemble.status().done - all).abs() < 1e-6, "{:?}", ensemble.status());
     let summary = ensemble.conclude(ExitReason::Finished).unwrap();
     let some = |how: &str| summary.outcomes.get(how).is_some_and(|count| *count >= 2);
-    assert!(some("finished") && some("failed"), "{:?}", summary.outcomes);
+    assert!(some("finished") && some("failed") == (config == CONFIG), "{:?}", summary.outcomes);
     let columns = |table: &Table| {
         let kept = table.columns.iter().filter(|column| column.name != "wall_seconds");
         format!("{:?}", kept.collect::<Vec<_>>())
@@ -112,20 +113,21 @@ fn run(at_once: Option<u64>, devices: u32, obstacles: &[(u64, u64)]) -> String {
 
 #[test]
 fn members_whose_steps_a_device_takes_are_those_of_the_cores() {
-    let want = run(None, 0, &[]);
+    let want = run(CONFIG, None, 0, &[]);
     for (at_once, devices) in [(1, 1), (9, 1), (u64::MAX, 1), (9, 2), (u64::MAX, 3)] {
-        assert!(run(Some(at_once), devices, &[]) == want, "{at_once} steps at a time on {devices} devices");
+        assert!(run(CONFIG, Some(at_once), devices, &[]) == want, "{at_once} steps at a time on {devices} devices");
     }
 }
 
 #[test]
 fn outputs_that_could_not_be_written_are_made_by_the_next_session() {
-    let want = run(None, 0, &[]);
+    let config = CONFIG.replace(", 1e-9]", "]");
+    let want = run(&config, None, 0, &[]);
     // The first output of a member, one in the middle, and the last.
     for obstacles in [&[(2, 0)][..], &[(6, 2)], &[(4, 4)], &[(0, 0), (0, 1), (9, 3), (9, 4)]] {
         for devices in [0, 1, 2] {
             let at_once = (devices > 0).then_some(9);
-            assert!(run(at_once, devices, obstacles) == want, "{obstacles:?} on {devices} devices");
+            assert!(run(&config, at_once, devices, obstacles) == want, "{obstacles:?} on {devices} devices");
         }
     }
 }
