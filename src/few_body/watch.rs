@@ -80,8 +80,11 @@ impl Watch {
             return;
         }
         if let Some(touch) = Touch::new(two.pos, two.vel, (two.mu, two.beta), distance) {
+            // Two that turn away from each other far apart, by the pull of others, are at no pericentre: their present orbit about
+            // each other may have led them within the distance only before the step.
+            let is_here = touch.past() <= dt || two.pos.norm() < distance;
             let back = touch.past().min(dt);
-            if now - back <= until {
+            if is_here && now - back <= until {
                 self.add(two, &touch, now - back, -back);
             }
         }

