@@ -35,7 +35,7 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
     let config = &loaded.config;
     let blueprint = on_threads(1, || Blueprint::new(loaded, base))?;
     let (dir, resolved) = (config.output_directory(), blueprint.config.resolved_toml()?);
-    let lock = directory::create(&dir, &resolved, NEEDED, overwrite)?;
+    let lock = directory::create(&dir, &resolved, NEEDED, overwrite).map_err(Error::before_first_checkpoint)?;
     let bars = start_log(&dir, &lock, verbosity)?;
     let members = blueprint.members.count();
     tracing::info!(directory = %dir.display(), members, "starting {}: an ensemble", config.run.name);
@@ -43,7 +43,8 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
         let with = settings.perturbation.get();
         tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}");
     }
-    go(Ensemble::create(blueprint, &dir)?, &dir, (None, session), &bars, verbosity)
+    let ensemble = Ensemble::create(blueprint, &dir).map_err(Error::before_first_checkpoint)?;
+    go(ensemble, &dir, (None, session), &bars, verbosity)
 }
 
 /// Goes on with the ensemble in a directory.
@@ -53,6 +54,9 @@ pub fn resume(dir: &Path, engine: Option<Engine>, session: Asked<'_>, verbosity:
     let ensemble = on_threads(1, || Ensemble::resume(dir))?;
     directory::remove_summary(dir)?;
     let bars = start_log(dir, &lock, verbosity)?;
+    for warning in ensemble.warnings() {
+        tracing::warn!("{warning}");
+    }
     let (status, name) = (ensemble.status(), &ensemble.blueprint().config.run.name);
     tracing::info!(
         directory = %dir.display(),

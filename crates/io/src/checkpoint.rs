@@ -11,7 +11,8 @@ mod numbers;
 mod subsystems;
 
 pub use header::{CheckpointHeader, read_header};
-pub use members::{MemberState, read_members, write_members};
+pub(super) use members::numbers as members_in_progress;
+pub use members::{MemberState, Signed, count_members, read_members, write_members};
 pub use numbers::{Counters, OutputCounts, References};
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
@@ -338,7 +339,14 @@ pub fn read_newest(dir: &Path) -> Result<(Checkpoint, Option<String>)> {
         Ok(checkpoint) => Ok((checkpoint, Some(format!("{newest}; using {PREVIOUS} instead")))),
         Err(previous) => {
             let problem = format!("no valid checkpoint here:\n  {newest}\n  {previous}");
-            Err(Error::input(dir, problem).with_help("give the output directory of a run that wrote checkpoints"))
+            let began = dir.join(super::directory::LOG).is_file();
+            Err(Error::input(dir, problem).with_help(match began {
+                true => {
+                    "if this run ended before its first checkpoint, nothing is lost: begin it anew with `tisane run \
+                     --overwrite`"
+                }
+                false => "give the output directory of a run that wrote checkpoints",
+            }))
         }
     }
 }

@@ -40,6 +40,19 @@ impl Digest {
         Self(hash.finalize().into())
     }
 
+    /// Returns the digest of some bytes.
+    #[must_use]
+    pub fn of(bytes: impl AsRef<[u8]>) -> Self {
+        Self::from_hasher(Sha256::new_with_prefix(bytes))
+    }
+
+    /// Returns its first eight bytes as a number, for tables of many hashes.
+    #[must_use]
+    pub fn short(&self) -> u64 {
+        let [a, b, c, d, e, f, g, h, ..] = self.0;
+        u64::from_be_bytes([a, b, c, d, e, f, g, h])
+    }
+
     /// Parses 64 hexadecimal digits; [`None`] for any other text.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {

@@ -84,7 +84,7 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
         FileKind::Members => {
-            let states = tree.root().members()?.len() / 2;
+            let states = checkpoint::members_in_progress(&tree)?.len();
             page.line("members", format!("{states} in progress"));
         }
         FileKind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),

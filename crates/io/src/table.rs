@@ -112,6 +112,23 @@ impl Table {
         self.column(name).and_then(|column| column.values.numbers())
     }
 
+    /// Returns the values of a row; none beyond the last row.
+    #[must_use]
+    pub fn row(&self, row: usize) -> Vec<Value> {
+        self.columns.iter().filter_map(|column| column.values.get(row)).collect()
+    }
+
+    /// Returns the table without its rows.
+    #[must_use]
+    pub fn emptied(&self) -> Self {
+        let empty = |column: &Column| Column { values: column.values.emptied(), ..column.clone() };
+        Self {
+            title: self.title.clone(),
+            remarks: self.remarks.clone(),
+            columns: self.columns.iter().map(empty).collect(),
+        }
+    }
+
     /// Appends a row with a value for each column, of its type.
     ///
     /// # Panics
@@ -137,6 +154,19 @@ impl Table {
             column.values.push_text(cell).map_err(|e| format!("{}: {e}", column.name))?;
         }
         Ok(())
+    }
+}
+
+impl Value {
+    /// Returns the value as it is written to CSV; floating-point numbers in the shortest form that keeps every bit.
+    #[must_use]
+    pub fn cell(&self) -> String {
+        match self {
+            Self::Text(text) => text.clone(),
+            Self::Count(count) => count.to_string(),
+            Self::Float(number) if number.is_nan() => "nan".into(),
+            Self::Float(number) => format!("{number:e}"),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ mod stars;
 mod stepped_elsewhere;
 pub(crate) mod steps;
 
-pub(crate) use changes::differing_section;
+pub(crate) use changes::{differing_section, first_difference};
 pub use cluster_plan::cluster_settings;
 pub(crate) use engine::several_devices;
 #[cfg(feature = "mpi")]

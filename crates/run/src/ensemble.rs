@@ -8,6 +8,7 @@
 mod blueprint;
 mod device_member;
 mod files;
+mod hashes;
 mod member;
 mod members;
 mod on_cores;
@@ -16,6 +17,7 @@ mod on_device;
 pub(crate) mod ranks;
 mod rows;
 mod summary;
+mod verify;
 mod work;
 
 pub use blueprint::{Blueprint, Written};
@@ -85,6 +87,8 @@ pub struct Ensemble {
     /// GPUs of this session: members come and go, and each is opened once.
     gpus: Vec<OpenAhead>,
     began: Instant,
+    /// What was not as it was written.
+    warnings: Vec<String>,
 }
 
 impl Ensemble {
@@ -105,15 +109,16 @@ impl Ensemble {
     pub fn resume(dir: &std::path::Path) -> Result<Self> {
         let blueprint = Blueprint::from_written(Written::read(dir)?)?;
         let tables = Tables::new(&blueprint.config, &blueprint.members);
-        let (directory, states) = Directory::resume(dir, &tables)?;
-        Ok(Self::new(blueprint, tables, directory, states))
+        let files::Resumed { directory, states, warnings } = Directory::resume(dir, &blueprint, &tables)?;
+        Ok(Self { warnings, ..Self::new(blueprint, tables, directory, states) })
     }
 
     fn new(blueprint: Blueprint, tables: Tables, directory: Directory, states: BTreeMap<u64, MemberState>) -> Self {
         let mut status = Status { members: blueprint.members.count(), ..Status::default() };
         directory.count(&mut status);
         let engine_choice = String::new();
-        Self { blueprint, tables, directory, states, status, engine_choice, gpus: Vec::new(), began: Instant::now() }
+        let (gpus, began, warnings) = (Vec::new(), Instant::now(), Vec::new());
+        Self { blueprint, tables, directory, states, status, engine_choice, gpus, began, warnings }
     }
 
     /// Returns the configuration and the members.
@@ -126,6 +131,12 @@ impl Ensemble {
     #[must_use]
     pub fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// Returns what was not as it was written when the ensemble was resumed, for people.
+    #[must_use]
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// Returns the number of members that were in progress when the ensemble was stopped.
@@ -172,6 +183,8 @@ impl Ensemble {
     ) -> Result<ExitReason> {
         // Each member is of one process.
         let (session, team) = (Session { team: None, ..options.session }, options.session.team);
+        // From here on the hashes are those of the rows that are there.
+        self.directory.save(&self.states)?;
         let todo = self.directory.missing(self.blueprint.members.count());
         let (began, limit) = (Instant::now(), options.wall_time);
         let aborted = AtomicBool::new(false);
@@ -192,15 +205,13 @@ impl Ensemble {
         let (sender, receiver) = mpsc::channel();
         let outcome = std::thread::scope(|scope| {
             let workers = start(scope, &work, (options.threads, devices, team), sender);
-            let outcome = workers.and_then(|()| {
-                collect(&work, &receiver, (&mut self.directory, &mut self.states, &mut self.status), observe)
-            });
+            let mut collector =
+                Collector { directory: &mut self.directory, states: &mut self.states, status: &mut self.status };
+            let outcome = workers.and_then(|()| collector.collect(&work, &receiver, observe));
             aborted.store(true, Ordering::Relaxed);
-            // Workers end at the next look at the flag; their states are kept where they can be.
+            // Workers end at the next look at the flag. What they still send is kept where it can be; the first error counts.
             while let Ok(message) = receiver.recv() {
-                if let Message::State(state) = message {
-                    self.states.insert(state.member, *state);
-                }
+                let _ = collector.take(message);
             }
             outcome
         });
@@ -276,51 +287,71 @@ fn start<'scope, 'env>(
     Ok(())
 }
 
-/// Takes what the workers send until they have ended.
-fn collect(
-    work: &Work<'_>,
-    receiver: &Receiver<Message>,
-    (directory, states, status): (&mut Directory, &mut BTreeMap<u64, MemberState>, &mut Status),
-    observe: &mut dyn FnMut(&Status),
-) -> Result<()> {
-    let mut shown = Instant::now();
-    let mut saved = false;
-    loop {
-        let message = receiver.recv_timeout(INTERVAL);
-        let ended = matches!(message, Err(RecvTimeoutError::Disconnected));
+/// Where what the workers send is kept.
+struct Collector<'a> {
+    directory: &'a mut Directory,
+    states: &'a mut BTreeMap<u64, MemberState>,
+    status: &'a mut Status,
+}
+
+impl Collector<'_> {
+    /// Takes what the workers send until they have ended.
+    fn collect(
+        &mut self,
+        work: &Work<'_>,
+        receiver: &Receiver<Message>,
+        observe: &mut dyn FnMut(&Status),
+    ) -> Result<()> {
+        let (mut shown, mut saved) = (Instant::now(), Instant::now());
+        let (mut has_states, mut has_rows) = (false, false);
+        loop {
+            let message = receiver.recv_timeout(INTERVAL);
+            let ended = matches!(message, Err(RecvTimeoutError::Disconnected));
+            if let Ok(message) = message {
+                has_states |= matches!(message, Message::State(_));
+                has_rows |= matches!(message, Message::Ended(_));
+                self.take(message)?;
+            }
+            if shown.elapsed() >= INTERVAL || ended {
+                shown = Instant::now();
+                self.directory.flush()?;
+                let is_due = has_states || (has_rows && saved.elapsed() >= work.checkpoint_interval);
+                if is_due && !work.is_stopping() {
+                    self.directory.sync()?;
+                    self.directory.save(self.states)?;
+                    (has_states, has_rows, saved) = (false, false, Instant::now());
+                }
+                let status = &mut *self.status;
+                (status.block_steps, status.done) = (work.block_steps(), status.ended as f64 + work.shares());
+                observe(status);
+            }
+            if ended {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Takes a message of a worker.
+    fn take(&mut self, message: Message) -> Result<()> {
         match message {
-            Ok(Message::Outputs(rows)) => rows.into_iter().for_each(|row| directory.push_output(row)),
-            Ok(Message::Ended(ended)) => {
-                states.remove(&ended.member);
-                status.ended += 1;
-                status.failed += u64::from(!ended.problem.is_empty());
+            Message::Outputs(rows) => rows.into_iter().for_each(|row| self.directory.push_output(row)),
+            Message::Ended(ended) => {
+                self.states.remove(&ended.member);
+                self.status.ended += 1;
+                self.status.failed += u64::from(!ended.problem.is_empty());
                 if ended.problem.is_empty() {
-                    status.energy_error = status.energy_error.max(ended.energy_error);
+                    self.status.energy_error = self.status.energy_error.max(ended.energy_error);
                 } else {
                     tracing::warn!("member {}: {}", ended.member, ended.problem);
                 }
-                directory.push_member(ended.row);
+                self.directory.push_member(ended.row);
             }
-            Ok(Message::State(state)) => {
-                states.insert(state.member, *state);
-                saved = true;
+            Message::State(state) => {
+                self.states.insert(state.member, *state);
             }
-            Ok(Message::Failed(error)) => return Err(error),
-            Err(_) => {}
+            Message::Failed(error) => return Err(error),
         }
-        if shown.elapsed() >= INTERVAL || ended {
-            shown = Instant::now();
-            directory.flush()?;
-            if std::mem::take(&mut saved) && !work.is_stopping() {
-                directory.sync()?;
-                directory.save(states)?;
-            }
-            (status.block_steps, status.done) = (work.block_steps(), status.ended as f64 + work.shares());
-            observe(status);
-        }
-        if ended {
-            return Ok(());
-        }
+        Ok(())
     }
 }
 

@@ -4,6 +4,7 @@ use super::run_directory::Page;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tisane::error::Result;
+use tisane_io::checkpoint;
 use tisane_io::directory::{CONFIG, IN_PROGRESS, MEMBERS, SERIES};
 use tisane_io::lock;
 use tisane_io::table::{self, Table, Values};
@@ -38,7 +39,7 @@ pub fn describe(dir: &Path) -> Result<String> {
         page.line("state", "finished: all members have ended");
         None
     } else {
-        let kept = dir.join(IN_PROGRESS).is_file();
+        let kept = checkpoint::count_members(&dir.join(IN_PROGRESS)).is_ok_and(|states| states > 0);
         page.line("state", "not finished: it was stopped or killed");
         let how = if kept { "goes on, with members in progress from their last states" } else { "goes on" };
         Some(format!("{resume}  {how}"))

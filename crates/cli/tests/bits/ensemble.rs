@@ -138,7 +138,7 @@ fn threads_stops_and_kills_change_no_row() {
     folder.tisane(&["resume", "limited", "--time-limit", "10ms"]).exits(3);
     folder.tisane(&["resume", "limited", "--threads", "2"]).exits(0);
     assert!(rows(&folder.path("limited")) == want, "stopped twice");
-    assert!(!folder.path("limited").join("in_progress.hdf5").exists(), "nothing is in progress");
+    folder.tisane(&["inspect", "limited/in_progress.hdf5"]).exits(0).says(&["0 in progress"]);
     for (how, pauses) in [("KILL", 5), ("TERM", 2)] {
         let output = format!("ended-by-{how}");
         let begin: Vec<&str> =
@@ -192,6 +192,18 @@ fn failures_of_members_are_reported_and_the_others_continue() {
     let problems = texts(&found, "problem");
     assert!(problems[0].is_empty() && problems[1].contains("dt_min"), "{problems:?}");
     folder.tisane(&["why", "e"]).exits(0).says(&["1 failed, 2 finished", "in the way of member 1", "dt_min"]);
+}
+
+#[test]
+fn whole_sections_may_differ() {
+    let folder = Folder::new(CONFIG);
+    let vary = "ensemble.vary={ integrator = [{ hermite4 = {} }, { multipoint = {} }] }";
+    let said = folder.tisane(&["run", "run.toml", "--set", vary, "--set", "ensemble.realisations=1"]).exits(0);
+    said.says(&["2 of 2 have ended: 2 finished"]);
+    let hashes = texts(&members(&folder.path("e")), "state_sha256");
+    assert_ne!(hashes[0], hashes[1]);
+    let wrong = vary.replace("integrator =", "integratro =");
+    folder.tisane(&["run", "run.toml", "--set", &wrong, "--overwrite"]).exits(2).says(&["integratro", "integrator"]);
 }
 
 #[test]

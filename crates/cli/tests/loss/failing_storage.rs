@@ -142,7 +142,11 @@ fn a_run_whose_first_files_do_not_fit_is_begun_anew() {
     ] {
         let folder = Folder::new(&seldom(SOFTENED));
         let inject = format!("{call}:error=ENOSPC");
-        strace::spoilt(&folder, (&inject, file), &RUN).exits(5).says(&[&plain(file), "No space left on device"]);
+        strace::spoilt(&folder, (&inject, file), &RUN).exits(5).says(&[
+            &plain(file),
+            "No space left on device",
+            "begin the run anew with `tisane run --overwrite`",
+        ]);
         folder.tisane(&[&RUN[..], &["--overwrite"]].concat()).exits(0);
         expected.assert_same(&Outcome::read(&folder.path("o")), file);
     }

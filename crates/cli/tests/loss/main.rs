@@ -4,6 +4,7 @@ mod audit;
 #[path = "../../../../tests/common/mod.rs"]
 mod common;
 mod configs;
+mod ensembles;
 mod failing_storage;
 #[path = "../../../../tests/common/faulty.rs"]
 mod faulty;

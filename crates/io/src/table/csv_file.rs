@@ -38,16 +38,10 @@ impl Table {
 }
 
 impl Values {
-    /// Returns the cell of a row as it is written to CSV; floating-point numbers in the shortest form that keeps every
-    /// bit.
+    /// Returns the cell of a row as it is written to CSV, as [`Value::cell`](super::Value::cell); empty beyond the last row.
     #[must_use]
     pub fn cell(&self, row: usize) -> String {
-        match self {
-            Self::Text(values) => values[row].clone(),
-            Self::Counts(values) => values[row].to_string(),
-            Self::Floats(values) if values[row].is_nan() => "nan".into(),
-            Self::Floats(values) => format!("{:e}", values[row]),
-        }
+        self.get(row).map_or_else(String::new, |value| value.cell())
     }
 }
 
@@ -190,8 +184,7 @@ fn described(path: &Path, names: &csv::StringRecord, table: &Table) -> Result<Ve
         let found = names.iter().collect::<Vec<_>>().join(",");
         return Err(Error::input(path, format!("expected the columns {}, found {found}", expected.join(","))));
     }
-    let empty = |column: &Column| Column { values: column.values.emptied(), ..column.clone() };
-    Ok(table.columns.iter().map(empty).collect())
+    Ok(table.emptied().columns)
 }
 
 /// Returns an empty column from its name in a header, with the unit in brackets: `time [Myr]`.

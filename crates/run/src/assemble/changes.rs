@@ -100,6 +100,12 @@ pub(crate) fn differing_section(one: &Config, other: &Config) -> Option<String> 
     keys.next().map(|key| key.split('.').next().unwrap_or_default().to_owned())
 }
 
+/// Returns the first setting in which two resolved configurations differ, with its value in each, for people.
+pub(crate) fn first_difference(one: &Config, other: &Config) -> Option<(String, String, String)> {
+    let text = |value: &Value| if value.is_null() { "none".to_owned() } else { value.to_string() };
+    differences(one, other).into_iter().next().map(|it| (it.key, text(&it.from), text(&it.to)))
+}
+
 fn compare(key: String, from: &Value, to: &Value, found: &mut Vec<Difference>) {
     let (Value::Object(before), Value::Object(after)) = (from, to) else {
         if from != to {

@@ -101,6 +101,13 @@ pub enum Variation {
     Rule(Rule),
 }
 
+impl Variation {
+    /// Returns true for a list of whole sections.
+    fn is_of_sections(&self) -> bool {
+        matches!(self, Self::List(values) if values.iter().all(toml::Value::is_table))
+    }
+}
+
 impl JsonSchema for Variation {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Variation".into()
@@ -272,7 +279,7 @@ impl Ensemble {
             let at = format!("ensemble.vary.{key}");
             if key.split('.').next() == Some("ensemble") || ["run.name", "output.directory"].contains(&key.as_str()) {
                 found.push(Problem::new(&*at, format!("{key} is common to all members")));
-            } else if !key.contains('.') || key.split('.').any(str::is_empty) {
+            } else if (!key.contains('.') && !variation.is_of_sections()) || key.split('.').any(str::is_empty) {
                 let help = "as in \"initial.plummer.seed\" = { from = 1, to = 100 }";
                 let problem = format!("expected a key as section.key in quotes, found \"{key}\"");
                 found.push(Problem::new(&*at, problem).with_help(help));

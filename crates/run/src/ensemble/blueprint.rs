@@ -36,6 +36,9 @@ pub struct Written {
     pub base: PathBuf,
     /// Files of the patterns, by key.
     pub files: Files,
+    /// SHA-256 of all of this but the version, in the file; ensembles of version 0.2 do not have it.
+    #[serde(default)]
+    pub sha256: Option<String>,
 }
 
 /// Number of members from which a GPU is chosen where the configuration leaves it to the program, and largest number of
@@ -59,6 +62,7 @@ impl Blueprint {
             // Of an empty path there is no absolute one.
             base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
             files,
+            sha256: None,
         };
         let mut blueprint = Self { config: loaded.config.clone(), members, written };
         if loaded.subsystems_of_cluster {

@@ -1,17 +1,21 @@
 //! Files of an ensemble.
 
 use super::blueprint::{Blueprint, Written};
+use super::hashes::Hashes;
 use super::rows::Tables;
+use super::verify::{Rows, verify};
 use super::{Status, member};
-use crate::config::Kept;
+use crate::assemble;
+use crate::config::{Config, Kept};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
-use tisane_io::checkpoint::{self, MemberState};
+use tisane_io::checkpoint::{self, MemberState, Signed};
+use tisane_io::checksum::Digest;
 use tisane_io::directory::{self, IN_PROGRESS, MEMBERS, SERIES};
 use tisane_io::regular_file;
-use tisane_io::table::{GrowingTable, Numbers, Table, Values};
+use tisane_io::table::{self, GrowingTable, Numbers, Table, Value, Values};
 
 /// File of the configuration as it was written, with what belongs to it.
 const WRITTEN: &str = directory::ENSEMBLE;
@@ -26,18 +30,38 @@ impl Written {
     /// Reads it from the directory of an ensemble.
     ///
     /// # Errors
-    /// [`Error::Input`] if it is not there or cannot be read.
+    /// [`Error::Input`] if it is not there, cannot be read, or was changed since it was written.
     pub fn read(dir: &Path) -> Result<Self> {
         let path = dir.join(WRITTEN);
         let text = regular_file::read_to_string(&path).map_err(|e| Error::input(&path, e))?;
-        serde_json::from_str(&text).map_err(|e| Error::input(&path, e))
+        let written: Self = serde_json::from_str(&text).map_err(|e| Error::input(&path, e))?;
+        if written.sha256.as_ref().is_some_and(|hash| *hash != written.digest().to_string()) {
+            return Err(changed(&path, "it is not what its sha256 says"));
+        }
+        Ok(written)
     }
 
     fn write(&self, dir: &Path) -> Result<()> {
         let path = dir.join(WRITTEN);
-        let text = serde_json::to_string_pretty(self).map_err(|e| Error::storage(&path, e))?;
+        let whole = Self { sha256: Some(self.digest().to_string()), ..self.clone() };
+        let text = serde_json::to_string_pretty(&whole).map_err(|e| Error::storage(&path, e))?;
         write_atomically(&path, |path| std::fs::write(path, format!("{text}\n")).map_err(|e| Error::storage(path, e)))
     }
+
+    /// Returns the SHA-256 of all that the members follow from.
+    fn digest(&self) -> Digest {
+        let Self { config, overrides, base, files, version: _, sha256: _ } = self;
+        // In quotes: where one part ends is part of the text.
+        Digest::of(format!("{config:?}{overrides:?}{base:?}{files:?}"))
+    }
+}
+
+/// Returns the error for a file of the configuration that was changed.
+fn changed(path: &Path, how: &str) -> Error {
+    Error::input(path, format!("this file was changed since the ensemble began: {how}")).with_help(
+        "restore it: an ensemble goes on with the members that it began with; other members are another ensemble, in a \
+         directory of its own",
+    )
 }
 
 /// Directory of an ensemble with its tables.
@@ -47,6 +71,17 @@ pub struct Directory {
     members: GrowingTable,
     series: Option<GrowingTable>,
     ended: BTreeSet<u64>,
+    configuration: Digest,
+    hashes: Hashes,
+}
+
+/// Directory of an ensemble that is resumed.
+pub(super) struct Resumed {
+    pub directory: Directory,
+    /// Members in progress.
+    pub states: BTreeMap<u64, MemberState>,
+    /// What was not as it was written.
+    pub warnings: Vec<String>,
 }
 
 impl Directory {
@@ -57,52 +92,66 @@ impl Directory {
         if keeps.is_some_and(|kept| kept != Kept::None) {
             directory::make_snapshots(dir)?;
         }
-        Self::open(dir, tables.members.clone(), tables.series.clone())
+        let tables = (tables.members.clone(), tables.series.clone());
+        Self::open(dir, tables, blueprint.written.digest(), Hashes::default())
     }
 
-    fn open(dir: &Path, members: Table, series: Option<Table>) -> Result<Self> {
+    fn open(
+        dir: &Path,
+        (members, series): (Table, Option<Table>),
+        configuration: Digest,
+        hashes: Hashes,
+    ) -> Result<Self> {
         let ended = counts(&members, "member").collect();
         let series = series.map(|table| GrowingTable::create(&dir.join(csv(SERIES)), table)).transpose()?;
         let members = GrowingTable::create(&dir.join(csv(MEMBERS)), members)?;
-        Ok(Self { path: dir.to_owned(), members, series, ended })
+        Ok(Self { path: dir.to_owned(), members, series, ended, configuration, hashes })
     }
 
     /// Reads the files of an ensemble that was stopped or killed. Rows of members that are neither at their end nor in
-    /// progress are left out, and those of members in progress after their state.
-    pub(super) fn resume(dir: &Path, tables: &Tables) -> Result<(Self, BTreeMap<u64, MemberState>)> {
+    /// progress are left out, and those of members in progress after their state; so are those that were changed.
+    pub(super) fn resume(dir: &Path, blueprint: &Blueprint, tables: &Tables) -> Result<Resumed> {
+        directory::check_folder(&dir.join(directory::SNAPSHOTS))?;
+        let mut warnings: Vec<String> = check_config(dir, blueprint)?.into_iter().collect();
+        let kept = dir.join(IN_PROGRESS);
+        let saved = if kept.is_file() { checkpoint::read_members(&kept) } else { Ok((Vec::new(), None)) };
+        let begin_anew = "without this file the members in progress begin anew, and those that have ended stay";
+        let (states, signed) = saved.map_err(|error| error.with_help(begin_anew))?;
+        let configuration = blueprint.written.digest();
+        if signed.as_ref().is_some_and(|signed| signed.configuration != configuration) {
+            return Err(changed(&dir.join(WRITTEN), &format!("{IN_PROGRESS} is of another configuration")));
+        }
         // A kill in its first moments leaves a directory without them.
         let read = |name: &str, columns: &Table| {
             let path = dir.join(csv(name));
-            if path.is_file() { GrowingTable::read(&path, columns) } else { Ok(columns.clone()) }
+            let found = if path.is_file() { GrowingTable::read(&path, columns) } else { Ok(columns.clone()) };
+            found.map_err(|error| error.with_help("without this row its member is computed again, to the same bits"))
         };
-        let mut members = read(MEMBERS, &tables.members)?;
-        let path = dir.join(IN_PROGRESS);
-        let states = if path.is_file() { checkpoint::read_members(&path) } else { Ok(Vec::new()) };
-        let begin_anew = "without this file the members in progress begin anew, and those that have ended stay";
-        let states = states.map_err(|error| error.with_help(begin_anew))?;
-        let mut states: BTreeMap<u64, MemberState> = states.into_iter().map(|state| (state.member, state)).collect();
-        let series = match &tables.series {
-            None => None,
-            Some(columns) => Some(read(SERIES, columns)?),
-        };
-        let mut ends: BTreeMap<u64, f64> = counts(&members, "member").zip(floats(&members, "time")).collect();
-        if let Some(series) = &series {
-            // After a power cut the series may lack what the table of the members has.
-            let last: BTreeMap<u64, f64> = counts(series, "member").zip(floats(series, "time")).collect();
-            let failed = failed_members(&members);
-            ends.retain(|member, time| failed.contains(member) || last.get(member).is_some_and(|last| last >= time));
+        let series = tables.series.as_ref().map(|columns| read(SERIES, columns)).transpose()?;
+        let rows = Rows::new(read(MEMBERS, &tables.members)?, series);
+        let there = rows.members.rows() > 0;
+        if signed.is_none() && (there || dir.join(hdf5(MEMBERS)).is_file()) {
+            warnings.push(match there {
+                true => format!(
+                    "{}: no hashes of the rows, as in ensembles of version 0.2: they are taken as they are",
+                    kept.display()
+                ),
+                false => format!("{}: no rows: all members are computed again", dir.join(csv(MEMBERS)).display()),
+            });
         }
-        let rows: Vec<u64> = counts(&members, "member").collect();
-        members.arrange(|row| ends.contains_key(&rows[row]), |row| row);
-        states.retain(|member, _| !ends.contains_key(member));
-        let series = series.map(|mut series| {
-            let rows: Vec<(u64, f64)> = counts(&series, "member").zip(floats(&series, "time")).collect();
-            let of_state =
-                |(member, time): &(u64, f64)| states.get(member).is_some_and(|state| *time <= state.run.time());
-            series.arrange(|row| ends.contains_key(&rows[row].0) || of_state(&rows[row]), |row| row);
-            series
-        });
-        Ok((Self::open(dir, members, series)?, states))
+        let twins = || {
+            let read = |name: &str, columns: &Table| {
+                let twin = table::read_hdf5(&dir.join(hdf5(name))).ok()?;
+                twin.contents().map(|(name, _)| name).eq(columns.names()).then_some(twin)
+            };
+            let series = tables.series.as_ref().map(|columns| read(SERIES, columns));
+            Some(Rows::new(read(MEMBERS, &tables.members)?, series.map_or(Some(None), |found| found.map(Some))?))
+        };
+        let states = states.into_iter().map(|state| (state.member, state)).collect();
+        let kept = verify(rows, twins, (states, signed.as_ref()), blueprint.members.count());
+        warnings.extend(kept.warnings);
+        let directory = Self::open(dir, (kept.members, kept.series), configuration, kept.hashes)?;
+        Ok(Resumed { directory, states: kept.states, warnings })
     }
 
     /// Returns the directory.
@@ -133,12 +182,14 @@ impl Directory {
         status.energy_error = errors.fold(0.0, |most, (_, error)| most.max(error));
     }
 
-    pub(super) fn push_member(&mut self, row: Vec<tisane_io::table::Value>) {
+    pub(super) fn push_member(&mut self, row: Vec<Value>) {
+        self.hashes.push_member(&row);
         self.members.push(row);
     }
 
-    pub(super) fn push_output(&mut self, row: Vec<tisane_io::table::Value>) {
+    pub(super) fn push_output(&mut self, row: Vec<Value>) {
         if let Some(series) = &mut self.series {
+            self.hashes.push_output(&row);
             series.push(row);
         }
     }
@@ -154,16 +205,11 @@ impl Directory {
         self.members.sync()
     }
 
-    /// Keeps the states of the members in progress.
+    /// Keeps the states of the members in progress, and the hashes of the rows of those that have ended. The rows must be
+    /// on the disk before.
     pub(super) fn save(&self, states: &BTreeMap<u64, MemberState>) -> Result<()> {
-        let path = self.path.join(IN_PROGRESS);
-        if states.is_empty() {
-            return match std::fs::remove_file(&path) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => Err(Error::storage(&path, e)),
-                _ => Ok(()),
-            };
-        }
-        checkpoint::write_members(&path, states.values())
+        let signed = Signed { configuration: self.configuration, ended: self.hashes.ended.clone() };
+        checkpoint::write_members(&self.path.join(IN_PROGRESS), states.values(), Some(&signed))
     }
 
     /// Writes the tables whole, in the order of members and time, as CSV and HDF5.
@@ -182,7 +228,7 @@ impl Directory {
         if let Some(series) = &series {
             series.write_hdf5(&self.path.join(hdf5(SERIES)))?;
         }
-        *self = Self::open(&self.path, members, series)?;
+        *self = Self::open(&self.path, (members, series), self.configuration, std::mem::take(&mut self.hashes))?;
         Ok(())
     }
 
@@ -197,6 +243,27 @@ impl Directory {
     }
 }
 
+/// Checks that the configuration in the directory is that of the ensemble. Writes it where it is missing, and returns a
+/// warning of that.
+fn check_config(dir: &Path, blueprint: &Blueprint) -> Result<Option<String>> {
+    let path = dir.join(directory::CONFIG);
+    if std::fs::symlink_metadata(&path).is_err() {
+        directory::write_config(dir, &blueprint.config.resolved_toml()?)?;
+        return Ok(Some(format!("{}: it was missing, and is written anew", path.display())));
+    }
+    let remedy = "an ensemble cannot be changed: begin another for other members, or remove this file, which is then \
+                  written anew";
+    let refused = |problem: String| Error::input(&path, problem).with_help(remedy);
+    let found = Config::from_file(&path, &[]).map_err(|error| refused(format!("it was changed: {error}")))?;
+    match assemble::first_difference(&blueprint.config, &found.config) {
+        None => Ok(None),
+        Some((key, ours, here)) => {
+            let problem = format!("it was changed: it has {key} = {here}, and the ensemble has {ours}");
+            Err(refused(problem))
+        }
+    }
+}
+
 fn csv(name: &str) -> String {
     format!("{name}.csv")
 }
@@ -206,7 +273,7 @@ fn hdf5(name: &str) -> String {
 }
 
 /// Returns the members that failed.
-fn failed_members(members: &Table) -> BTreeSet<u64> {
+pub(super) fn failed_members(members: &Table) -> BTreeSet<u64> {
     let Some(Values::Text(outcomes)) = members.column("outcome").map(|column| &column.values) else {
         return BTreeSet::new();
     };
@@ -217,7 +284,7 @@ fn failed_members(members: &Table) -> BTreeSet<u64> {
         .collect()
 }
 
-fn counts<'a>(table: &'a Table, name: &str) -> impl Iterator<Item = u64> + use<'a> {
+pub(super) fn counts<'a>(table: &'a Table, name: &str) -> impl Iterator<Item = u64> + use<'a> {
     match table.numbers(name) {
         Some(Numbers::Counts(counts)) => counts,
         _ => &[],

@@ -1,6 +1,7 @@
 //! A member of an ensemble while it is integrated.
 
 use super::blueprint::Blueprint;
+use super::hashes::link;
 use super::rows::{MemberRow, Tables};
 use crate::assemble::{self, Session, Setup};
 use crate::cluster::TimedSurvey;
@@ -156,10 +157,36 @@ impl Member {
         let MemberState { particles, run, .. } = state;
         self.seconds_before = run.wall_seconds;
         (self.system.particles, self.system.state) = (particles, run);
+        // States of version 0.2 count no outputs: they have those until their time.
+        if !self.has_begun() {
+            self.system.state.written.diagnostics_rows = self.outputs_until_now();
+        }
         self.system.engines.propagator.resume(&self.system.particles, self.system.state.now)
     }
 
-    /// Returns the state after the last block step.
+    /// Returns true if the first output was made: before it there is no state to go on from.
+    pub fn has_begun(&self) -> bool {
+        self.system.state.written.diagnostics_rows > 0
+    }
+
+    /// Returns the number of outputs from the start to the present moment, with that of the moment itself.
+    fn outputs_until_now(&self) -> u64 {
+        let now = self.system.state.now;
+        let periods = now.0 / TICKS_PER_DT_MAX;
+        let is_last = now >= self.plan.end && !periods.is_multiple_of(self.plan.every);
+        periods / self.plan.every + 1 + u64::from(is_last)
+    }
+
+    /// Returns true if the present moment is one at which the member is looked at.
+    pub fn is_at_look(&self) -> bool {
+        let now = self.system.state.now;
+        let periods = now.0 / TICKS_PER_DT_MAX;
+        let is_at = |every: u64| periods.is_multiple_of(every);
+        now >= self.plan.end
+            || (now.is_synchronised() && (is_at(self.plan.every) || self.plan.check_every.is_some_and(is_at)))
+    }
+
+    /// Returns the state after the last block step, and after the last output that was made.
     pub fn state(&self) -> MemberState {
         let run = tisane_io::checkpoint::RunState { wall_seconds: self.wall_seconds(), ..self.system.state };
         MemberState { member: self.number, particles: self.system.particles.clone(), run }
@@ -182,11 +209,11 @@ impl Member {
         next(self.plan.every).min(check).min(self.plan.end)
     }
 
-    /// Returns true if an output is due at the present moment, or there is a reason to stop.
+    /// Returns true if an output is due at the present moment and was not made yet, or there is a reason to stop.
     pub fn needs_output(&mut self) -> Result<bool> {
         let now = self.system.state.now;
         if now >= self.plan.end || (now.0 / TICKS_PER_DT_MAX).is_multiple_of(self.plan.every) {
-            return Ok(true);
+            return Ok(self.system.state.written.diagnostics_rows < self.outputs_until_now());
         }
         if self.plan.stop == StopAt::Dissolution {
             let field = self.system.field()?;
@@ -218,7 +245,18 @@ impl Member {
         self.output(&field, out)
     }
 
+    /// Makes an output. If it cannot be written, the state stays that before it: a session that goes on from there makes it.
     fn output(&mut self, field: &Field, out: &mut Outputs<'_>) -> Result<bool> {
+        let (before, rows) = (self.system.state, out.rows.len());
+        let ended = self.make_output(field, out);
+        if matches!(ended, Err(Error::Storage { .. })) {
+            self.system.state = before;
+            out.rows.truncate(rows);
+        }
+        ended
+    }
+
+    fn make_output(&mut self, field: &Field, out: &mut Outputs<'_>) -> Result<bool> {
         let (row, audit) = self.system.measure(field)?;
         let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
         let state = &mut self.system.state;
@@ -236,8 +274,12 @@ impl Member {
         let ends = self.has_ended();
         if self.plan.series {
             let cluster = survey.as_ref().map(TimedSurvey::row);
-            out.rows.push(out.tables.output(self.number, &row, cluster.as_ref(), &self.units.scale));
+            let cells = out.tables.output(self.number, &row, cluster.as_ref(), &self.units.scale);
+            let written = &mut self.system.state.written;
+            written.diagnostics_sha256 = Some(link(written.diagnostics_sha256, &cells));
+            out.rows.push(cells);
         }
+        self.system.state.written.diagnostics_rows += 1;
         if self.plan.snapshots == Kept::All || (ends && self.plan.snapshots == Kept::End) {
             self.write_snapshot(field, out.snapshots)?;
         }
@@ -317,7 +359,8 @@ impl Member {
             n: particles.len() as u64,
             time: state.time(),
             energy,
-            energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error * scale),
+            // Of the last output, which may be one of an earlier session.
+            energy_error: if self.has_begun() { state.references.relative_energy_error * scale } else { f64::NAN },
             max_energy_error: error(state.references.max_relative_energy_error * scale),
             angular_momentum_error: state.references.angular_momentum_error,
             acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),

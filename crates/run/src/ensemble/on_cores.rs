@@ -55,7 +55,9 @@ pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>
         // Asked to stop.
         Ok(false) => return false,
         Err(error @ Error::Storage { .. }) => {
-            let _ = sender.send(Message::State(Box::new(member.state())));
+            if member.has_begun() {
+                let _ = sender.send(Message::State(Box::new(member.state())));
+            }
             let _ = sender.send(Message::Failed(error));
             return false;
         }
@@ -90,7 +92,11 @@ impl Task<'_> {
     /// Integrates a member to its end. Returns false if it was stopped before; then its state was sent.
     fn finish(&mut self, member: &mut Member, state: Option<MemberState>) -> Result<bool> {
         let mut ended = match state {
-            Some(state) => member.resume(state).map(|()| false)?,
+            Some(state) => {
+                member.resume(state)?;
+                // A look that the state was kept before: its output could not be written.
+                member.is_at_look() && member.needs_output()? && self.output(member, Member::measure)?
+            }
             None => self.output(member, Member::start)?,
         };
         let (mut steps, mut saved) = (FIRST_STEPS, Instant::now());

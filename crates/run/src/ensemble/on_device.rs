@@ -53,11 +53,10 @@ pub(super) fn run(work: &Work<'_>, device: Device<'_>, sender: &Sender<Message>)
     let spent = Spent::default();
     let mut device = OnDevice { spent, device, work, sender, steppers, running, left };
     let mut saved = Instant::now();
-    loop {
-        if !work.is_stopping() {
-            device.fill()?;
-        }
-        if work.is_stopping() {
+    let mut outcome = Ok(());
+    while outcome.is_ok() && !work.is_stopping() {
+        outcome = device.fill();
+        if outcome.is_err() || work.is_stopping() {
             break;
         }
         if device.running.is_empty() {
@@ -67,15 +66,16 @@ pub(super) fn run(work: &Work<'_>, device: Device<'_>, sender: &Sender<Message>)
             }
             break;
         }
-        device.advance()?;
+        outcome = device.advance();
         if saved.elapsed() >= work.checkpoint_interval {
             device.send_states();
             saved = Instant::now();
         }
     }
+    // Also where an output could not be written.
     device.send_states();
     tracing::info!("device {}: {}", device.device.number, device.spent.describe());
-    Ok(())
+    outcome
 }
 
 /// Wall time of the parts of the work.
@@ -190,14 +190,17 @@ impl OnDevice<'_> {
         let new: Vec<Running> = new.into_iter().map(|(running, _)| running).collect();
         self.give_forces(&new)?;
         self.output(new, Member::start)?;
+        let mut at_look = Vec::new();
         for (mut running, state) in resumed {
             let Some(state) = state else { continue };
             match running.member.resume(state) {
+                // A look that the state was kept before: its output could not be written.
+                Ok(()) if running.member.is_at_look() => at_look.push(running),
                 Ok(()) => self.running.push(running),
                 Err(error) => self.end(&running.member.row(Some(error))),
             }
         }
-        Ok(())
+        self.look_at(at_look)
     }
 
     /// Lets the device compute the forces on all particles of members whose particles all stand at one moment.
@@ -325,119 +328,11 @@ impl OnDevice<'_> {
     }
 
     fn send_states(&mut self) {
-        for it in &self.running {
+        for it in self.running.iter().filter(|it| it.member.has_begun()) {
             let _ = self.sender.send(Message::State(Box::new(it.member.state())));
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::{Blueprint, Ensemble, ExitReason, Options};
-    use super::*;
-    use crate::assemble::{OnGpu, Session, force_engine};
-    use crate::config::{Config, Engine};
-    use std::path::Path;
-    use std::sync::atomic::AtomicBool;
-    use tisane::force::Forces;
-    use tisane::force::block_steps::{SystemSteps, Taken};
-    use tisane::integrator::{AnyIntegrator, Integrator, IntegratorSettings};
-    use tisane::particles::Particles;
-    use tisane::time::Clock;
-    use tisane_io::table::Table;
-
-    static NEVER: AtomicBool = AtomicBool::new(false);
-
-    const CONFIG: &str = "run = { name = 'e', t_end = 1 }\ninitial.plummer.n = 24\nsoftening.epsilon = 0.02\n\
-                          integrator.hermite4.dt_min = '2^-15'\noutput.interval = 0.25\nforce.precision = 'f64'\n\
-                          [ensemble]\nseries = true\nrealisations = 5\n\
-                          [ensemble.vary]\n'softening.epsilon' = [0.02, 0.05, 1e-9]\n";
-
-    /// Takes steps on the CPU, some at a time, and refuses some.
-    struct Stepper {
-        settings: IntegratorSettings,
-        at_once: u64,
-        asked: u64,
-    }
-
-    fn on_cpu(epsilon: f64, clock: Clock) -> Box<dyn tisane::force::ForceEngine> {
-        force_engine(None, Engine::Cpu, Precision::F64, epsilon, clock, OnGpu::default()).unwrap()
-    }
-
-    impl SystemStepper for Stepper {
-        fn forces(&mut self, systems: &[(&Particles, f64)]) -> Result<Vec<Forces>> {
-            let clock = Clock { start: 0.0, dt_max: 1.0 };
-            let of = |&(p, epsilon): &(&Particles, f64)| {
-                let mut at = p.clone();
-                at.time.fill(Default::default());
-                let (mut engine, mut found) = (on_cpu(epsilon, clock), Forces::default());
-                engine.load(&at)?;
-                let index: Vec<u32> = (0..p.len() as u32).collect();
-                let targets = tisane::force::Targets { index: &index, pos: &p.pos, vel: &p.vel };
-                engine.evaluate(Default::default(), targets, &mut found)?;
-                Ok(found)
-            };
-            systems.iter().map(of).collect()
-        }
-
-        fn take(&mut self, systems: &mut [SystemSteps<'_>], _: Option<&Pause>) -> Result<Vec<Taken>> {
-            let mut take = |it: &mut SystemSteps<'_>| {
-                self.asked += 1;
-                if self.asked.is_multiple_of(7) {
-                    return Ok(Taken { now: it.span.from, refused: 5, ..Taken::default() });
-                }
-                let AnyIntegrator::Forces(mut own) = self.settings.scheme().build(Precision::F64, it.clock) else {
-                    unreachable!("a Hermite scheme");
-                };
-                let mut engine = on_cpu(it.epsilon, it.clock);
-                own.resume(it.particles, it.span.from, &mut *engine)?;
-                let taken = Taken { now: it.span.from, ..Taken::default() };
-                // As on a device, no step is taken below the floor.
-                let is_below = it.particles.step.iter().any(|level| *level > it.rules.floor);
-                let most = if is_below { 0 } else { it.span.most.min(self.at_once) };
-                let done = own.advance(it.particles, &mut *engine, it.span.until, most)?;
-                if done.block_steps == 0 {
-                    return Ok(taken);
-                }
-                let (now, block_steps, particle_steps) = (done.now, done.block_steps, done.particle_steps);
-                Ok(Taken { now, block_steps, particle_steps, ..taken })
-            };
-            systems.iter_mut().map(&mut take).collect()
-        }
-    }
-
-    /// Runs the ensemble, on a number of devices or the cores; returns its tables without the wall time.
-    fn run(at_once: Option<u64>, devices: u32) -> String {
-        let dir = tempfile::tempdir().unwrap();
-        let loaded = Config::from_str("e", CONFIG, Path::new(""), &[]).unwrap();
-        let settings = loaded.config.integrator.clone();
-        let mut ensemble = Ensemble::create(Blueprint::new(&loaded, Path::new("")).unwrap(), dir.path()).unwrap();
-        let session = Session { engine: Some(Engine::Cpu), ..Session::default() };
-        let options = Options { session, threads: 2, wall_time: None, stop: &NEVER };
-        let open = |_, largest: usize| {
-            let made = || Box::new(Stepper { settings: settings.clone(), at_once: at_once.unwrap(), asked: 0 });
-            Ok((largest <= 32).then(|| made() as Box<dyn SystemStepper>))
-        };
-        let device = |number| Device { number, kind: EngineKind::Cpu, open: &open as &Open<'_> };
-        let devices: Vec<Device<'_>> = at_once.map_or(Vec::new(), |_| (0..devices).map(device).collect());
-        let mut shown = 0;
-        assert_eq!(ensemble.run_on(&options, &devices, &mut |_| shown += 1).unwrap(), ExitReason::Finished);
-        assert!(shown > 0 && (ensemble.status().done - 15.0).abs() < 1e-6, "{:?}", ensemble.status());
-        let summary = ensemble.conclude(ExitReason::Finished).unwrap();
-        let some = |how: &str| summary.outcomes.get(how).is_some_and(|count| *count >= 2);
-        assert!(some("finished") && some("failed"), "{:?}", summary.outcomes);
-        let columns = |table: &Table| {
-            let kept = table.columns.iter().filter(|column| column.name != "wall_seconds");
-            format!("{:?}", kept.collect::<Vec<_>>())
-        };
-        columns(ensemble.members()) + &columns(ensemble.series().unwrap())
-    }
-
-    #[test]
-    fn members_whose_steps_a_device_takes_are_those_of_the_cores() {
-        let want = run(None, 0);
-        for (at_once, devices) in [(1, 1), (9, 1), (u64::MAX, 1), (9, 2), (u64::MAX, 3)] {
-            assert!(run(Some(at_once), devices) == want, "{at_once} steps at a time on {devices} devices");
-        }
-    }
-}
+mod tests;

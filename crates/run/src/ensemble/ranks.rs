@@ -100,7 +100,7 @@ fn pack<'a>(states: impl Iterator<Item = &'a MemberState>) -> Result<Vec<u8>> {
     }
     let folder = tempfile::tempdir().map_err(|e| Error::storage(std::env::temp_dir(), e))?;
     let path = folder.path().join("states.hdf5");
-    checkpoint::write_members(&path, states)?;
+    checkpoint::write_members(&path, states, None)?;
     std::fs::read(&path).map_err(|e| Error::storage(&path, e))
 }
 
@@ -112,7 +112,7 @@ fn unpack(bytes: &[u8]) -> Result<Vec<MemberState>> {
     let folder = tempfile::tempdir().map_err(|e| Error::storage(std::env::temp_dir(), e))?;
     let path = folder.path().join("states.hdf5");
     std::fs::write(&path, bytes).map_err(|e| Error::storage(&path, e))?;
-    checkpoint::read_members(&path)
+    checkpoint::read_members(&path).map(|(states, _)| states)
 }
 
 /// Deals members of the work to the other ranks until all have ended or the work stops.

@@ -1,0 +1,268 @@
+//! Rows of an ensemble that is resumed, compared with the hashes that were kept with the states of its members.
+//!
+//! The rows of a member that are not those that were written are taken from the tables in HDF5 where these have them;
+//! otherwise the member is computed again, which gives the same bits. Rows that were written after the last states have no
+//! hash: they count where they are whole.
+
+use super::files::{counts, failed_members, floats};
+use super::hashes::{Hashes, link};
+use std::collections::{BTreeMap, BTreeSet};
+use tisane_io::checkpoint::{MemberState, Signed};
+use tisane_io::checksum::Digest;
+use tisane_io::table::{Table, Value};
+
+/// Most members that a message lists.
+const MOST_LISTED: usize = 8;
+
+/// Tables of an ensemble, and where the rows of each member stand in them.
+pub(super) struct Rows {
+    pub members: Table,
+    pub series: Option<Table>,
+    places: BTreeMap<u64, Places>,
+    failed: BTreeSet<u64>,
+    ends: Vec<f64>,
+    times: Vec<f64>,
+}
+
+/// Rows of one member, in the order of the files.
+#[derive(Clone, Default)]
+struct Places {
+    members: Vec<usize>,
+    series: Vec<usize>,
+    /// True if a row stands there twice, of which one is counted.
+    doubled: bool,
+}
+
+impl Rows {
+    pub fn new(members: Table, series: Option<Table>) -> Self {
+        let mut places = BTreeMap::<u64, Places>::new();
+        for (row, member) in counts(&members, "member").enumerate() {
+            places.entry(member).or_default().members.push(row);
+        }
+        for (row, member) in series.iter().flat_map(|series| counts(series, "member")).enumerate() {
+            places.entry(member).or_default().series.push(row);
+        }
+        let times: Vec<f64> = series.iter().flat_map(|series| floats(series, "time")).collect();
+        for of_member in places.values_mut() {
+            let Places { members: ends, series: outputs, doubled } = of_member;
+            *doubled |= drop_doubled(&members, ends);
+            if let Some(series) = &series
+                && !ascend(outputs, &times)
+            {
+                *doubled |= drop_doubled(series, outputs);
+            }
+        }
+        let (failed, ends) = (failed_members(&members), floats(&members, "time").collect());
+        Self { failed, ends, times, members, series, places }
+    }
+
+    fn of(&self, member: u64) -> Places {
+        self.places.get(&member).cloned().unwrap_or_default()
+    }
+
+    fn series_hash(&self, rows: &[usize]) -> Option<Digest> {
+        let series = self.series.as_ref()?;
+        rows.iter().fold(None, |before, row| Some(link(before, &series.row(*row))))
+    }
+
+    /// Returns the rows of a member that had ended, if they are those with a hash.
+    fn signed_end(&self, member: u64, hash: u64) -> Option<Places> {
+        let places = self.of(member);
+        let [end] = places.members[..] else { return None };
+        let found = link(self.series_hash(&places.series), &self.members.row(end));
+        (found.short() == hash).then_some(places)
+    }
+
+    /// Returns the rows of the series of a member in progress up to its state, if they are those that the state counts.
+    fn signed_series(&self, state: &MemberState) -> Option<Places> {
+        let mut places = self.of(state.member);
+        let (time, written) = (state.run.time(), &state.run.written);
+        places.series.retain(|row| self.times[*row] <= time);
+        // States of version 0.2 count nothing.
+        let is_signed = self.series.is_some() && written.diagnostics_rows > 0;
+        let same = places.series.len() as u64 == written.diagnostics_rows
+            && self.series_hash(&places.series) == written.diagnostics_sha256;
+        (!is_signed || same).then_some(places)
+    }
+
+    /// Returns true if the rows of a member that has ended are whole, as far as they tell by themselves.
+    fn is_whole(&self, member: u64, places: &Places) -> bool {
+        let [end] = places.members[..] else { return false };
+        let last = places.series.last().map(|row| self.times[*row]);
+        let reaches = self.failed.contains(&member) || last.is_some_and(|last| last >= self.ends[end]);
+        self.series.is_none() || (reaches && ascend(&places.series, &self.times))
+    }
+}
+
+/// Returns true if the times of rows ascend.
+fn ascend(rows: &[usize], times: &[f64]) -> bool {
+    rows.windows(2).all(|pair| times[pair[0]] < times[pair[1]])
+}
+
+/// Keeps one of the rows that are the same. Returns true if there were such.
+fn drop_doubled(table: &Table, rows: &mut Vec<usize>) -> bool {
+    let (before, mut seen) = (rows.len(), BTreeSet::new());
+    if before > 1 {
+        rows.retain(|row| seen.insert(table.row(*row).iter().map(Value::cell).collect::<Vec<_>>()));
+    }
+    rows.len() < before
+}
+
+/// What is kept of an ensemble.
+pub(super) struct Kept {
+    pub members: Table,
+    pub series: Option<Table>,
+    pub states: BTreeMap<u64, MemberState>,
+    pub hashes: Hashes,
+    pub warnings: Vec<String>,
+}
+
+/// Keeps the rows that were written: those of members that have ended, and those of members in progress up to their states.
+/// `twins` returns the tables in HDF5, if they can be read; `count` is the number of members.
+pub(super) fn verify(
+    rows: Rows,
+    twins: impl FnOnce() -> Option<Rows>,
+    (states, signed): (BTreeMap<u64, MemberState>, Option<&Signed>),
+    count: u64,
+) -> Kept {
+    let mut verifier = Verifier { rows, twins: None, states, found: Findings::default() };
+    let ended = signed.map(|signed| signed.ended.clone()).unwrap_or_default();
+    let all = verifier.rows.places.keys().chain(ended.keys()).chain(verifier.states.keys());
+    let all: BTreeSet<u64> = all.copied().collect();
+    let mut twins = Some(twins);
+    let mut keeps = BTreeMap::new();
+    for member in all {
+        if member >= count {
+            verifier.found.unknown.push(member);
+            verifier.states.remove(&member);
+            continue;
+        }
+        let hash = ended.get(&member).copied();
+        if let Some(places) = verifier.of_csv(member, hash) {
+            keeps.insert(member, (places, false));
+            continue;
+        }
+        if let Some(twins) = twins.take() {
+            verifier.twins = twins();
+        }
+        match verifier.of_twins(member, hash) {
+            Some(places) => {
+                keeps.insert(member, (places, true));
+                verifier.found.restored.push(member);
+            }
+            None => {
+                verifier.states.remove(&member);
+                verifier.found.anew.push(member);
+            }
+        }
+    }
+    verifier.keep(&keeps)
+}
+
+struct Verifier {
+    rows: Rows,
+    twins: Option<Rows>,
+    states: BTreeMap<u64, MemberState>,
+    found: Findings,
+}
+
+impl Verifier {
+    /// Returns the rows of a member that are kept: none of one that was not kept before; [`None`] if they are not those
+    /// that were written. A member that has ended has no state afterwards.
+    fn of_csv(&mut self, member: u64, hash: Option<u64>) -> Option<Places> {
+        let all = self.rows.of(member);
+        if let Some(hash) = hash {
+            let places = self.rows.signed_end(member, hash)?;
+            self.states.remove(&member);
+            self.found.doubled.extend(places.doubled.then_some(member));
+            return Some(places);
+        }
+        let of_state = match self.states.get(&member) {
+            Some(state) => Some(self.rows.signed_series(state)?),
+            None => None,
+        };
+        self.found.doubled.extend(all.doubled.then_some(member));
+        if self.rows.is_whole(member, &all) {
+            self.states.remove(&member);
+            return Some(all);
+        }
+        self.found.cut.extend((!all.members.is_empty()).then_some(member));
+        Some(Places { members: Vec::new(), ..of_state.unwrap_or_default() })
+    }
+
+    /// Returns the rows of a member in the tables in HDF5, if they are those that were written.
+    fn of_twins(&mut self, member: u64, hash: Option<u64>) -> Option<Places> {
+        let twins = self.twins.as_ref()?;
+        match (hash, self.states.get(&member)) {
+            (Some(hash), _) => {
+                let places = twins.signed_end(member, hash)?;
+                self.states.remove(&member);
+                Some(places)
+            }
+            (None, state) => twins.signed_series(state?).map(|places| Places { members: Vec::new(), ..places }),
+        }
+    }
+
+    /// Leaves the other rows out.
+    fn keep(self, keeps: &BTreeMap<u64, (Places, bool)>) -> Kept {
+        let Self { rows: Rows { mut members, mut series, .. }, twins, mut states, found } = self;
+        let (mut ends, mut outputs) =
+            (vec![false; members.rows()], vec![false; series.as_ref().map_or(0, Table::rows)]);
+        for (places, _) in keeps.values().filter(|(_, restored)| !restored) {
+            places.members.iter().for_each(|row| ends[*row] = true);
+            places.series.iter().for_each(|row| outputs[*row] = true);
+        }
+        members.arrange(|row| ends[row], |row| row);
+        if let Some(series) = &mut series {
+            series.arrange(|row| outputs[row], |row| row);
+        }
+        if let Some(twins) = &twins {
+            for (places, _) in keeps.values().filter(|(_, restored)| *restored) {
+                places.members.iter().for_each(|row| members.push(twins.members.row(*row)));
+                if let (Some(series), Some(twin)) = (&mut series, &twins.series) {
+                    places.series.iter().for_each(|row| series.push(twin.row(*row)));
+                }
+            }
+        }
+        let mut hashes = Hashes::default();
+        series.iter().for_each(|series| (0..series.rows()).for_each(|row| hashes.push_output(&series.row(row))));
+        (0..members.rows()).for_each(|row| hashes.push_member(&members.row(row)));
+        for (member, state) in &mut states {
+            state.run.written.diagnostics_sha256 = hashes.series.get(member).copied();
+        }
+        Kept { members, series, states, hashes, warnings: found.warnings() }
+    }
+}
+
+/// Members whose rows were not as they were written.
+#[derive(Default)]
+struct Findings {
+    doubled: Vec<u64>,
+    unknown: Vec<u64>,
+    cut: Vec<u64>,
+    restored: Vec<u64>,
+    anew: Vec<u64>,
+}
+
+impl Findings {
+    fn warnings(&self) -> Vec<String> {
+        let changed = "were changed, lost or doubled since they were written";
+        let all = [
+            (&self.doubled, "stood there twice: one of each was left out".to_owned()),
+            (&self.unknown, "are of members that this ensemble does not have: they were left out".to_owned()),
+            (&self.cut, "are not whole, as after a power cut: the members go on or begin anew".to_owned()),
+            (&self.restored, format!("{changed}: restored from the tables in HDF5")),
+            (&self.anew, format!("{changed}: the members are computed again, to the same bits")),
+        ];
+        let listed = |members: &[u64]| {
+            let mut listed: Vec<String> = members.iter().take(MOST_LISTED).map(u64::to_string).collect();
+            listed.extend((members.len() > MOST_LISTED).then(|| "…".to_owned()));
+            listed.join(", ")
+        };
+        let some = all.iter().filter(|(members, _)| !members.is_empty());
+        some.map(|(members, what)| {
+            format!("rows of {} of the members ({}) in its tables {what}", members.len(), listed(members))
+        })
+        .collect()
+    }
+}
