@@ -1,10 +1,16 @@
 //! The valid name that is nearest to a wrong one.
 
+/// Length in bytes from which a text is no misspelt name: comparing takes a time that grows with it.
+const LONGEST: usize = 256;
+
 /// Returns the valid name nearest to a misspelt one, if any is near: by a common beginning (`eps`) or by swapped,
 /// missing and wrong letters (`f46`). A single wrong letter counts as nearer than a longer name with the same letters, and
 /// of two names that are as near, to a hundredth, the one nearer in length is taken.
 #[must_use]
 pub fn nearest<'a>(found: &str, valid: &[&'a str]) -> Option<&'a str> {
+    if found.len() > LONGEST {
+        return None;
+    }
     let found = found.to_lowercase();
     let likeness = |name: &str| {
         let name = name.to_lowercase();

@@ -8,6 +8,7 @@ use super::source::LawSource;
 use super::syntax::{Expression, Function};
 use super::terms::Terms;
 use crate::error::nearest;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// What a name stands for, with its dimension.
@@ -27,26 +28,28 @@ const FIXED: [(&str, Quantity); 5] = [
     ("G", Quantity::Number(1.0, PairDimension::NONE)),
     ("pi", Quantity::Number(std::f64::consts::PI, PairDimension::NONE)),
 ];
+/// Most names that a message lists.
+const MOST_LISTED: usize = 32;
 /// Largest number of columns.
 const MOST_COLUMNS: usize = 256;
 
 /// Names of a law.
 pub(super) struct Symbols {
-    names: Vec<(String, Quantity)>,
+    names: HashMap<String, Quantity>,
 }
 
 impl Symbols {
     /// Collects the names of a law.
     pub fn new(source: &LawSource) -> Checked<Self> {
-        let mut names: Vec<_> = FIXED.iter().map(|(name, quantity)| ((*name).to_owned(), *quantity)).collect();
+        let mut names: HashMap<_, _> = FIXED.iter().map(|(name, quantity)| ((*name).to_owned(), *quantity)).collect();
         let whole = 0..source.formula.text().len();
         let mut add = |name: String, quantity| match valid(&name) {
             Err(problem) => Err(At::new(&whole, problem)),
-            Ok(()) if names.iter().any(|(there, _)| *there == name) => {
+            Ok(()) if names.contains_key(&name) => {
                 Err(At::new(&whole, format!("the name `{name}` has two meanings: give the other one another name")))
             }
             Ok(()) => {
-                names.push((name, quantity));
+                names.insert(name, quantity);
                 Ok(())
             }
         };
@@ -65,12 +68,14 @@ impl Symbols {
 
     /// Returns what a name stands for.
     pub fn find(&self, name: &str, span: &Range<usize>) -> Checked<Quantity> {
-        if let Some((_, quantity)) = self.names.iter().find(|(there, _)| there == name) {
+        if let Some(quantity) = self.names.get(name) {
             return Ok(*quantity);
         }
-        let names: Vec<&str> = self.names.iter().map(|(name, _)| name.as_str()).collect();
+        let mut names: Vec<&str> = self.names.keys().map(String::as_str).collect();
+        names.sort_unstable();
         let help = match nearest(name, &names) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
+            None if names.len() > MOST_LISTED => format!("there are {} others", names.len()),
             None => format!("there are {}", names.join(", ")),
         };
         Err(At::new(span, format!("unknown name `{name}`: {help}")))

@@ -39,6 +39,9 @@ pub fn analyze(args: &AnalyzeArgs, verbosity: Verbosity) -> Result<u8> {
     let paths = directory::snapshots(&args.dir)?;
     let output = args.output.clone().unwrap_or_else(|| args.dir.join(directory::ANALYSIS));
     check_output(&args.dir, &output)?;
+    if args.output.is_none() {
+        directory::check_folder(&output)?;
+    }
     let (first, left_out) = first_good(&paths)?;
     if let Some(missing) = directory::describe_missing(&paths).filter(|_| !verbosity.quiet) {
         say(&format!("{}: {missing}", args.dir.display()));

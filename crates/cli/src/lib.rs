@@ -377,7 +377,11 @@ fn print(text: &str) -> Result<u8> {
     use std::io::ErrorKind;
     let written = std::io::stdout().write_all(printable(text).as_bytes()).and_then(|()| std::io::stdout().flush());
     match written {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => Err(Error::storage("standard output", e)),
+        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
+            // The advice on files of a run is not for what is printed.
+            let help = Some("this was to be printed at the end: files that were written are whole");
+            Err(Error::Storage { path: "standard output".into(), problem: e.to_string(), help })
+        }
         _ => Ok(0),
     }
 }

@@ -4,12 +4,13 @@
 use super::Verbosity;
 use super::trace::{self, Trace, TraceFile};
 use indicatif::MultiProgress;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 use tisane::error::{Error, Result};
 use tisane_io::directory::LOG;
+use tisane_io::regular_file;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::prelude::*;
@@ -20,8 +21,7 @@ use tracing_subscriber::prelude::*;
 /// [`Error::Input`] if it cannot be opened.
 pub fn open(dir: &Path) -> Result<Log> {
     let path = dir.join(LOG);
-    let opened = OpenOptions::new().create(true).append(true).open(&path);
-    opened.map_err(|e| Error::input(&path, e)).map(|file| Log::new(path, file))
+    regular_file::append(&path).map_err(|e| Error::input(&path, e)).map(|file| Log::new(path, file))
 }
 
 /// Log of a run. Lines that cannot be written are lost with one warning: no run ends because of its log.

@@ -94,6 +94,9 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
         let (film, left_out) = Film::survey(&paths, settings, || bar.inc(1))?;
         bar.finish_and_clear();
         left_out.iter().for_each(|why| say(&format!("left out: {why}")));
+        if args.output.is_none() {
+            directory::check_folder(&folder)?;
+        }
         fs::create_dir_all(&folder).map_err(|e| Error::input(&folder, e))?;
         let lock = Lock::take(&folder)?;
         lock.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));

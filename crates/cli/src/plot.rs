@@ -4,7 +4,7 @@ use super::{LEFT_OUT, Verbosity, one_of, print, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::directory::PLOTS;
+use tisane_io::directory::{PLOTS, check_folder};
 use tisane_io::table;
 use tisane_plot::ensemble;
 use tisane_plot::run::{self, Gallery};
@@ -124,6 +124,9 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
             Some(folder) => folder.join(name),
             None => path.join(PLOTS).join(name),
         };
+        if args.output.is_none() {
+            check_folder(&path.join(PLOTS))?;
+        }
         let report = place(REPORT);
         if pages.iter().any(|other| other.report == report) {
             let problem = format!("another run would write {} too", report.display());
@@ -156,5 +159,8 @@ fn of_columns(args: &PlotArgs) -> Result<(PathBuf, Figure)> {
         None if first.is_dir() => first.join(PLOTS),
         None => first.parent().unwrap_or(Path::new("")).to_owned(),
     };
+    if args.output.is_none() && first.is_dir() {
+        check_folder(&folder)?;
+    }
     Ok((folder.join(figures::stem(&sources, &choice)), figure))
 }

@@ -21,7 +21,7 @@ use tisane_io::lock::Lock;
 use tisane_io::machine;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
-use tisane_run::config::{Config, Engine, Problem, Real};
+use tisane_run::config::{Config, Engine, Loaded, Problem, Real};
 use tisane_run::ensemble::is_ensemble;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_run::team::Team;
@@ -123,7 +123,7 @@ pub fn run(args: RunArgs, team: Option<&'static Team>, verbosity: Verbosity) -> 
     let (port, trace) = (args.session.port()?, args.session.trace()?);
     on_threads(args.session.threads_in(team, &loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let mut new = open(setup, session, args.overwrite, verbosity, trace)?;
+        let mut new = open(setup, session, args.overwrite, verbosity, trace).map_err(Error::before_first_checkpoint)?;
         args.session.limit(&mut new.simulation);
         let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
         let reason = new.run(verbosity)?;
@@ -183,7 +183,10 @@ pub(super) fn log_lock(lock: &Lock) {
 impl NewRun {
     /// Runs it from its start to its end.
     pub(super) fn run(&mut self, verbosity: Verbosity) -> Result<ExitReason> {
-        go(&mut self.simulation, &self.name, verbosity, &self.bars, |simulation, progress| simulation.start(progress))
+        go(&mut self.simulation, &self.name, verbosity, &self.bars, |simulation, progress| {
+            // The first checkpoint is the last of what it writes.
+            simulation.start(progress).map_err(Error::before_first_checkpoint)
+        })
     }
 }
 
@@ -205,6 +208,7 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
         }
         return ensemble::resume(&dir, engine, (&session, team), verbosity);
     }
+    check_resumable(&dir, &sets)?;
     let (port, trace) = (session.port()?, session.trace()?);
     let lock = Lock::take(&dir)?;
     if let Some(text) = &t_end {
@@ -248,6 +252,23 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
         })?;
         Ok(exit_code(reason))
     })
+}
+
+/// Refuses what cannot be gone on with, with the way: an ensemble that ended before it had a member, and another directory.
+fn check_resumable(dir: &Path, sets: &[String]) -> Result<()> {
+    if sets.iter().any(|set| set.split('=').next().is_some_and(|key| key.trim() == "output.directory")) {
+        let problem = "a run goes on in its own directory";
+        let help = "to have it elsewhere, move the directory, and resume it there";
+        return Err(Problem::new("output.directory", problem).with_help(help).into());
+    }
+    let config = dir.join(directory::CONFIG);
+    let is_of_members = |loaded: Loaded| loaded.config.ensemble.is_some();
+    if config.is_file() && Config::from_file(&config, &[]).is_ok_and(is_of_members) {
+        let problem = format!("an ensemble that ended before it had a member: there is no {}", directory::ENSEMBLE);
+        let help = "nothing is lost: begin it anew with `tisane run FILE --overwrite`";
+        return Err(Error::input(dir, problem).with_help(help));
+    }
+    Ok(())
 }
 
 /// Makes the folder of the snapshots where it is missing, and logs how many are missing in it: users move them away,

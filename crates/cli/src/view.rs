@@ -6,6 +6,7 @@ use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::machine;
+use tisane_run::ensemble::is_ensemble;
 use tisane_view::{Port, View};
 
 #[derive(Debug, Args)]
@@ -18,6 +19,11 @@ pub struct ViewArgs {
 }
 
 pub fn view(args: &ViewArgs) -> Result<u8> {
+    if is_ensemble(&args.dir) {
+        let dir = args.dir.display();
+        let help = format!("its members: tisane inspect {dir}; drawn: tisane plot {dir}");
+        return Err(Error::input(&args.dir, "this is an ensemble, and the view shows one run").with_help(help));
+    }
     let mut signals = Signals::new(stop::heeded())
         .map_err(|e| Error::input(&args.dir, format!("cannot listen to signals, which end the view: {e}")))?;
     let view = View::start(&args.dir, Port::open(args.port)?)?;

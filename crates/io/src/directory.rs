@@ -131,7 +131,8 @@ pub fn create(dir: &Path, config: &str, needed: u64, overwrite: bool) -> Result<
         remove_run(dir).map_err(|e| Error::input(dir, format!("cannot remove the old run: {e}")))?;
     }
     // Before the configuration: the log shows that a run wrote the directory.
-    fs::OpenOptions::new().create(true).append(true).open(dir.join(LOG)).map_err(cannot)?;
+    let log = dir.join(LOG);
+    regular_file::append(&log).map_err(|e| Error::input(&log, e))?;
     write_config(dir, config)?;
     Ok(lock)
 }
@@ -222,6 +223,7 @@ pub fn bytes(n: u64) -> String {
 
 /// Checks that the files of a run can be removed, by creating a temporary file in each of its directories.
 fn check_removable(dir: &Path) -> Result<()> {
+    check_folder(&dir.join(SNAPSHOTS))?;
     let folders = [dir.to_owned(), dir.join(SNAPSHOTS)].into_iter().chain(analysis(dir));
     for folder in folders.filter(|folder| folder.is_dir()) {
         tempfile::tempfile_in(&folder).map_err(|e| {
@@ -281,12 +283,29 @@ pub fn pictures(dir: &Path) -> Vec<PathBuf> {
     [PLOTS, MOVIE].map(|name| dir.join(name)).into_iter().filter(|folder| folder.is_dir()).collect()
 }
 
+/// Checks that a folder in the directory of a run is no link: files are written, and removed, in the directory itself.
+///
+/// # Errors
+/// [`Error::Input`] if it is a link.
+pub fn check_folder(folder: &Path) -> Result<()> {
+    if !fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
+        return Ok(());
+    }
+    let target = fs::read_link(folder).unwrap_or_default();
+    let problem =
+        format!("this is a link to {}: nothing is written, or removed, where a link leads to", target.display());
+    let help = "put a folder in its place; to write to another disk, give a directory there with --output, \
+                which may be a link";
+    Err(Error::input(folder, problem).with_help(help))
+}
+
 /// Creates the directory of the snapshots of a run, if it does not exist.
 ///
 /// # Errors
-/// [`Error::Storage`] if it cannot be created.
+/// [`Error::Storage`] if it cannot be created; [`Error::Input`] if it is a link.
 pub fn make_snapshots(dir: &Path) -> Result<()> {
     let folder = dir.join(SNAPSHOTS);
+    check_folder(&folder)?;
     make_directory(&folder).map_err(|e| Error::storage(&folder, e))
 }
 
@@ -296,6 +315,7 @@ pub fn make_snapshots(dir: &Path) -> Result<()> {
 /// [`Error::Storage`] if the directory cannot be read or a file cannot be removed.
 pub fn remove_snapshots(dir: &Path, first: u64) -> Result<()> {
     let folder = dir.join(SNAPSHOTS);
+    check_folder(&folder)?;
     if !folder.is_dir() {
         return Ok(());
     }

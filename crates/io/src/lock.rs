@@ -58,7 +58,10 @@ impl Lock {
             let attempt = file.try_lock();
             let text = text_of(&mut file);
             match attempt {
-                Ok(()) if same_file(&path, &file) => return Self::hold(path, file, text, None).map_err(cannot),
+                Ok(()) if same_file(&path, &file) => match has_other_names(&file) {
+                    true => fs::remove_file(&path).map_err(cannot)?,
+                    false => return Self::hold(path, file, text, None).map_err(cannot),
+                },
                 Err(TryLockError::WouldBlock) if same_file(&path, &file) => {
                     let state = owner_of_held_lock(&text);
                     let patience = if state == OwnerState::AtWork { WHILE_AT_WORK } else { WHILE_UNCLEAR };
@@ -73,6 +76,7 @@ impl Lock {
                     OwnerState::Stale if text.is_empty() && !is_new && began.elapsed() < WHILE_AT_WORK => {
                         std::thread::sleep(PAUSE);
                     }
+                    OwnerState::Stale if has_other_names(&file) => fs::remove_file(&path).map_err(cannot)?,
                     OwnerState::Stale => return Self::hold(path, file, text, Some(e.to_string())).map_err(cannot),
                     state => return Err(in_use_by(dir, &text, state)),
                 },
@@ -190,13 +194,9 @@ fn open_or_create(path: &Path) -> io::Result<(File, bool)> {
             Err(e) if e.kind() == ErrorKind::AlreadyExists => {}
             made => return made.map(|file| (file, true)),
         }
-        match options.open(path) {
+        match regular_file::open_to_write(path, &options) {
             // The owner has removed the file since the first attempt.
             Err(e) if e.kind() == ErrorKind::NotFound && fs::symlink_metadata(path).is_err() => {}
-            // Reading a pipe would never end.
-            Ok(file) if !file.metadata()?.is_file() => {
-                return Err(io::Error::new(ErrorKind::InvalidInput, "not a regular file"));
-            }
             found => return found.map(|file| (file, false)),
         }
     }
@@ -231,8 +231,13 @@ fn text_of(file: &mut File) -> String {
 
 /// Returns true if `path` names the open file.
 fn same_file(path: &Path, file: &File) -> bool {
-    let (Ok(there), Ok(ours)) = (fs::metadata(path), file.metadata()) else { return false };
+    let (Ok(there), Ok(ours)) = (fs::symlink_metadata(path), file.metadata()) else { return false };
     (there.dev(), there.ino()) == (ours.dev(), ours.ino())
+}
+
+/// Returns true if a file has other names too: they keep what it holds.
+fn has_other_names(file: &File) -> bool {
+    file.metadata().is_ok_and(|found| found.nlink() > 1)
 }
 
 /// State of the process that the text of a lock file names.
@@ -319,6 +324,23 @@ mod tests {
         drop(removed);
         assert!(in_use(&dir));
         drop(lock);
+    }
+
+    #[test]
+    fn no_file_elsewhere_is_written_to() {
+        let dir = tempfile::tempdir().unwrap();
+        let (own, path) = (dir.path().join("o"), dir.path().join("o").join(LOCK_FILE));
+        let precious = dir.path().join("precious");
+        fs::create_dir(&own).unwrap();
+        fs::write(&precious, "mine").unwrap();
+        std::os::unix::fs::symlink(&precious, &path).unwrap();
+        let refused = Lock::take(&own).unwrap_err();
+        assert!(refused.exit_code() == 2 && refused.to_string().contains("a link"), "{refused}");
+        fs::remove_file(&path).unwrap();
+        fs::hard_link(&precious, &path).unwrap();
+        drop(Lock::take(&own).unwrap());
+        assert_eq!(fs::read_to_string(&precious).unwrap(), "mine");
+        assert!(!path.exists());
     }
 
     fn here(id: u32) -> String {

@@ -11,7 +11,7 @@ use super::machine;
 use hdf5::Group;
 use serde::{Deserialize, Serialize};
 use std::sync::OnceLock;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use tisane::error::Result;
 
 /// Record of the program, machine and input that produced a file, sufficient to reproduce it. Text is empty if unknown
@@ -249,6 +249,9 @@ pub struct Build {
     pub features: &'static str,
 }
 
+/// Last second of the year 9999, from 1970 on.
+const LAST_SECOND: u64 = 253_402_300_799;
+
 static BUILD: OnceLock<Build> = OnceLock::new();
 
 /// Sets the build of the program. Called once at its start; files written before record an unknown build.
@@ -271,5 +274,32 @@ pub fn git_commit() -> &'static str {
 /// Returns the present time in UTC, as RFC 3339 text with a resolution of 1 s.
 #[must_use]
 pub fn now_utc() -> String {
-    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+    utc(SystemTime::now())
+}
+
+/// Returns a time as [`now_utc`]. A clock that stands before 1970 or after 9999 is taken as at the nearer end of these
+/// years, which is all that such a text can say.
+fn utc(time: SystemTime) -> String {
+    let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs().min(LAST_SECOND));
+    humantime::format_rfc3339_seconds(UNIX_EPOCH + Duration::from_secs(seconds)).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_clock_has_a_text() {
+        let after = |seconds: u64| UNIX_EPOCH + Duration::from_secs(seconds);
+        for (time, text) in [
+            (after(1_500_000_000), "2017-07-14T02:40:00Z"),
+            (UNIX_EPOCH - Duration::from_millis(1), "1970-01-01T00:00:00Z"),
+            (UNIX_EPOCH - Duration::from_secs(1 << 40), "1970-01-01T00:00:00Z"),
+            (after(LAST_SECOND), "9999-12-31T23:59:59Z"),
+            (after(LAST_SECOND + 1), "9999-12-31T23:59:59Z"),
+            (after(1 << 50), "9999-12-31T23:59:59Z"),
+        ] {
+            assert_eq!(utc(time), text);
+        }
+    }
 }

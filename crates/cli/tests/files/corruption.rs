@@ -2,7 +2,7 @@
 //! was written. A run then continues from its previous checkpoint and reports it. Nothing panics.
 
 use crate::program;
-use program::{Folder, stopped_twice, summary};
+use program::{Folder, SMALL, diagnostics, stopped_twice, summary};
 use rayon::prelude::*;
 use std::fmt::Debug;
 use std::fs::{self, File};
@@ -156,32 +156,106 @@ fn a_run_with_any_damaged_file_goes_on_to_the_same_state_or_says_which_file_is_w
     }
 }
 
-/// A changed digit leaves a CSV that reads well. The run does not hang on it, so it goes on; but not silently.
+/// What was changed is restored from the HDF5 file, which has the bytes that the checkpoint has a hash of.
 #[test]
-fn rows_of_a_journal_that_were_changed_are_told_when_a_run_goes_on() {
-    let (_, state) = stopped_twice();
-    for journal in [None, Some("diagnostics.csv"), Some("cluster.csv")] {
-        let (folder, _) = stopped_twice();
-        if let Some(name) = journal {
-            let path = folder.path(&format!("o/{name}"));
-            let mut bytes = fs::read(&path).unwrap();
-            let first_row = bytes.iter().position(|byte| *byte == b'\n').unwrap();
-            let digit = first_row + bytes[first_row..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
-            bytes[digit] += 1;
-            fs::write(&path, bytes).unwrap();
-        }
-        let said = folder.tisane(&["resume", "o"]).exits(0);
-        assert_eq!(said.err.contains("were modified since"), journal.is_some(), "{journal:?}: {}", said.err);
-        if let Some(name) = journal {
+fn rows_of_a_journal_that_were_changed_are_restored_when_a_run_goes_on() {
+    let (whole, state) = stopped_twice();
+    whole.tisane(&["resume", "o", "-q"]).exits(0);
+    for journal in ["diagnostics.csv", "cluster.csv"] {
+        for damage in [other_digit, letter, without_last_row, without_header, empty] {
+            let (folder, _) = stopped_twice();
+            let path = folder.path(&format!("o/{journal}"));
+            damage(&path);
+            let said = folder.tisane(&["resume", "o"]).exits(0);
+            said.says(&["WARN", journal, "was changed since this run wrote it: restored from"]);
             let log = fs::read_to_string(folder.path("o/run.log")).unwrap();
-            assert!(log.lines().any(|line| line.contains("WARN") && line.contains(name)), "{log}");
+            assert!(log.lines().any(|line| line.contains("WARN") && line.contains(journal)), "{log}");
+            assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state);
+            assert_eq!(diagnostics(&folder.path("o")), diagnostics(&whole.path("o")));
+            assert_eq!(fs::read(folder.path("o/cluster.csv")).unwrap(), fs::read(whole.path("o/cluster.csv")).unwrap());
+            let again = folder.tisane(&["resume", "o", "--t-end", "0.625"]).exits(0);
+            assert!(!again.err.contains("since this run wrote"), "{}", again.err);
         }
+    }
+}
+
+/// A kill leaves an HDF5 file with fewer rows: the last ones are taken from the CSV.
+#[test]
+fn rows_are_restored_from_both_files_after_a_kill() {
+    let folder = Folder::new(SMALL);
+    let run = ["run", "run.toml", "-q", "--output", "o", "--set", "run.t_end=0.25"];
+    folder.tisane(&run).exits(0);
+    let (older, twin, path) =
+        (folder.path("older"), folder.path("o/diagnostics.hdf5"), folder.path("o/diagnostics.csv"));
+    fs::copy(&twin, &older).unwrap();
+    folder.tisane(&["resume", "o", "-q", "--t-end", "0.5"]).exits(0);
+    let before = fs::read(&path).unwrap();
+    fs::copy(&older, &twin).unwrap();
+    other_digit(&path);
+    folder.tisane(&["resume", "o"]).exits(0).says(&["diagnostics.csv was changed", "restored from diagnostics.hdf5"]);
+    assert_eq!(fs::read(&path).unwrap(), before);
+    assert_eq!(diagnostics(&folder.path("o"))["time"].len(), 5);
+}
+
+/// Without the HDF5 file, rows that are still rows are kept, but not silently; others end the resume before anything is
+/// written.
+#[test]
+fn rows_that_cannot_be_restored_are_kept_or_refused() {
+    let (_, state) = stopped_twice();
+    for journal in ["diagnostics", "cluster"] {
+        for damage in [letter, without_last_row, without_header, empty] {
+            let (folder, _) = stopped_twice();
+            damage(&folder.path(&format!("o/{journal}.csv")));
+            fs::remove_file(folder.path(&format!("o/{journal}.hdf5"))).unwrap();
+            let kept = |folder: &Folder| {
+                let mut files = folder.files();
+                // The log tells of each attempt.
+                files.remove(&folder.path("o/run.log"));
+                files
+            };
+            let before = kept(&folder);
+            let said = folder.tisane(&["resume", "o"]).exits(2);
+            said.says(&[&format!("{journal}.csv"), "the checkpoint is intact, but this journal is not"]);
+            assert!(kept(&folder) == before, "{journal}");
+        }
+        let (folder, _) = stopped_twice();
+        other_digit(&folder.path(&format!("o/{journal}.csv")));
+        fs::remove_file(folder.path(&format!("o/{journal}.hdf5"))).unwrap();
+        folder.tisane(&["resume", "o"]).exits(0).says(&["WARN", journal, "were modified since"]);
         assert_eq!(summary(&folder.path("o"))["state_sha256"].to_string(), state);
         // What it has is what it goes on from.
-        folder.tisane(&["resume", "o", "--t-end", "0.625"]).exits(0).says(&["finished"]);
-        assert_eq!(
-            fs::read_to_string(folder.path("o/run.log")).unwrap().matches("were modified since").count(),
-            usize::from(journal.is_some())
-        );
+        let again = folder.tisane(&["resume", "o", "--t-end", "0.625"]).exits(0).says(&["finished"]);
+        assert!(!again.err.contains("since this run wrote"), "{}", again.err);
     }
+}
+
+/// Changes the first digit of the first row of which one is to be had.
+fn other_digit(path: &Path) {
+    in_first_row(path, |byte| byte + 1);
+}
+
+fn letter(path: &Path) {
+    in_first_row(path, |_| b't');
+}
+
+fn in_first_row(path: &Path, change: impl Fn(u8) -> u8) {
+    let mut bytes = fs::read(path).unwrap();
+    let first_row = bytes.iter().position(|byte| *byte == b'\n').unwrap();
+    let digit = first_row + bytes[first_row..].iter().position(|byte| (b'1'..=b'8').contains(byte)).unwrap();
+    bytes[digit] = change(bytes[digit]);
+    fs::write(path, bytes).unwrap();
+}
+
+fn without_last_row(path: &Path) {
+    let text = fs::read_to_string(path).unwrap();
+    fs::write(path, text.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n").unwrap();
+}
+
+fn without_header(path: &Path) {
+    let text = fs::read_to_string(path).unwrap();
+    fs::write(path, text.split_once('\n').unwrap().1).unwrap();
+}
+
+fn empty(path: &Path) {
+    fs::write(path, "").unwrap();
 }

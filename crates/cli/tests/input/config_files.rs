@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::program::{Folder, SMALL};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 use tisane::Error;
@@ -395,4 +396,13 @@ proptest! {
         prop_assert_eq!(loaded.config.softening.epsilon.get().to_bits(), epsilon.to_bits());
         assert_round_trip(&loaded);
     }
+}
+
+#[test]
+fn of_many_mistakes_some_are_told() {
+    let keys: String = (0..16_000).map(|key| format!("k{key} = 1\n")).collect();
+    let folder = Folder::new(&format!("{SMALL}{keys}"));
+    let said = folder.tisane(&["check", "run.toml"]).exits(2);
+    let said = said.says(&["unknown key `k0`", "unknown key `k19`", "and 15980 more mistakes"]);
+    assert!(!said.err.contains("unknown key `k20`") && said.err.len() < 20_000, "{} bytes", said.err.len());
 }

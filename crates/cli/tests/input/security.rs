@@ -4,6 +4,8 @@
 
 #[path = "security/claims.rs"]
 mod claims;
+#[path = "security/links.rs"]
+mod links;
 #[path = "security/paths.rs"]
 mod paths;
 #[path = "security/sources.rs"]

@@ -24,6 +24,9 @@ const CANNOT_LOCK: &str = "unable to lock file";
 const HELP: &str = "HDF5_USE_FILE_LOCKING in the environment asks HDF5 for file locks, which tisane does not need: \
                     unset it, or set it to FALSE";
 
+/// Message in place of one of HDF5 that says nothing.
+const NO_WORDS: &str = "HDF5 failed and does not say why: perhaps there is no memory left (ulimit -v)";
+
 /// Returns options to open a file by, with file locks off.
 fn without_locks() -> FileBuilder {
     let mut options = File::with_options();
@@ -75,7 +78,12 @@ fn refused_lock(message: &str) -> Option<String> {
 /// else all of `message`.
 fn quoted(message: &str) -> &str {
     let system = message.split_once("error message = '").and_then(|(_, rest)| rest.split_once('\''));
-    system.map_or(message, |(text, _)| text)
+    match system {
+        Some((text, _)) => text,
+        // What HDF5 says where it has no memory for the description of an error.
+        None if message == "unknown library error" => NO_WORDS,
+        None => message,
+    }
 }
 
 #[cfg(test)]
@@ -87,6 +95,7 @@ mod tests {
         let full = "H5Acreate2(): file write failed: errno = 28, error message = 'No space left on device', buf = 0x55";
         assert_eq!(quoted(full), "No space left on device");
         assert_eq!(quoted("something else"), "something else");
+        assert_eq!(quoted("unknown library error"), NO_WORDS);
     }
 
     #[test]

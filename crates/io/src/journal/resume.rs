@@ -6,9 +6,9 @@ use crate::checksum::Digest;
 use crate::fields::{ColumnSpec, JournalRow};
 use crate::file_units::FileUnits;
 use crate::regular_file;
-use crate::table::{self};
+use crate::table::{self, Table};
 use sha2::{Digest as _, Sha256};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, OpenOptions};
 use std::io::{BufRead, BufReader};
 use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
@@ -34,21 +34,21 @@ pub struct ResumableJournal<R> {
 #[derive(Debug)]
 enum RowSource {
     /// The CSV file, perhaps followed by rows after the checkpoint.
-    Csv(File),
-    /// Memory: there is no CSV, or none that the checkpoint knows.
-    Text(String),
+    Csv,
+    /// Memory, with what became of the CSV, if the checkpoint knows one.
+    Text(String, &'static str),
 }
 
 impl<R: JournalRow> ResumableJournal<R> {
     /// Checks the journal of a run whose checkpoint records `rows` rows with the hash `sha256`, if it has one. `known`
     /// says of optional columns whether the journal must have them; of those that it does not name, the journal goes on
-    /// with the ones in its file. If the CSV is missing, its rows are taken from the HDF5 file, provided that they give the
-    /// same bytes. Rows that were modified since are kept and logged as a warning: the state of the run does not depend
-    /// on them.
+    /// with the ones in its file. If the CSV is missing or damaged, its rows are taken from the HDF5 file, provided that they
+    /// give the bytes that the run wrote. Otherwise rows that were modified, and are rows still, are kept and logged as a
+    /// warning: the state of the run does not depend on them.
     ///
     /// # Errors
-    /// [`Error::Input`] if the journal is missing, has other columns or fewer rows; [`Error::Storage`] if it cannot be
-    /// written.
+    /// [`Error::Input`] if the journal is missing, is a link, has other columns, fewer rows or one that cannot be read, and
+    /// cannot be restored; [`Error::Storage`] if it cannot be written.
     pub fn check(
         dir: &Path,
         (rows, sha256): (u64, Option<Digest>),
@@ -56,35 +56,48 @@ impl<R: JournalRow> ResumableJournal<R> {
         known: &[(&str, bool)],
     ) -> Result<Self> {
         let path = dir.join(R::JOURNAL.csv());
-        if !path.exists() {
-            let (text, columns) = text_of_hdf5::<R>(&dir.join(R::JOURNAL.hdf5()), known, rows, sha256)
-                .map_err(|why| missing(&path, &why))?;
-            return Ok(Self::from_text(dir, text, (units, columns), rows));
+        let restored = || text_of_hdf5::<R>(&dir.join(R::JOURNAL.hdf5()), known, rows, sha256);
+        let of_text = |(text, columns), what| Self::from_text(dir, (text, what), (units, columns), rows);
+        if fs::symlink_metadata(&path).is_err() {
+            let restored = restored().map_err(|why| missing(&path, &why))?;
+            return Ok(of_text(restored, "was missing"));
         }
-        let columns = columns::<R>(known, Some(&names(&path)?.iter().collect::<Vec<_>>()));
-        let (length, hash) = first_rows(&path, rows, &header(&columns)).map_err(|e| e.with_help(advice(&path)))?;
-        if sha256.is_some_and(|written| written != Digest::from_hasher(hash.clone())) {
+        regular_file::open_to_write(&path, OpenOptions::new().append(true)).map_err(|e| Error::storage(&path, e))?;
+        let of_csv = || {
+            let columns = columns::<R>(known, Some(&names(&path)?.iter().collect::<Vec<_>>()));
+            first_rows(&path, rows, &header(&columns)).map(|(length, hash)| (length, hash, columns))
+        };
+        let found = of_csv();
+        let is_as_written = |hash: &Sha256| sha256.is_none_or(|written| written == Digest::from_hasher(hash.clone()));
+        if !found.as_ref().is_ok_and(|(_, hash, _)| is_as_written(hash))
+            && let Ok(restored) = restored()
+        {
+            return Ok(of_text(restored, "was changed since this run wrote it"));
+        }
+        let (length, hash, columns) = found.map_err(|e| e.with_help(advice(&path)))?;
+        if !is_as_written(&hash) {
+            check_rows(&path, rows, &columns, units).map_err(|e| e.with_help(advice(&path)))?;
             let path = path.display();
             tracing::warn!("{path}: the first {rows} rows were modified since this run wrote them");
         }
-        let csv = OpenOptions::new().append(true).open(&path).map_err(|e| Error::storage(&path, e))?;
-        Ok(Self {
-            found: RowSource::Csv(csv),
-            length,
-            hash,
-            ..Self::from_text(dir, String::new(), (units, columns), rows)
-        })
+        let empty = Self::from_text(dir, (String::new(), ""), (units, columns), rows);
+        Ok(Self { found: RowSource::Csv, length, hash, ..empty })
     }
 
     /// Returns a journal without rows, for a checkpoint of a version that had no such journal.
     pub fn empty(dir: &Path, units: &FileUnits) -> Self {
         let columns = columns::<R>(&[], None);
-        Self::from_text(dir, header(&columns), (units, columns), 0)
+        Self::from_text(dir, (header(&columns), ""), (units, columns), 0)
     }
 
-    fn from_text(dir: &Path, text: String, (units, columns): (&FileUnits, Vec<ColumnSpec>), rows: u64) -> Self {
+    fn from_text(
+        dir: &Path,
+        (text, what): (String, &'static str),
+        (units, columns): (&FileUnits, Vec<ColumnSpec>),
+        rows: u64,
+    ) -> Self {
         let (length, hash) = (text.len() as u64, Sha256::new_with_prefix(&text));
-        let found = RowSource::Text(text);
+        let found = RowSource::Text(text, what);
         Self { dir: dir.to_owned(), found, length, hash, rows, units: units.clone(), columns, row: PhantomData }
     }
 
@@ -96,17 +109,14 @@ impl<R: JournalRow> ResumableJournal<R> {
     pub fn resume(self) -> Result<JournalWriter<R>> {
         let path = self.dir.join(R::JOURNAL.csv());
         let failed = |e| Error::storage(&path, e);
-        let csv = match self.found {
-            RowSource::Csv(csv) => csv,
-            RowSource::Text(text) => {
-                write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(failed))?;
-                if self.rows > 0 {
-                    let (path, twin) = (path.display(), R::JOURNAL.hdf5());
-                    tracing::warn!("{path} was missing: restored from {twin}, with the same bytes");
-                }
-                OpenOptions::new().append(true).open(&path).map_err(failed)?
+        if let RowSource::Text(text, what) = self.found {
+            write_atomically(&path, |temporary| fs::write(temporary, &text).map_err(failed))?;
+            if self.rows > 0 {
+                let (path, twin) = (path.display(), R::JOURNAL.hdf5());
+                tracing::warn!("{path} {what}: restored from {twin}, with the same bytes");
             }
-        };
+        }
+        let csv = regular_file::append(&path).map_err(failed)?;
         csv.set_len(self.length).map_err(failed)?;
         Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.columns), self.rows))
     }
@@ -130,7 +140,8 @@ fn missing(path: &Path, why: &str) -> Error {
     )
 }
 
-/// Restores the CSV up to its first `rows` rows from the HDF5 file; returns it with its columns. Fails with the reason as
+/// Restores the CSV up to its first `rows` rows from the HDF5 file, and from the CSV where that has more rows; returns it
+/// with its columns. Fails with the reason as
 /// text.
 fn text_of_hdf5<R: JournalRow>(
     path: &Path,
@@ -143,16 +154,36 @@ fn text_of_hdf5<R: JournalRow>(
     };
     let name = path.file_name().unwrap_or_default().display();
     let table = table::read_hdf5(path).map_err(|e| format!("its rows cannot be restored from {name}: {e}"))?;
-    let values = |row| table.columns.iter().filter_map(|column| column.values.get(row)).collect::<Vec<_>>();
     let columns = columns::<R>(known, Some(&table.names().collect::<Vec<_>>()));
     let mut text = header(&columns);
-    for row in 0..table.rows().min(usize::try_from(rows).unwrap_or(usize::MAX)) {
-        text += &line(&values(row));
+    let wanted = usize::try_from(rows).unwrap_or(usize::MAX);
+    for row in 0..table.rows().min(wanted) {
+        text += &line(&table.row(row));
+    }
+    // After a kill the last rows are in the CSV alone.
+    if table.rows() < wanted
+        && let Ok(csv) = regular_file::read_to_string(&path.with_extension("csv"))
+    {
+        text.extend(csv.split_inclusive('\n').skip(1 + table.rows()).take(wanted - table.rows()));
     }
     if Digest::from_hasher(Sha256::new_with_prefix(&text)) == sha256 {
         return Ok((text, columns));
     }
     Err(format!("{name} does not have the {rows} rows that the run wrote: it has {}, or different ones", table.rows()))
+}
+
+/// Checks that the first rows of a journal are rows: the HDF5 file is made of them.
+fn check_rows(path: &Path, rows: u64, columns: &[ColumnSpec], units: &FileUnits) -> Result<()> {
+    let mut row = Table { columns: columns.iter().map(|spec| spec.column(&units.units)).collect(), ..Table::default() };
+    let journal = regular_file::open(path).map_err(|e| Error::input(path, e))?;
+    let mut journal = csv::Reader::from_reader(journal);
+    let rows = usize::try_from(rows).unwrap_or(usize::MAX);
+    for (line, record) in (2u64..).zip(journal.records().take(rows)) {
+        let wrong = |e: &dyn std::fmt::Display| Error::input(path, format!("line {line}: {e}"));
+        row.push_row(&record.map_err(|e| wrong(&e))?).map_err(|e| wrong(&e))?;
+        row.columns.iter_mut().for_each(|column| column.values.clear());
+    }
+    Ok(())
 }
 
 /// Returns the names of the columns, as far as they are text.

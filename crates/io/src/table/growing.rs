@@ -2,7 +2,8 @@
 
 use super::csv_file::read_rows_of;
 use super::{Table, Value};
-use std::fs::{File, OpenOptions};
+use crate::regular_file;
+use std::fs::File;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
@@ -24,7 +25,7 @@ impl GrowingTable {
     /// [`Error::Storage`] if it cannot be written.
     pub fn create(path: &Path, table: Table) -> Result<Self> {
         table.write_csv(path)?;
-        let file = OpenOptions::new().append(true).open(path).map_err(|e| Error::storage(path, e))?;
+        let file = regular_file::append(path).map_err(|e| Error::storage(path, e))?;
         Ok(Self { path: path.to_owned(), file, written: table.rows(), table })
     }
 
@@ -87,6 +88,7 @@ impl GrowingTable {
 mod tests {
     use super::*;
     use crate::table::{Column, ColumnKind, Values};
+    use std::fs::OpenOptions;
 
     fn columns() -> Table {
         let column = |name: &str, kind| Column::new(name, "", "of a test", Values::empty(kind));

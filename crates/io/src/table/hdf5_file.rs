@@ -17,6 +17,9 @@ const TABLE: &str = "Table";
 const REMARKS: &str = "Remarks";
 /// Maximum length of text in a cell, in bytes.
 const LONGEST: usize = 256;
+/// Number of rows of text that are written at a time, and most rows of a chunk of them. Blocks of 128 KiB and more would come
+/// from the system each time, and the memory of a long run would rise and fall with them.
+const TEXT_ROWS: usize = 256;
 
 /// Text in a cell. Of fixed length, because text of variable length crashes some readers.
 type TextCell = FixedUnicode<LONGEST>;
@@ -61,7 +64,7 @@ pub(crate) fn new_dataset(
     match kind {
         ColumnKind::Float => hdf::new_dataset::<f64>(group, name, (rows, 1), chunk),
         ColumnKind::Count => hdf::new_dataset::<u64>(group, name, (rows, 1), chunk),
-        ColumnKind::Text => hdf::new_dataset::<TextCell>(group, name, (rows, 1), chunk),
+        ColumnKind::Text => hdf::new_dataset::<TextCell>(group, name, (rows, 1), chunk.min(TEXT_ROWS)),
     }
 }
 
@@ -71,7 +74,12 @@ pub(crate) fn write_rows(dataset: &Dataset, first: usize, values: &Values) -> H5
     match values {
         Values::Floats(values) => dataset.write_slice(values.as_slice(), first..next)?,
         Values::Counts(values) => dataset.write_slice(values.as_slice(), first..next)?,
-        Values::Text(values) => dataset.write_slice(cells(values)?.as_slice(), first..next)?,
+        Values::Text(values) => {
+            for (number, values) in values.chunks(TEXT_ROWS).enumerate() {
+                let start = first + number * TEXT_ROWS;
+                dataset.write_slice(cells(values)?.as_slice(), start..start + values.len())?;
+            }
+        }
     }
     Ok(next)
 }

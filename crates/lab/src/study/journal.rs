@@ -4,12 +4,12 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::lock::{self, Lock};
-use tisane_io::{machine, provenance};
+use tisane_io::{machine, provenance, regular_file};
 
 /// Name of the journal in the directory of a study.
 pub const JOURNAL: &str = "points.jsonl";
@@ -156,7 +156,7 @@ where
         let cannot = |e: std::io::Error| Error::input(dir, format!("cannot be used for a study: {e}"));
         fs::create_dir_all(dir).map_err(cannot)?;
         let lock = Lock::take(dir)?;
-        let file = OpenOptions::new().create(true).read(true).append(true).open(&path).map_err(cannot)?;
+        let file = regular_file::append(&path).map_err(|e| Error::input(&path, e))?;
         if afresh {
             file.set_len(0).map_err(cannot)?;
         }

@@ -45,6 +45,7 @@ pub struct Resumed {
 /// [`Error::Input`] if there is no intact checkpoint, it belongs to another run, or cannot be continued with such
 /// settings; [`Error::Config`].
 pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resumed> {
+    directory::check_folder(&dir.join(directory::SNAPSHOTS))?;
     let (checkpoint, warning) = checkpoint::read_newest(dir)?;
     let taken = if warning.is_some() { checkpoint::PREVIOUS } else { checkpoint::NEWEST };
     let (loaded, changes) = changed(dir, (taken, &checkpoint), sets)?;

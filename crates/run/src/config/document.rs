@@ -14,6 +14,9 @@ use tisane::law::Mistake;
 /// Largest number of keys in the path of an override: more than any setting has, few enough for recursion.
 const MAX_DEPTH: usize = 8;
 
+/// Most mistakes that are told of one configuration.
+const MOST_PROBLEMS: usize = 20;
+
 /// Location of a setting.
 #[derive(Clone, Debug)]
 enum Place {
@@ -243,10 +246,13 @@ impl Document {
     }
 
     /// Returns problems (at least one) as one error with their locations: that of the first in the text, then the
-    /// others.
+    /// others, up to a number of them.
     pub(super) fn locate(&self, mut problems: Vec<Problem>) -> Box<ConfigError> {
-        problems.sort_by_key(|problem| self.order(problem));
-        let mut found = problems.into_iter().map(|problem| self.locate_one(problem));
+        problems.sort_by_cached_key(|problem| self.order(problem));
+        let left_out = problems.len().saturating_sub(MOST_PROBLEMS);
+        problems.truncate(MOST_PROBLEMS);
+        let more = (left_out > 0).then(|| Problem::new("", format!("and {left_out} more mistakes like these")).into());
+        let mut found = problems.into_iter().map(|problem| self.locate_one(problem)).chain(more);
         let first = found.next().unwrap_or_else(|| Problem::new("", "the configuration is wrong").into());
         Box::new(ConfigError { others: found.collect(), ..first })
     }
