@@ -29,8 +29,9 @@ use tisane::error::{Error, Result};
 /// Pause between two rewrites of the HDF5 file, in durations of the last rewrite: rewriting takes at most 0.5 % of the
 /// run.
 const PAUSE_PER_COST: u32 = 200;
-/// Number of rows that a rewrite holds in memory at a time, and of the rows of an HDF5 chunk.
-const BLOCK_ROWS: usize = 4096;
+/// Number of rows that a rewrite holds in memory at a time, and of the rows of an HDF5 chunk. A journal that has fewer takes
+/// more memory with each row: few, so that this ends early in a long run.
+const BLOCK_ROWS: usize = 1024;
 
 /// Writer of a journal of a running simulation.
 #[derive(Debug)]

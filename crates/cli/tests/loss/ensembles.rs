@@ -159,7 +159,9 @@ fn damaged_rows_are_restored_or_computed_again() {
             copy_folder(&folder.path("half"), &folder.path("o"));
             if killed {
                 // A process that is killed has not written the tables in HDF5.
-                ["members.hdf5", "series.hdf5"].map(|name| fs::remove_file(folder.path("o").join(name)).expect(name));
+                for name in ["members.hdf5", "series.hdf5"] {
+                    fs::remove_file(folder.path("o").join(name)).expect(name);
+                }
             }
             damage(&folder);
             let after = folder.tisane(&["resume", "o", "--threads", "1"]).exits(0).says(&["WARN", said]);

@@ -359,6 +359,8 @@ fn a_run_that_goes_on_and_is_killed_does_not_say_that_it_finished() {
     let csv = output.join("diagnostics.csv");
     let whole = fs::read(&csv).unwrap();
     fs::write(&csv, &whole[..whole.len() / 2]).unwrap();
+    // From it the rows would be restored.
+    fs::remove_file(output.join("diagnostics.hdf5")).unwrap();
     folder.tisane(&["resume", "o", "-q"]).exits(2);
     assert_eq!(exit_reason(), "time-limit");
 }

@@ -112,7 +112,6 @@ impl Directory {
     /// progress are left out, and those of members in progress after their state; so are those that were changed.
     pub(super) fn resume(dir: &Path, blueprint: &Blueprint, tables: &Tables) -> Result<Resumed> {
         directory::check_folder(&dir.join(directory::SNAPSHOTS))?;
-        let mut warnings: Vec<String> = check_config(dir, blueprint)?.into_iter().collect();
         let kept = dir.join(IN_PROGRESS);
         let saved = if kept.is_file() { checkpoint::read_members(&kept) } else { Ok((Vec::new(), None)) };
         let begin_anew = "without this file the members in progress begin anew, and those that have ended stay";
@@ -121,6 +120,7 @@ impl Directory {
         if signed.as_ref().is_some_and(|signed| signed.configuration != configuration) {
             return Err(changed(&dir.join(WRITTEN), &format!("{IN_PROGRESS} is of another configuration")));
         }
+        let mut warnings: Vec<String> = check_config(dir, blueprint)?.into_iter().collect();
         // A kill in its first moments leaves a directory without them.
         let read = |name: &str, columns: &Table| {
             let path = dir.join(csv(name));

@@ -359,7 +359,8 @@ impl Member {
             n: particles.len() as u64,
             time: state.time(),
             energy,
-            energy_error: measured.map_or(f64::NAN, |(row, _)| row.relative_energy_error * scale),
+            // Of the last output, which may be one of an earlier session.
+            energy_error: if self.has_begun() { state.references.relative_energy_error * scale } else { f64::NAN },
             max_energy_error: error(state.references.max_relative_energy_error * scale),
             angular_momentum_error: state.references.angular_momentum_error,
             acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),
