@@ -355,7 +355,7 @@ fn coupled<I: Integrator<Evaluation = Forces> + 'static>(
 /// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
 pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
     let auditor = Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY };
-    Engines { kind: EngineKind::Cpu, propagator, auditor: Some(auditor), law: None }
+    Engines { kind: EngineKind::Cpu, propagator, auditor: Some(auditor), law: None, epsilon: 0.0 }
 }
 
 /// Threads and engines of a session of a run, by the session's number.

@@ -276,7 +276,7 @@ fn without_an_energy_error_there_is_no_advice() {
     folder.write("one.csv", "m,x,y,z,vx,vy,vz\n1,0,0,0,1,0,0\n");
     for goal in [["--energy-error", "1e-6"], ["--time", "1h"]] {
         let said = folder.tisane(&[&["advise", "run.toml", "--budget", "1min"][..], &goal].concat()).exits(2);
-        said.says(&["the energy error is not measured", "exactly 0", "compare runs with two accuracies"]);
+        let said = said.says(&["the energy error is not measured", "exactly 0", "compare runs with two accuracies"]);
         assert!(!said.out.contains("recommended"), "{}", said.out);
     }
 }
