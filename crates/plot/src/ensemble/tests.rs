@@ -1,6 +1,7 @@
 //! Figures of small ensembles made here.
 
 use super::*;
+use crate::Series;
 use crate::{Mark, Scale, Theme};
 use tisane_io::table::{Column, Values};
 

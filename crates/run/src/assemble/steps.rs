@@ -12,7 +12,7 @@ use tisane::force::cpu;
 use tisane::force::precision::Precision;
 use tisane::force::{Forces, Targets};
 use tisane::particles::Particles;
-use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, MAX_DT_MAX_STEPS, Time};
+use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, Time};
 use tisane::units::{Dimension, Scale, digits, twelve_digits};
 
 /// Longest steps in a crossing time, as in Hénon units: 2 √2 over 1/8.
@@ -212,6 +212,7 @@ fn interval(dt_max: f64, span: Option<f64>) -> f64 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use tisane::time::MAX_DT_MAX_STEPS;
 
     #[test]
     fn steps_are_round_and_divide_the_run() {
