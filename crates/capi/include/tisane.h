@@ -72,7 +72,7 @@ typedef struct tisane_measured {
   double external_potential_energy;
   // Total energy.
   double energy;
-  // (E - E0) / |E0|, where E0 is the energy at the start and what the program's own changes added to it.
+  // Energy error since the start, as relative_energy_error of a run; what the program's own changes added is no error.
   double energy_error;
   // Momentum.
   double momentum[3];

@@ -8,6 +8,7 @@ mod gpu;
 mod initial;
 mod law;
 mod lifetimes;
+mod memory;
 mod part;
 mod particle_file;
 mod potentials;
@@ -30,6 +31,7 @@ pub use engine::{
 };
 pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub(crate) use gpu::{OpenAhead, open_ahead};
+pub use memory::MEMORY_PER_PARTICLE;
 pub(crate) use potentials::potentials;
 pub use potentials::{MOST_SUMMED, SAMPLE, potential_energy, sample};
 pub use reproduce::{Reproduction, reproduction};
@@ -65,9 +67,6 @@ use tisane::units::Scale;
 use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
-
-/// Memory of a run for each particle, in bytes: host columns, sources of the engine, a block, an output.
-pub const MEMORY_PER_PARTICLE: u64 = 400;
 
 /// Particles, clock and units of a configuration, ready to be inspected or run.
 #[derive(Clone)]
@@ -180,7 +179,7 @@ impl Setup {
 /// [`Error::Config`] and [`Error::Input`]; nothing is written.
 pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     ensemble::refuse(&loaded)?;
-    check_memory(&loaded)?;
+    memory::check(&loaded)?;
     let (state, warnings) = initial_state(&loaded)?;
     let adds = loaded.settle_subsystems(&state.particles.mass)?;
     let mut setup = set_up(loaded, state, warnings, true)?;
@@ -265,33 +264,6 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         law,
         estimates,
     })
-}
-
-/// Refuses a sampled model that this machine cannot hold, before an allocation fails.
-fn check_memory(loaded: &Loaded) -> Result<()> {
-    match loaded.config.initial.sampled() {
-        Some((Some(n), key, _)) => check_memory_for(loaded, n, key),
-        _ => Ok(()),
-    }
-}
-
-/// Refuses `n` particles, which the setting `key` asks for, if this machine cannot hold them.
-fn check_memory_for(loaded: &Loaded, n: u64, key: String) -> Result<()> {
-    let needed = n.saturating_mul(MEMORY_PER_PARTICLE);
-    match memory_of_this_machine("MemTotal") {
-        Some(total) if needed > total => {
-            let problem = format!("{n} particles take {needed} bytes of memory, and this machine has {total}");
-            Err(loaded.explain(Problem::new(key, problem)))
-        }
-        _ => Ok(()),
-    }
-}
-
-/// Returns a line of `/proc/meminfo`, `MemTotal` or `MemAvailable`, in bytes; [`None`] where it cannot be read.
-fn memory_of_this_machine(which: &str) -> Option<u64> {
-    let about = std::fs::read_to_string("/proc/meminfo").ok()?;
-    let line = about.lines().find_map(|line| line.strip_prefix(which)?.strip_prefix(':'))?;
-    line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok()?.checked_mul(1024)
 }
 
 /// Checks particles in internal units that a program has changed.

@@ -2,7 +2,7 @@
 
 use super::engine::Session;
 #[cfg(feature = "cuda")]
-use super::memory_of_this_machine;
+use super::memory;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
 use crate::config::{Config, DeviceSet};
@@ -195,7 +195,7 @@ fn cuda_engine(
     let mut engine = engine.map_err(at_start)?;
     if on.room_for > 0 {
         let pinned = MemoryPlan::new(precision, on.room_for).pinned() as u64;
-        if let Some(there) = memory_of_this_machine("MemAvailable").filter(|there| pinned > *there) {
+        if let Some(there) = memory::of_this_machine("MemAvailable").filter(|there| pinned > *there) {
             let problem = format!(
                 "{} particles need {} MiB of pinned host memory, and this machine has {} MiB available",
                 on.room_for,

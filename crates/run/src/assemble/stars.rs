@@ -1,7 +1,7 @@
 //! Stars of a sampled model: masses, pairing into binaries, orbits of binaries.
 
-use super::check_memory_for;
 use super::initial::Context;
+use super::memory;
 use crate::config::{self, Initial, Loaded, Masses, Problem, Sampled};
 use std::path::Path;
 use tisane::compensated_sum::sum;
@@ -54,7 +54,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
             let drawn = match of.sampling.mass().filter(|_| of.sampling.n.is_none()) {
                 Some(mass) => {
                     let expected = mass / msun / function.mean();
-                    check_memory_for(context.loaded, expected as u64, format!("{at}.{}.mass", of.name))?;
+                    memory::check_for(context.loaded, expected as u64, format!("{at}.{}.mass", of.name))?;
                     function.draw_total(mass / msun, of.sampling.seed())
                 }
                 None => function.draw(n, of.sampling.seed()),

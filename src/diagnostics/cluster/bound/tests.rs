@@ -211,7 +211,7 @@ fn few_bodies_are_bound_or_not() {
     assert_eq!((two.bound, two.energies, two.thermal_energy), ((1.0, 2), [0.0; 2], 0.0));
     assert!((two.velocity - drift - 0.5 * Vec3::y()).norm() < 1e-14 && two.systems[0].bound && two.escaped == 0);
     assert_eq!(pair(1.5).survey().bound, (0.0, 0));
-    let triple = pair(1.0).body(0.5, 20.0 * Vec3::x(), drift + 0.4 * Vec3::z()).survey();
+    let triple = pair(1.0).body(0.5, 20.0 * Vec3::x(), drift + Vec3::new(0.0, 0.5, 0.4)).survey();
     assert_eq!(triple.bound, (1.5, 3));
     let guest = pair(1.0).body(0.25, 200.0 * Vec3::x(), drift + 4.0 * Vec3::z()).survey();
     assert_eq!((guest.bound, guest.velocity), ((1.0, 2), drift + 0.5 * Vec3::y()));
