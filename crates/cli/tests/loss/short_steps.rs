@@ -131,7 +131,7 @@ fn a_stop_between_outputs_says_when_the_energy_was_measured() {
     }
     assert!(early["energy_initial"].as_f64() < Some(0.0) && early["energy_time"] == 0.0, "{early}");
     assert!(early.get("cluster_energy_error").is_none(), "{early}");
-    folder.tisane(&["inspect", "early"]).exits(0).says(&["energy error     not measured since the start, at 0 yr"]);
+    folder.tisane(&["inspect", "early"]).exits(0).says(&["energy error not measured since the start, at 0 yr"]);
     folder.tisane(&["plot", "early", "-q", "--theme", "light"]).exits(0);
     stop("late", "40").says(&["relative error", "measured at t = 0.25 yr"]);
     let summary = summary(&folder.path("late"));

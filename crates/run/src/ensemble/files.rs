@@ -248,7 +248,9 @@ impl Directory {
 fn check_config(dir: &Path, blueprint: &Blueprint) -> Result<Option<String>> {
     let path = dir.join(directory::CONFIG);
     if std::fs::symlink_metadata(&path).is_err() {
-        directory::write_config(dir, &blueprint.config.resolved_toml()?)?;
+        let mut config = blueprint.config.clone();
+        config.output.directory = dir.to_str().map(str::to_owned);
+        directory::write_config(dir, &config.resolved_toml()?)?;
         return Ok(Some(format!("{}: it was missing, and is written anew", path.display())));
     }
     let remedy = "an ensemble cannot be changed: begin another for other members, or remove this file, which is then \

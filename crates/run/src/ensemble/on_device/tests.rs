@@ -121,7 +121,7 @@ fn members_whose_steps_a_device_takes_are_those_of_the_cores() {
 
 #[test]
 fn outputs_that_could_not_be_written_are_made_by_the_next_session() {
-    let config = CONFIG.replace(", 1e-9]", "]");
+    let config = CONFIG.replace(", 1e-9]", "]").replace("2^-15", "2^-30");
     let want = run(&config, None, 0, &[]);
     // The first output of a member, one in the middle, and the last.
     for obstacles in [&[(2, 0)][..], &[(6, 2)], &[(4, 4)], &[(0, 0), (0, 1), (9, 3), (9, 4)]] {
