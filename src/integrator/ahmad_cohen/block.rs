@@ -198,7 +198,7 @@ impl AhmadCohen {
             let end = part.end.min(begin + LANES);
             let (mut lanes, mut steps) = <([multipoint::Lanes; 2], [[f64; LANES]; 2])>::default();
             let (mut finite, mut any_regular) = ([true; LANES], false);
-            for k in begin..end {
+            for (k, pos) in (begin..end).zip(&pos[begin..end]) {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);
                 let [irregular, regular, renewed] = self.parts(k);
                 finite[lane] = [&irregular, &regular, &renewed].into_iter().flatten().all(is_finite);
@@ -207,7 +207,7 @@ impl AhmadCohen {
                 if let (Some(rank), Some(regular), Some(renewed)) = (self.rank[k], regular, renewed) {
                     any_regular = true;
                     let exchange = exchanges[rank as usize].as_ref();
-                    let noise = self.noise.of(self.block[k], regular.acc.norm_squared(), regular.pot, &pos[k]);
+                    let noise = self.noise.of(self.block[k], regular.acc.norm_squared(), regular.pot, pos);
                     let found = corrector.correct_regular(&mut p, i, [&irregular, &regular, &renewed], exchange);
                     corrector.exchange(&mut p, i, &mut derivatives, exchange);
                     lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(noise));
@@ -218,7 +218,7 @@ impl AhmadCohen {
                 corrector.finish(&mut p, i, pot, Some(&derivatives));
                 let (acc, jerk) = (p.columns.acc[i], p.neighbours.jerk[i]);
                 // Irregular forces are in f64.
-                let noise = irregular_noise.of(self.block[k], acc.norm_squared(), p.columns.pot[i], &pos[k]);
+                let noise = irregular_noise.of(self.block[k], acc.norm_squared(), p.columns.pot[i], pos);
                 lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, derivatives.noise(noise));
             }
             lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);

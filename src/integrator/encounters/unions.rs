@@ -195,10 +195,10 @@ impl Encounters {
         }
         let (floor, mut changed) = (self.hermite.floor(), Vec::new());
         for &unit in units {
-            if let Some(longest) = self.time_to_contact(unit as usize, now) {
-                if shorten(&mut self.particles, unit as usize, (longest, floor), &self.clock, now) {
-                    changed.push(unit);
-                }
+            if let Some(longest) = self.time_to_contact(unit as usize, now)
+                && shorten(&mut self.particles, unit as usize, (longest, floor), &self.clock, now)
+            {
+                changed.push(unit);
             }
         }
         self.hermite.reschedule(&self.particles, &changed);

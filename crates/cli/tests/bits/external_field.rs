@@ -51,13 +51,15 @@ fn the_energy_has_the_external_term_whole_and_is_conserved() {
 const ONE_STAR: &str = "m,x,y,z,vx,vy,vz\n0,1,0,0,0,1,0\n";
 
 fn of_file(more: &str) -> String {
-    format!("[run]\nname = \"r\"\nt_end = 6.25\n[initial.file]\npath = \"one.csv\"\n{more}")
+    format!(
+        "[run]\nname = \"r\"\nt_end = 6.25\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"one.csv\"\n{more}"
+    )
 }
 
 #[test]
 fn verify_a_star_without_mass_goes_round_a_point_mass() {
     let folder = Folder::new(&of_file("[external.point-mass]\nmass = 1.0\n"));
-    folder.write("one.csv", ONE_STAR.to_owned());
+    folder.write("one.csv", ONE_STAR);
     for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
         let config = of_file(&format!("[external.point-mass]\nmass = 1.0\n[integrator.{scheme}]\n"));
         folder.write("run.toml", config);
@@ -74,7 +76,7 @@ fn verify_a_star_without_mass_goes_round_a_point_mass() {
 #[test]
 fn particles_without_mass_and_without_a_field_are_refused() {
     let folder = Folder::new(&of_file(""));
-    folder.write("one.csv", ONE_STAR.to_owned());
+    folder.write("one.csv", ONE_STAR);
     for command in [&["run", "run.toml", "-q"][..], &["check", "run.toml"], &["init", "file", "one.csv"]] {
         folder.tisane(command).exits(2).says(&["the total mass is 0", "[external"]);
     }

@@ -258,7 +258,7 @@ fn well_known_kinds_that_are_not_read_are_named_in_one_line_with_a_way() {
         let (_folder, path) = file("it's here", &content);
         let said = complaint_about(&path, formats::read(&path, None));
         assert!(!said.contains('@'), "{said}");
-        assert_eq!(tisane_io::inspect::describe(&path).expect_err("no format").to_string().contains(what), true);
+        assert!(tisane_io::inspect::describe(&path).expect_err("no format").to_string().contains(what), "{what}");
     }
 }
 

@@ -251,7 +251,7 @@ fn verify_times_of_pericentre_are_the_same_orbits_in_all_units() {
              time = \"yr\"\n[initial.elements]\npath = \"e.csv\"\ncentral_mass = 4.31e6\ndistance = 8330.0\n"
         );
         let p = Physical::of(&prepared(&text, folder.path("e.csv").parent().unwrap())).particles;
-        for (k, distance) in [(1, 1222.667_694_05), (2, 419.142_857_47)] {
+        for (k, distance) in [(1, 1_222.667_694_05), (2, 419.142_857_47)] {
             let found = p.pos[k].norm() / AU_CGS;
             assert!((found - distance).abs() < 1e-6, "{velocity}: {found}");
         }
