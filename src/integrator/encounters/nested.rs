@@ -36,7 +36,7 @@ pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), (pericentre, e): (f
     may_be_followed(pair.axis, (mass, other), (pericentre, e), nested)
 }
 
-/// Returns true if a pair of this axis is, with a body on an outer orbit, a system of which [`is_stable`] says so.
+/// Returns true if a pair of this axis is, with a body on an outer orbit, a system of which `is_stable` says so.
 pub fn may_be_followed(axis: f64, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
     let (ratio, part) = (pericentre / axis, 1.0 + other / mass);
     let (most, margin) = if nested { (STAYS, 1.0) } else { (NESTS, SAFE) };
