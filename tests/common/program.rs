@@ -62,7 +62,7 @@ impl Said {
 }
 
 /// Text without the line breaks of an error report.
-fn unwrapped(text: &str) -> String {
+pub fn unwrapped(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 

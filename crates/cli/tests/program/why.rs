@@ -72,7 +72,13 @@ fn a_run_that_ended_at_dt_min_goes_on_by_the_command_of_the_page() {
     let failed = page(&folder, "o");
     has(
         &failed,
-        &["Ended by an error at t = ", " T of 20 after ", "below dt_min = ", "taken by one binary: ids ", " a = "],
+        &[
+            "Ended by an error at t = ",
+            " T of 20 after ",
+            "below dt_min = ",
+            "one binary takes over 99 % of the particle steps",
+            ": ids 1 + 2, a = ",
+        ],
     );
     has(
         &failed,

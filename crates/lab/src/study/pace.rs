@@ -248,7 +248,7 @@ mod tests {
         assert!(text.contains("; CPU time, as this machine is busy (load "), "{text}");
         assert!(text.ends_with(": beside that it takes 6 times as long"), "{text}");
         let whole = Pace { skipped: [0.1, 1.0], whole: vec![0.2; 3], ..Pace::default() };
-        assert_eq!(whole.describe(4, (1.0, "T")), "about 700 ms (469 ms to 1.04 s); measured: the whole run");
+        assert_eq!(whole.describe(4, (1.0, "T")), "about 700 ms (469 ms to 1 s); measured: the whole run");
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Promise: binaries are found in the particles, count as one body each, and settings that tear them apart or cannot
 //! follow them are warned of wherever a run is looked at.
 
-use crate::program::{Folder, Said, data_of_others, diagnostics, summary};
+use crate::program::{Folder, Said, data_of_others, diagnostics, summary, unwrapped};
 use crate::transcript::Transcript;
 use std::fs;
 
@@ -87,18 +87,19 @@ fn a_softening_that_tears_binaries_apart_is_warned_of_everywhere() {
     let soft = [&["--set", "softening.epsilon=0.001", "--set", "run.t_end=0.2"], &steps[..]].concat();
     let warning = "softening.epsilon = 0.00100 pc (206 au) tears ";
     let mut transcript = Transcript::default();
-    let said = transcript.tisane(&folder, &[&["check", "run.toml"], &soft[..]].concat()).exits(0);
+    let checked = transcript.tisane(&folder, &[&["check", "run.toml"], &soft[..]].concat()).exits(0);
     transcript.is("check_of_a_softening");
-    let told = said.out.lines().find(|line| line.contains(warning)).expect("a warning").to_owned();
     let goal = ["advise", "run.toml", "--energy-error", "1e-6", "--budget", "2s"];
     let advice = folder.tisane(&[&goal[..], &soft[..]].concat());
-    assert!(advice.out.contains(&told), "{}{}", advice.out, advice.err);
     let said = folder.tisane(&[&["run", "run.toml", "--output", "r"], &soft[..]].concat()).exits(0);
     assert!(said.err.contains("WARN") && said.err.contains(warning), "{}", said.err);
     assert!(fs::read_to_string(folder.path("r/run.log")).unwrap().contains(warning));
     let warnings = summary(&folder.path("r"))["warnings"].clone();
-    let text = told.strip_prefix("warning: ").unwrap();
-    assert_eq!(warnings, serde_json::json!([text]));
+    let text = warnings[0].as_str().expect("a warning");
+    assert!(text.starts_with(warning) && warnings.as_array().is_some_and(|all| all.len() == 1), "{warnings}");
+    let told = format!("warning: {text}");
+    checked.says(&[&told]);
+    advice.says(&[&told]);
     folder.tisane(&["plot", "r", "--theme", "light"]).exits(0);
     let page = fs::read_to_string(folder.path("r/plots/report.html")).unwrap();
     let section = page.split("<section class=\"warnings\">").nth(1).expect("a section of warnings");
@@ -119,13 +120,14 @@ fn a_shortest_step_that_is_too_long_is_warned_of_and_the_advice_helps() {
     let steps = ["--set", "integrator.hermite4.dt_max=0.1", "--set", "integrator.hermite4.dt_min=1e-4"];
     let mut transcript = Transcript::default();
     let said = transcript.tisane(&folder, &[&["check", "run.toml"], &steps[..]].concat()).exits(0);
-    let told = said.out.lines().find(|line| line.contains("need steps below")).expect("a warning").to_owned();
+    let told = unwrapped(&said.out);
+    assert!(told.contains("need steps below"), "{told}");
     let advice = told.split("Set integrator.hermite4.dt_min = \"").nth(1).and_then(|rest| rest.split('"').next());
     let advised = format!("integrator.hermite4.dt_min={}", advice.expect("a value"));
     // Dead at the start with the first, which says why; alive with the advice.
     let short = ["--set", "run.t_end=0.1", "--set", "limits.block_steps=3000"];
     let dead = folder.tisane(&[&["run", "run.toml", "--output", "d"], &steps[..], &short].concat()).exits(4);
-    assert!(dead.err.contains("need steps below integrator.hermite4.dt_min"), "{}", dead.err);
+    dead.says(&["need steps below integrator.hermite4.dt_min"]);
     let alive = ["--set", "integrator.hermite4.dt_max=0.1", "--set", &advised];
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "a"], &alive[..], &short].concat()).exits(3);
     // What follows from the particles needs no advice; and as subsystems, the default, binaries need no short steps.

@@ -37,8 +37,9 @@ fn each_model_of_init_checks_and_runs() {
         let table: toml::Table = config.parse().unwrap();
         // The model `file` leaves it to the particles.
         let by_default = toml::Value::Float(1.0 / 64.0);
-        let dt_max = table["integrator"]["multipoint"].get("dt_max").unwrap_or(&by_default);
-        let set = format!("integrator.multipoint.dt_max={dt_max}");
+        let (scheme, settings) = table["integrator"].as_table().and_then(|it| it.iter().next()).expect("a scheme");
+        let dt_max = settings.get("dt_max").unwrap_or(&by_default);
+        let set = format!("integrator.{scheme}.dt_max={dt_max}");
         let short = format!("run.t_end={dt_max}");
         let every = format!("output.interval={dt_max}");
         folder.tisane(&["run", "run.toml", "--output", "o", "--set", &set, "--set", &short, "--set", &every]).exits(0);

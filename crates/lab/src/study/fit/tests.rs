@@ -26,9 +26,13 @@ proptest! {
         let least = law.coefficient * (0.2f64 / 2048.0).powf(p);
         let free = energy(&points, Truncation::Free(2.0)).unwrap();
         let fixed = energy(&points, Truncation::Known(law.coefficient, p)).unwrap();
-        prop_assert!(fixed.scatter < 0.2 && free.scatter < 0.2, "{fixed:?} {free:?}");
+        // Where all is free, a round-off error above the truncation error at one point alone is not found: that point
+        // lies off the law.
+        let plateau = law.round_off > 1.3 * least * 2f64.powf(p);
+        let at_one_point = law.round_off > least && !plateau;
+        prop_assert!(fixed.scatter < 0.2 && (free.scatter < 0.2 || at_one_point), "{fixed:?} {free:?}");
         // A plateau of two points at least, and enough above it to see the power.
-        if law.round_off > 1.3 * least * 2f64.powf(p) && law.round_off < truncation / 100.0 {
+        if plateau && law.round_off < truncation / 100.0 {
             prop_assert!((fixed.round_off / law.round_off).ln().abs() < 0.15, "{fixed:?} for {law:?}");
             prop_assert!((free.round_off / law.round_off).ln().abs() < 0.3, "{free:?} for {law:?}");
             prop_assert!((free.exponent - p).abs() < 0.3, "{free:?} for {law:?}");
