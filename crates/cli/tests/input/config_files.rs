@@ -55,12 +55,12 @@ fn bad_files_are_told_at_their_place() {
         let (expected, sets) = (lines("# expect:"), lines("# set:"));
         assert!(!expected.is_empty(), "{} expects nothing", file.display());
         let Err(error) = Config::from_file(&file, &sets) else { panic!("{} was read", file.display()) };
-        let message = error.to_string();
+        assert_eq!(error.exit_code(), 2);
+        let Error::Config(first) = &error else { panic!("{error}") };
+        let message = std::iter::once(&**first).chain(&first.others).map(|one| format!("{one}\n")).collect::<String>();
         for part in expected {
             assert!(message.contains(&part), "{}:\n  expected {part}\n  found    {message}", file.display());
         }
-        assert_eq!(error.exit_code(), 2);
-        let Error::Config(first) = &error else { panic!("{error}") };
         for found in std::iter::once(&**first).chain(&first.others) {
             let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
             let report = words(&super::reports::plain_report(&error));

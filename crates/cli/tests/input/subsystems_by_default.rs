@@ -140,3 +140,18 @@ fn a_stable_triple_is_averaged_and_told_unless_its_orbits_are_to_be_followed() {
     let off = [(each - followed).abs(), (averaged - followed).abs()];
     assert!(off[0] < 2e-3 && off[1] > 3.0 * off[0], "star by star {followed}, subsystem {each}, averaged {averaged}");
 }
+
+#[test]
+fn pairs_that_touch_at_the_pericentre_are_told() {
+    // Pericentre at 0.1 au, radii in au.
+    let folder = Folder::new("");
+    let config = "run = { name = 'pair', t_end = 1 }\nunits = { mass = 'Msun', length = 'au', time = 'yr' }\n\
+                  [initial.two-body]\nm1 = 1\nm2 = 1\nsemi_major_axis = 1\neccentricity = 0.9\n\
+                  [encounters]\n[collisions]\naction = 'record'\nradii = 'fixed'\nradius = 0.051\n";
+    folder.write("pair.toml", config);
+    folder.tisane(&["check", "pair.toml"]).exits(0).says(&["particles 0 and 1 touch at the pericentre"]);
+    for apart in ["collisions.radius=0.049", "initial.two-body.eccentricity=0.8"] {
+        let told = folder.tisane(&["check", "pair.toml", "--set", apart]).exits(0);
+        assert!(!told.out.contains("touch at the pericentre"), "{apart}: {}", told.out);
+    }
+}

@@ -2,6 +2,7 @@
 
 use super::column_names::meaning;
 use super::columns::COLUMNS;
+use super::ecsv;
 use super::kinds::filled;
 use super::text::shown;
 use crate::number::number;
@@ -22,8 +23,12 @@ struct Start {
 /// Difference from a layout that is read, and a recipe.
 type Difference = (String, String);
 
-/// Returns the error for a text whose layout is a well-known one that is not read; [`None`] for any other.
+/// Returns the error for a text whose layout is a well-known one that is not read; [`None`] for any other, and for
+/// ECSV, whose columns may have blanks between them.
 pub(super) fn unreadable(path: &Path, head: &[u8]) -> Option<Error> {
+    if ecsv::looks_like(head) {
+        return None;
+    }
     let start = Start::of(head)?;
     let found = start.semicolons().or_else(|| start.decimal_commas()).or_else(|| start.names_without_commas());
     let found = found.or_else(|| start.names_behind_a_sign()).or_else(|| start.no_names());
