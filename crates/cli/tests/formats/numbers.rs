@@ -3,6 +3,7 @@
 
 use crate::fixtures::{assert_says, complaint_about, file};
 use crate::hdf;
+use hdf5::file::LibraryVersion;
 use hdf5::{File, H5Type};
 use std::path::Path;
 use tisane::particles::Vec3;
@@ -35,9 +36,16 @@ fn refused(path: &Path, text: &str) -> String {
     }
 }
 
-/// A file of three particles whose masses and ids alone have 8 bytes, without the checksums of newer headers.
+/// Creates a file with headers of the first version, which have no checksums: their bytes can be changed.
+fn create_to_change(path: &Path) -> File {
+    let mut options = hdf::options();
+    options.with_fapl(|access| access.libver_bounds(LibraryVersion::Earliest, LibraryVersion::V110));
+    options.create(path).expect("a file")
+}
+
+/// A file of three particles whose masses and ids alone have 8 bytes.
 fn three(path: &Path) {
-    let file = hdf::create(path);
+    let file = create_to_change(path);
     put(&file, "mass", &[3], &[1.0f64, 0.5, 0.25]);
     put(&file, "id", &[3], &[30i64, 10, 20]);
     put(&file, "pos", &[3, 3], &[1.0f32, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0, 9.0]);
@@ -219,7 +227,7 @@ fn values_packed_by_a_filter_that_is_not_there_are_named_with_a_way() {
         (32_999, ["packed by filter 32999 (deflate)", "hdf5plugin", "h5py"]),
     ] {
         let (_folder, path) = file("packed.hdf5", "");
-        let file = hdf::create(&path);
+        let file = create_to_change(&path);
         for (name, shape) in [("mass", &[4][..]), ("pos", &[4, 3]), ("vel", &[4, 3])] {
             let builder = file.new_dataset::<f64>().chunk(shape.to_vec()).add_filter(1, &[9, MARK]);
             let n = shape.iter().product();
