@@ -167,10 +167,10 @@ impl Encounters {
             }
             let mut look =
                 Look { particles: &self.particles, subsystems: &self.subsystems, positions: &mut self.positions, now };
-            let Some(found) = look.around(unit) else { continue };
             let is_new = self.subsystems.of_star(star).is_some_and(|group| group.formed == now);
-            let change = look.joins(unit, found).or_else(|| if is_new { None } else { look.leaves(unit, found) });
-            if let Some(group) = self.subsystems.of_star_mut(star) {
+            let found = look.around(unit);
+            let change = look.change(unit, found, is_new);
+            if let (Some(found), Some(group)) = (found, self.subsystems.of_star_mut(star)) {
                 group.field = found.weight + found.rest;
             }
             if let Some(change) = change.filter(|change| !change.units().iter().any(|unit| taken.contains(unit))) {

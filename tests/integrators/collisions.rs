@@ -23,8 +23,12 @@ pub fn beyond(length: f64) -> Option<Escapes> {
 }
 
 pub fn encounters(action: Option<CollisionAction>, escapes: Option<Escapes>) -> Encounters {
+    encounters_with(0.01, action, escapes)
+}
+
+fn encounters_with(nu: f64, action: Option<CollisionAction>, escapes: Option<Escapes>) -> Encounters {
     let limits = Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) };
-    let parameters = Parameters { nu: 0.01, nu_start: 0.01 / 16.0, iterations: 1, limits };
+    let parameters = Parameters { nu, nu_start: nu / 16.0, iterations: 1, limits };
     let collisions = action.map(|action| Collisions { action, law: RadiusLaw::Volume });
     Encounters::new(parameters, 1e-6, CLOCK).with_star_events(StarEvents { collisions, escapes })
 }
@@ -80,12 +84,23 @@ impl Done {
 /// Integrates over a number of dt_max in calls of up to `most` block steps; resumes in a new integrator before each if asked for.
 pub fn run(
     start: &Particles,
+    events: (Option<CollisionAction>, Option<Escapes>),
+    periods: u64,
+    calls: (u64, bool),
+) -> Done {
+    run_with(0.01, start, events, periods, calls)
+}
+
+/// Does so with steps by `nu`.
+pub fn run_with(
+    nu: f64,
+    start: &Particles,
     (action, escapes): (Option<CollisionAction>, Option<Escapes>),
     periods: u64,
     (most, resumes): (u64, bool),
 ) -> Done {
     let (mut p, until) = (start.clone(), Time::from_dt_max(periods));
-    let (mut it, mut f) = (encounters(action, escapes), engine());
+    let (mut it, mut f) = (encounters_with(nu, action, escapes), engine());
     it.start(&mut p, &mut *f).unwrap();
     let before = conserved(&mut it, &p, &mut *f, Time::default());
     let mut events = Vec::new();
@@ -98,7 +113,7 @@ pub fn run(
             return Done { p, events, sums: [before, after] };
         }
         if resumes {
-            (it, f) = (encounters(action, escapes), engine());
+            (it, f) = (encounters_with(nu, action, escapes), engine());
             it.resume(&p, done.now, &mut *f).unwrap();
         }
     }

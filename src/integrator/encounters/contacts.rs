@@ -4,7 +4,7 @@ use super::Units;
 use super::bodies::{Body, Few};
 use super::collisions::{CollisionAction, Collisions, Removed};
 use super::coupling;
-use super::group::Group;
+use super::group::{Group, pericentre};
 use super::tides::Tides;
 use crate::error::Result;
 use crate::few_body::{Contact, Motion, Tide, Watch};
@@ -13,7 +13,7 @@ use crate::particles::Vec3;
 use crate::time::{Clock, Time};
 
 /// Distance of surfaces, in sums of the radii, from which on inner subsystems are bodies of their own.
-const NEAR: f64 = 2.0;
+pub const NEAR: f64 = 2.0;
 
 /// Radii of the stars, and what happens where two of them touch.
 #[derive(Clone, Debug, Default)]
@@ -86,18 +86,31 @@ impl Group {
         }
     }
 
-    /// Returns true if another body comes so near to some bodies, which are one of this size or are to become one, that it may touch
-    /// their stars: then these have to be bodies of their own.
+    /// Returns the largest radius of some stars.
+    pub(super) fn largest_radius(&self, sizes: &Sizes, stars: &[u32]) -> f64 {
+        stars.iter().map(|star| self.radius(sizes, *star)).fold(0.0, f64::max)
+    }
+
+    /// Returns true if another body comes so near to some bodies, which are one of this size or are to become one, now or on its
+    /// orbit about them, that it may touch their stars: then these have to be bodies of their own.
     pub(super) fn may_touch(&self, sizes: &Sizes, of: &[usize], size: f64) -> bool {
         if sizes.collisions.is_none() {
             return false;
         }
-        let radius =
-            |k: usize| self.bodies[k].stars().into_iter().map(|star| self.radius(sizes, star)).fold(0.0, f64::max);
+        let radius = |k: usize| self.largest_radius(sizes, &self.bodies[k].stars());
         let own = of.iter().map(|&k| radius(k)).fold(0.0, f64::max);
+        let mass = self.motion.masses();
+        let total: f64 = of.iter().map(|&i| mass[i]).sum();
         let mut others = (0..self.bodies.len()).filter(|k| !of.contains(k));
         others.any(|k| {
-            let nearest = of.iter().map(|&i| self.motion.vectors(i, k).0.norm()).fold(f64::INFINITY, f64::min);
+            let to = |i: usize| self.motion.vectors(i, k);
+            let now = of.iter().map(|&i| to(i).0.norm()).fold(f64::INFINITY, f64::min);
+            let mean = |x: fn((Vec3, Vec3)) -> Vec3| of.iter().map(|&i| x(to(i)) * (mass[i] / total)).sum::<Vec3>();
+            // A hierarchy that is followed in the mean has an outer orbit that stays.
+            let nearest = match self.nested {
+                Some(_) => now,
+                None => now.min(pericentre(mean(|it| it.0), mean(|it| it.1), total + mass[k])),
+            };
             nearest < size + self.bodies[k].inner().map_or(0.0, Few::size) + NEAR * (own + radius(k))
         })
     }
@@ -298,7 +311,7 @@ fn still_touch((bodies, motion): (&[Body], &Motion), sizes: &Sizes, stars: [u32;
 /// Returns true if two bodies of mass `mu` are within a distance, or their orbit about each other leads them there.
 pub fn leads_inside((pos, vel): (Vec3, Vec3), mu: f64, distance: f64) -> bool {
     let is_bound = 2.0 * mu > pos.norm() * vel.norm_squared();
-    pos.norm() < distance || ((is_bound || pos.dot(&vel) < 0.0) && super::group::pericentre(pos, vel, mu) < distance)
+    pos.norm() < distance || ((is_bound || pos.dot(&vel) < 0.0) && pericentre(pos, vel, mu) < distance)
 }
 
 fn merge_inside(bodies: &mut [Body], stars: [u32; 2]) -> Option<Removed> {

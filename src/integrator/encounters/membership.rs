@@ -5,7 +5,7 @@
 //! on a parabola: encounters faster than that by less than a factor of two count too.
 
 use super::bodies::Few;
-use super::contacts::Touched;
+use super::contacts::{NEAR, Touched};
 use super::coupled::Subsystems;
 use super::group::{Elements, Group, elements, pericentre};
 use super::nested::is_stable;
@@ -174,6 +174,16 @@ impl Look<'_> {
         self.positions.around(i)
     }
 
+    /// Returns the change of unit `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
+    /// only takes up others.
+    pub fn change(&mut self, i: usize, found: Option<Surroundings>, is_new: bool) -> Option<Change> {
+        match found {
+            Some(found) => self.joins(i, found).or_else(|| if is_new { None } else { self.leaves(i, found) }),
+            None if is_new => None,
+            None => self.opens_for_contact(i),
+        }
+    }
+
     /// Returns the change that joins two units in the tidal field `rest` of all others. A settled pair that another unit will not
     /// perturb on the orbit of both stays one body.
     fn join(&self, i: usize, k: usize, pair: &Relative, rest: f64) -> (Change, usize) {
@@ -181,9 +191,10 @@ impl Look<'_> {
         let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
         let rules = self.subsystems.rules;
         let stays = pair.at_apocentre(rest).is_some_and(|far| far <= SETTLED * rules.dissolves);
+        let may_touch = self.may_touch(units, nearest);
         let closed = [0, 1].map(|side| {
             let (unit, other) = (units[side], units[1 - side]);
-            self.group(unit).is_some_and(|group| {
+            self.group(unit).filter(|_| !may_touch).is_some_and(|group| {
                 let size = group.size / nearest;
                 let masses = (self.particles.mass[unit], self.particles.mass[other]);
                 let strength = 2.0 * masses.1 / masses.0 * size * size * size;
@@ -202,6 +213,16 @@ impl Look<'_> {
         });
         let number = self.number(units[0], closed[0]) + self.number(units[1], closed[1]);
         (Change::Join(units, closed), number)
+    }
+
+    /// Returns true if stars of two units may touch where the centres of mass come as near as this.
+    fn may_touch(&self, units: [usize; 2], nearest: f64) -> bool {
+        let sizes = &self.subsystems.units.sizes;
+        let reach = |unit: usize| match self.group(unit) {
+            Some(group) => group.size + group.largest_radius(sizes, &group.members) * NEAR,
+            None => sizes.radii[self.subsystems.units.stars[unit] as usize] * NEAR,
+        };
+        sizes.collisions.is_some() && nearest < units.map(reach).iter().sum()
     }
 
     /// Returns true if a pair of unit `i` is not isolated, but with one or two others is: the inner one of a triple or quadruple.
@@ -234,7 +255,11 @@ impl Look<'_> {
                 return Some(change);
             }
             let felt = outer.max(inner) > JOINS_BOUND * rules.perturbation.min(MOST_BOUND);
-            if !(felt && pair.is_bound_by(1.0) && number <= MOST_SETTLED) {
+            // Bodies that touch need steps that know of it, however light they are: those of a common motion.
+            let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
+            // Not those that fall in from far away: they join when they are near.
+            let touches = self.may_touch([i.min(k), i.max(k)], nearest.max(pair.r / 4.0));
+            if !((felt || touches) && pair.is_bound_by(1.0) && number <= MOST_SETTLED) {
                 return None;
             }
         }
@@ -246,14 +271,21 @@ impl Look<'_> {
         (is_isolated && self.around(k).is_some_and(|back| back.strongest == i)).then_some(change)
     }
 
+    /// Returns the change that opens an inner subsystem of unit `i` whose stars another body may touch, if there is one.
+    fn opens_for_contact(&self, i: usize) -> Option<Change> {
+        let (group, sizes) = (self.group(i)?, &self.subsystems.units.sizes);
+        let may_touch =
+            |&k: &usize| group.bodies[k].inner().is_some_and(|few| group.may_touch(sizes, &[k], few.size()));
+        (0..group.bodies.len()).find(may_touch).map(|body| Change::Open(i, body))
+    }
+
     /// Returns the change inside of the subsystem of unit `i`, if any: an inner subsystem that is perturbed opens, two bodies
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, group: &Group) -> Option<Change> {
         let (least, sizes) = (self.subsystems.rules.perturbation, &self.subsystems.units.sizes);
-        let may_touch =
-            |&k: &usize| group.bodies[k].inner().is_some_and(|few| group.may_touch(sizes, &[k], few.size()));
-        if let Some(body) = (0..group.bodies.len()).find(may_touch) {
-            return Some(Change::Open(i, body));
+        let for_contact = self.opens_for_contact(i);
+        if for_contact.is_some() {
+            return for_contact;
         }
         if group.nested.is_some() && group.is_nested(&self.subsystems.rules) {
             return None;
@@ -285,7 +317,7 @@ impl Look<'_> {
     }
 
     /// Returns the change of the subsystem of unit `i`, if any: it dissolves, splits, or takes up the next body.
-    pub fn leaves(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+    fn leaves(&mut self, i: usize, found: Surroundings) -> Option<Change> {
         let group = self.group(i)?;
         if let Some(change) = self.opens(i, group) {
             return Some(change);
@@ -331,7 +363,10 @@ impl Look<'_> {
         };
         let least = self.subsystems.rules.perturbation.min(MOST_BOUND);
         let most = if outer.is_bound_by(1.0) { LEAVES_BOUND * least } else { LEAVES };
-        (!outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
+        let sizes = &self.subsystems.units.sizes;
+        let touches = || group.may_touch(sizes, first, a.size) || group.may_touch(sizes, second, b.size);
+        let stays = outer.is_bound_by(1.0) && touches();
+        (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
     }
 }
 

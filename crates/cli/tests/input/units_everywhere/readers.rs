@@ -114,7 +114,7 @@ fn verify_files_that_state_their_units_are_converted() {
         .exits(2)
         .says(&["cannot be converted to Henon units"]);
     for (from, to, said) in [
-        ("unit: kpc", "unit: furlong", "column y: expected a unit"),
+        ("unit: kpc", "unit: furlong", "of the unit \"furlong\""),
         ("unit: kpc", "unit: km / s", "column y: the unit \"km / s\" is not one of this quantity"),
         ("{name: y, unit: kpc", "{name: y", "states units of m, x, z, vx, vy, vz, radius, and none of y"),
     ] {
