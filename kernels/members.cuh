@@ -41,9 +41,16 @@ template <class C, u32 STRIDE = 1> struct Members {
     }
 };
 
-/// Returns the largest coordinate of a place.
-__device__ __forceinline__ double reach_of(const double (&pos)[3]) {
-    return fmax(fmax(fabs(pos[0]), fabs(pos[1])), fabs(pos[2]));
+/// Least step where the forces cancel, in units of that on a circular orbit that is as slow as the others (`least_step` of
+/// src/integrator/hermite/cancelled.rs).
+constexpr double LEAST_SHARE = 2.0;
+
+/// Returns a wanted level, or that of the least step of particle i, where the forces on it cancel. `natural` is the step
+/// on a circular orbit, in units of its period over 2 pi.
+template <class C>
+__device__ __forceinline__ u32 not_below_others(const C &call, u32 wanted, u32 i, double acc2, double pot, double natural) {
+    double time = call.noise.time_of_others(i, acc2, pot);
+    return time > 0.0 ? min(wanted, not_longer_than(__ddiv_rn(time * natural, call.dt_max))) : wanted;
 }
 
 /// Returns true if a target needs no closer look of the host.
@@ -87,8 +94,8 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 m
     double dt = g.since(now, moment, k), pos[3], vel[3];
     g.predict(k, dt, pos, vel);
     bool fine = is_usual(call, pos, vel) && is_usual(call, force);
-    Derivatives d = {0, 0, 0, 0, call.noise.relative, 0, 0};
-    double pot = force[6], per_mass = call.noise.per_mass_of(i), reach = reach_of(pos);
+    Derivatives d = {0, 0, 0, 0, call.noise.relative, 0};
+    double pot = force[6];
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         double snap, crackle, acc = force[c], jerk = force[3 + c];
@@ -103,9 +110,9 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 m
         g.at(9 + c, k) = jerk;
     }
     g.at(12, k) = pot;
-    d.by_pot = pot * pot * per_mass;
-    d.least_noise = where_cancelled(call.noise.cancelled, per_mass, d.acc2, pot, reach);
+    d.by_pot = call.noise.scale(i, pot);
     u32 wanted = wanted_level(call.nu, dt, call.dt_max, g.level_of(k), d);
+    wanted = not_below_others(call, wanted, i, d.acc2, pot, LEAST_SHARE * __dsqrt_rn(call.nu));
     fine &= d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000);
     return give_step(g, k, moment, wanted, clamped) && fine;
 }
@@ -143,7 +150,6 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
     Stencil stencil(has_near ? __ddiv_rn((double)(start - near), step) : 1.0,
                     has_far ? __ddiv_rn((double)(start - far), step) : 2.0, has_far);
     double pot = force[6], square[6] = {0, 0, 0, 0, 0, 0}, per_dt = __ddiv_rn(1.0, dt), jerk_size = 0;
-    double per_mass = call.noise.per_mass_of(i);
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         double acc = force[c], jerk = force[3 + c], old_acc = g.at(6 + c, k), old_jerk = g.at(9 + c, k);
@@ -185,8 +191,7 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
     if (history.points > 1) history.set_moment(1, k, near);
     history.set_moment(0, k, start);
     g.at(12, k) = pot;
-    double noise = fmax(call.noise.relative * fmax(__dsqrt_rn(square[0]), pot * pot * per_mass),
-                        where_cancelled(call.noise.cancelled, per_mass, square[0], pot, reach_of(pos)));
+    double noise = call.noise.relative * fmax(__dsqrt_rn(square[0]), call.noise.scale(i, pot));
     if (noise > 0.0) {
         double error[4];
         amplification(stencil, has_near, error);
@@ -197,6 +202,7 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
         }
     }
     u32 wanted = multipoint_level(call.nu, call.third, dt, call.dt_max, square, fine);
+    wanted = not_below_others(call, wanted, i, square[0], pot, LEAST_SHARE * call.nu);
     fine &= jerk_size + pot < __longlong_as_double(0x7ff0000000000000);
     u32 clamped = 0;
     fine &= give_step(g, k, moment, wanted, clamped);

@@ -300,33 +300,11 @@ __device__ __forceinline__ void correction(Part &part, double near_acc, double n
     }
 }
 
-/// `Precision::cancelled_noise` of f64, in which irregular forces are.
-constexpr double CANCELLED_IN_F64 = 1.0 / (1ull << 36);
-
 /// Returns the sum over the components of a vector, of which each of four lanes has one, the fourth none.
 __device__ __forceinline__ double over_components(double of_lane) {
     u32 first = threadIdx.x & 28;
     double x = __shfl_sync(~0u, of_lane, first), y = __shfl_sync(~0u, of_lane, first + 1);
     return x + y + __shfl_sync(~0u, of_lane, first + 2);
-}
-
-/// Returns the largest of the components of a vector, distributed as above.
-__device__ __forceinline__ double largest_component(double of_lane) {
-    u32 first = threadIdx.x & 28;
-    double x = __shfl_sync(~0u, of_lane, first), y = __shfl_sync(~0u, of_lane, first + 1);
-    return fmax(fmax(x, y), __shfl_sync(~0u, of_lane, first + 2));
-}
-
-/// Takes the noise of an acceleration off the squares of the norms of the derivatives of a part, from the second on.
-__device__ __forceinline__ void take_off(double noise, const Part &part, double (&square)[6]) {
-    if (!(noise > 0.0)) return;
-    double error[4];
-    amplification(part.stencil, part.has_point, error);
-#pragma unroll
-    for (int d = 0; d < 4; ++d) {
-        error[d] *= noise;
-        if (error[d] != 0.0) square[2 + d] = fmax(square[2 + d] - error[d] * error[d], 0.0);
-    }
 }
 
 /// Returns the level of a step by a criterion, from the squares of the norms of dt^k a^(k); more than DEEPEST if there is
@@ -485,17 +463,24 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
     u32 of_four = 0xfu << (threadIdx.x & 28);
     bool fine = (__ballot_sync(~0u, !usual) & of_four) == 0 &&
                 (__ballot_sync(~0u, fabs(total_acc) > call.least_acc) & of_four) != 0;
-    double reach = largest_component(fabs(target_pos)), per_mass = call.noise.per_mass_of(i);
     u32 new_regular = regular_level, unused = 0;
     if (regular) {
-        double noise = call.noise.relative * fmax(__dsqrt_rn(regular_squares[0]), pot * pot * per_mass);
-        noise = fmax(noise, where_cancelled(call.noise.cancelled, per_mass, regular_squares[0], pot, reach));
-        take_off(noise, far, regular_squares);
+        double noise = call.noise.relative * fmax(__dsqrt_rn(regular_squares[0]), call.noise.scale(i, pot));
+        if (noise > 0.0) {
+            double error[4];
+            amplification(far.stencil, far.has_point, error);
+#pragma unroll
+            for (int d = 0; d < 4; ++d) {
+                error[d] *= noise;
+                if (error[d] != 0.0) regular_squares[2 + d] = fmax(regular_squares[2 + d] - error[d] * error[d], 0.0);
+            }
+        }
         u32 wanted = neighbour_level(call, call.regular_criterion, call.eta_regular, regular_dt, regular_squares, fine);
+        wanted = not_below_others(call, wanted, i, regular_squares[0], pot, LEAST_SHARE * call.eta_regular);
         new_regular = level_after(call, regular_level, moment, wanted, fine, unused);
     }
-    take_off(where_cancelled(CANCELLED_IN_F64, per_mass, squares[0], near_pot + pot, reach), near, squares);
     u32 wanted = neighbour_level(call, call.criterion, call.nu, dt, squares, fine), clamped_here = 0;
+    wanted = not_below_others(call, wanted, i, squares[0], near_pot + pot, LEAST_SHARE * call.nu);
     u32 next = max(level_after(call, level, moment, wanted, fine, clamped_here), new_regular);
     fine &= finite + near_pot + pot < __longlong_as_double(0x7ff0000000000000);
     if (!leads) return true;

@@ -218,3 +218,43 @@ impl fmt::Display for StepBelowFloor {
 }
 
 impl std::error::Error for StepBelowFloor {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::particles::Vec3;
+
+    /// A body at rest and another on a circular orbit about it, where the first needs a time step.
+    fn error(wanted: f64, cancellation: f64) -> StepBelowFloor {
+        let rest = Body { mass: 1.0, pos: Vec3::zeros(), vel: Vec3::zeros() };
+        let other = Body { mass: 1e-6, pos: Vec3::x(), vel: Vec3::y() };
+        StepBelowFloor {
+            number: 1,
+            id: 0,
+            time: 0.25,
+            wanted,
+            floor: 1e-3,
+            shortest: 1e-12,
+            section: "integrator.hermite4",
+            partner: Some((1, [rest, other])),
+            cancellation,
+            resumable: true,
+            run: None,
+        }
+    }
+
+    #[test]
+    fn a_neighbour_is_named_as_the_cause_only_where_its_motion_needs_the_step() {
+        let of_pair = error(1e-4, 1.0);
+        assert!(of_pair.to_string().contains("it is bound to particle 1"), "{of_pair}");
+        assert!(of_pair.advice().contains("dt_min"), "{}", of_pair.advice());
+        let balanced = error(1e-11, 1e-16);
+        for text in ["no neighbour is the cause", "particle 1", "the forces on it cancel, to 1", "rounding"] {
+            assert!(balanced.to_string().contains(text), "{balanced}");
+        }
+        assert!(!balanced.to_string().contains("bound"), "{balanced}");
+        assert!(balanced.advice().contains("no remedy") && balanced.advice().contains("clamp"), "{}", balanced.advice());
+        let other = error(1e-11, 0.5).to_string();
+        assert!(other.contains("a jump in the law") && !other.contains("cancel"), "{other}");
+    }
+}

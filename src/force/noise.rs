@@ -1,76 +1,74 @@
-//! Rounding errors of accelerations, which step criteria must not take for derivatives.
+//! What step criteria must not take for derivatives: the rounding of accelerations, and forces that cancel.
 
-use crate::particles::Vec3;
 use crate::units::nearest_power_of_two;
 
-/// |a| over the scale of the terms of its sum below which the forces on a particle cancel.
-pub(crate) const CANCEL: f64 = 1.0 / 4096.0;
-/// Distance from the origin, over that of the other particles, beyond which the rounding of coordinates counts.
-pub(crate) const FAR: f64 = 256.0;
+/// |a| over the scale of its terms below which forces cancel.
+pub(crate) const BALANCE: f64 = 1.0 / 4096.0;
 
-/// Rounding errors of the accelerations in a system.
+/// Scales of the accelerations in a system.
 ///
-/// The scale of the terms of a particle's sum is φ²/M, with the mass M of the others: of all distributions of the mass M
-/// that give the potential φ, none has a smaller sum of the magnitudes of its accelerations (the inequality of Cauchy and
-/// Schwarz). Where the forces cancel, as in the middle of a ring, the sum is small against it, and all derivatives may be
-/// rounding errors.
+/// The terms of a particle's acceleration have at least the size φ²/M together, with the potential φ and the mass M of
+/// the others: of all distributions of the mass M that give φ, none has a smaller sum of the magnitudes of its
+/// accelerations (the inequality of Cauchy and Schwarz). Where the forces cancel, as in the middle of a ring, the sum is
+/// small against it. Then all derivatives may be errors, of rounding and of the motion of the others, and the criterion is
+/// 0/0.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Noise {
-    /// Error relative to the larger of |a| and φ²/M: [`Precision::noise`](super::precision::Precision::noise).
+    /// Rounding error relative to the larger of |a| and φ²/M: [`Precision::noise`](super::precision::Precision::noise).
     pub relative: f64,
-    /// Error where the forces cancel, relative to φ²/M:
-    /// [`Precision::cancelled_noise`](super::precision::Precision::cancelled_noise).
-    pub cancelled: f64,
     /// 1/M, with the power of two nearest to the total mass, so that products with it are exact.
     pub per_mass: f64,
-    /// The same for the heaviest particle, with the mass of the others, if it has more than half of the mass.
+    /// Square of the total mass.
+    pub square: f64,
+    /// The same two for the heaviest particle, with the mass of the others, if it has more than half of the mass; the
+    /// second is the cube of that mass over the total mass.
     pub per_rest: f64,
+    /// See `per_rest`.
+    pub square_of_rest: f64,
     /// Index of that particle; `u32::MAX` if there is none.
     pub heaviest: u32,
 }
 
 impl Noise {
-    /// Returns the errors, relative to the scales that the fields tell, in a system of these masses.
+    /// Returns the scales in a system of these masses and this total mass.
     #[must_use]
-    pub fn new([relative, cancelled]: [f64; 2], mass: &[f64], total: f64) -> Self {
+    pub fn new(relative: f64, mass: &[f64], total: f64) -> Self {
         let heaviest = mass.iter().position(|&m| m > 0.5 * total);
         let others = |i: usize| mass[..i].iter().chain(&mass[i + 1..]).sum();
+        let rest: f64 = heaviest.map_or(total, others);
         Self {
             relative,
-            cancelled,
             per_mass: 1.0 / nearest_power_of_two(total),
-            per_rest: 1.0 / nearest_power_of_two(heaviest.map_or(total, others)),
+            square: total * total,
+            per_rest: 1.0 / nearest_power_of_two(rest),
+            square_of_rest: rest * rest * rest / total,
             heaviest: heaviest.map_or(u32::MAX, |i| i as u32),
         }
     }
 
-    /// Returns 1/M for particle `i`.
+    /// Returns φ²/M for particle `i`.
     #[inline(always)]
     #[must_use]
-    pub fn per_mass(&self, i: u32) -> f64 {
-        if i == self.heaviest { self.per_rest } else { self.per_mass }
+    pub fn scale(&self, i: u32, pot: f64) -> f64 {
+        pot * pot * if i == self.heaviest { self.per_rest } else { self.per_mass }
     }
 
-    /// Returns the rounding error of the acceleration of particle `i` at `pos`, of the square `acc2`, where the potential
-    /// is `pot`.
+    /// Returns the rounding error of the acceleration of particle `i`, of the square `acc2`, where the potential is `pot`.
     #[inline(always)]
     #[must_use]
-    pub fn of(&self, i: u32, acc2: f64, pot: f64, pos: &Vec3) -> f64 {
-        let scale = pot * pot * self.per_mass(i);
-        (self.relative * acc2.sqrt().max(scale)).max(self.where_cancelled(i, acc2, pot, pos))
+    pub fn of(&self, i: u32, acc2: f64, pot: f64) -> f64 {
+        self.relative * acc2.sqrt().max(self.scale(i, pot))
     }
 
-    /// Returns the same where the forces cancel, and 0 elsewhere.
+    /// Returns the time in which the others move on, where the forces on particle `i` cancel, and 0 elsewhere: that of an
+    /// orbit at their mean distance r = M/φ, `sqrt(r³/M)` with the whole mass there.
     #[inline(always)]
     #[must_use]
-    pub fn where_cancelled(&self, i: u32, acc2: f64, pot: f64, pos: &Vec3) -> f64 {
-        let per_mass = self.per_mass(i);
-        let scale = pot * pot * per_mass;
-        let bound = CANCEL * scale;
+    pub fn time_of_others(&self, i: u32, acc2: f64, pot: f64) -> f64 {
+        let bound = BALANCE * self.scale(i, pot);
         if acc2 < bound * bound {
-            // Coordinates are rounded too, by more where they are larger; M/φ is a mean distance of the others.
-            let far = pos[0].abs().max(pos[1].abs()).max(pos[2].abs()) * (pot.abs() * per_mass) / FAR;
-            self.cancelled * scale * far.max(1.0)
+            let square = if i == self.heaviest { self.square_of_rest } else { self.square };
+            (square / (pot * pot * pot.abs())).sqrt()
         } else {
             0.0
         }
@@ -83,18 +81,20 @@ mod tests {
 
     #[test]
     fn the_scale_of_the_terms_is_that_of_the_others() {
-        let noise = Noise::new([0.0, 1.0], &[1e-6, 1.0, 1e-6], 1.0 + 2e-6);
+        let noise = Noise::new(1e-7, &[1e-6, 1.0, 1e-6], 1.0 + 2e-6);
         assert_eq!((noise.heaviest, noise.per_mass), (1, 1.0));
         // The two pull with 1e-6 each from a distance of 1; M is rounded to a power of two.
-        let scale = noise.where_cancelled(1, 1e-44, -2e-6, &Vec3::zeros());
-        assert!((1.4e-6..2.9e-6).contains(&scale), "{scale:e}");
-        assert_eq!(noise.where_cancelled(1, 1e-16, -2e-6, &Vec3::zeros()), 0.0);
-        assert_eq!(noise.where_cancelled(0, 1e-44, -2e-6, &Vec3::zeros()), 4e-12);
-        let far = noise.where_cancelled(1, 1e-44, -2e-6, &Vec3::new(0.0, -2560.0, 0.0));
-        assert!((5.0..20.0).contains(&(far / scale)), "{far:e}");
-        // Nothing acts on the only mass.
-        let alone = Noise::new([1e-7, 1.0], &[0.0, 3.0], 3.0);
-        assert_eq!(alone.of(1, 0.0, 0.0, &Vec3::zeros()), 0.0);
-        assert_eq!(Noise::new([1e-7, 1.0], &[0.0, 0.0], 0.0).of(1, 4.0, 0.0, &Vec3::zeros()), 2e-7);
+        assert!((1.4e-6..2.9e-6).contains(&noise.scale(1, -2e-6)), "{:e}", noise.scale(1, -2e-6));
+        assert_eq!(noise.scale(0, -2e-6), 4e-12);
+        assert!((1.4e-13..2.9e-13).contains(&noise.of(1, 0.0, -2e-6)));
+        // They go round in 2π.
+        let time = noise.time_of_others(1, 1e-44, -2e-6);
+        assert!((time - 1.0).abs() < 1e-5, "{time}");
+        assert_eq!(noise.time_of_others(1, 1e-18, -2e-6), 0.0);
+        // Nothing acts on the only mass, nor among none.
+        let alone = Noise::new(1e-7, &[0.0, 3.0], 3.0);
+        assert_eq!((alone.of(1, 0.0, 0.0), alone.time_of_others(1, 0.0, 0.0)), (0.0, 0.0));
+        let none = Noise::new(1e-7, &[0.0, 0.0], 0.0);
+        assert_eq!((none.of(1, 4.0, 0.0), none.time_of_others(1, 4.0, 0.0)), (2e-7, 0.0));
     }
 }

@@ -81,13 +81,6 @@ impl Precision {
         self.properties().noise
     }
 
-    /// Returns the rounding error of an acceleration on a particle on which the forces cancel, relative to φ²/M, with room
-    /// for terms that are larger than this (see [`Noise`](super::noise::Noise)): 2⁻³⁶ in f64, 2⁻¹⁵ with pairs in f32.
-    #[must_use]
-    pub const fn cancelled_noise(self) -> f64 {
-        if self.in_f64() { 1.0 / (1_u64 << 36) as f64 } else { 1.0 / 32768.0 }
-    }
-
     /// Returns the relative force error at which an audit stops a run by default: at least a hundred times the error
     /// that the mode shows on star clusters, so that only a fault or an unsuitable mode exceeds it. Modes that round
     /// positions to one f32 are inaccurate for close pairs.

@@ -11,6 +11,7 @@ mod singly;
 mod start;
 mod synchronised;
 
+pub(super) use cancelled::LEAST_SHARE;
 use cancelled::PairLaw;
 pub(super) use engine_steps::Turns;
 pub(super) use guards::StepGuards;
@@ -50,9 +51,9 @@ pub struct BlockHermite<S> {
     forces: Forces,
     guard: RangeGuard,
     noise: Noise,
-    /// Law in place of Newton's, and the rounding error of each target on which its forces cancel.
+    /// Law in place of Newton's, and least steps of the targets on which its forces cancel.
     law: Option<PairLaw>,
-    cancelled: Vec<f64>,
+    least_steps: Vec<f64>,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -114,7 +115,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             guard: RangeGuard::new(limits.range, clock.dt_max),
             noise: Noise::new(limits.noise, &[], 0.0),
             law: None,
-            cancelled: Vec::new(),
+            least_steps: Vec::new(),
             pause: None,
             turns: Turns::default(),
         }
@@ -124,9 +125,6 @@ impl<S: HermiteScheme> BlockHermite<S> {
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.note(p);
         self.law = f.law().map(|(law, eps2)| PairLaw { law, eps2 });
-        if self.law.is_some() {
-            self.noise.cancelled = 0.0;
-        }
         f.load(p)
     }
 
@@ -225,13 +223,13 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let (mut moved, guards) = (Moved::default(), self.guards());
         for begin in (0..n).step_by(LANES) {
             let end = n.min(begin + LANES);
-            let (mut lanes, mut squares) = (S::Lanes::default(), [0.0; LANES]);
+            let (mut lanes, mut squares, mut least) = (S::Lanes::default(), [0.0; LANES], [0.0; LANES]);
             for k in begin..end {
                 let i = index[k] as usize - p.first;
                 let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
-                let cancelled = self.cancelled.get(part.start + k).copied().unwrap_or_default();
-                let noise = noise.of(index[k], norm2, pot[k], &pos[k]).max(cancelled);
+                least[k - begin] = self.least_step((part.start + k, index[k]), norm2, pot[k]);
+                let noise = noise.of(index[k], norm2, pot[k]);
                 let acc_for_step = forces.acc_for_step(part.start + k);
                 let end =
                     StepEnd { now, dt, noise, pos: pos[k], vel: vel[k], acc: acc[k], acc_for_step, jerk: jerk[k] };
@@ -242,6 +240,10 @@ impl<S: HermiteScheme> BlockHermite<S> {
             scheme.wanted(&lanes, &mut wanted);
             for k in begin..end {
                 let lane = k - begin;
+                // As a comparison, so that a NaN stays one.
+                if wanted[lane] < least[lane] {
+                    wanted[lane] = least[lane];
+                }
                 let target = part.start + k;
                 let allowed = guards
                     .allowed(wanted[lane])

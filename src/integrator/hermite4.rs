@@ -78,6 +78,10 @@ impl HermiteScheme for FourthOrder {
         StepScheme::Hermite4 { nu: self.nu, iterations: self.iterations }
     }
 
+    fn natural_step(&self) -> f64 {
+        self.nu.sqrt()
+    }
+
     fn first_step(&self) -> FirstStep {
         FirstStep::FromJerk(self.nu_start)
     }

@@ -255,6 +255,10 @@ impl HermiteScheme for MultipointScheme {
         StepScheme::Multipoint { points: points as u32, eta: self.eta, third: self.criterion == Criterion::Third }
     }
 
+    fn natural_step(&self) -> f64 {
+        self.eta
+    }
+
     fn first_step(&self) -> FirstStep {
         FirstStep::Measured((FIRST * self.eta).powi(2))
     }

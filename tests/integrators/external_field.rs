@@ -114,10 +114,10 @@ fn verify_the_orbit_of_a_massless_star_closes_with_the_order_of_each_scheme() {
 
 /// A cluster on a circular orbit about a mass far away: the period of the orbit, and the cluster in its own frame.
 fn on_an_orbit() -> (PointMass, Vec3, Particles) {
-    let field = PointMass { mass: 1e13, position: Vec3::new(-1e6, 0.0, 0.0), softening: 0.0 };
+    let field = PointMass { mass: 8e11, position: Vec3::new(-2e5, 0.0, 0.0), softening: 0.0 };
     let mut p = plummer::sample(64, 3, 0.999);
     scaling::to_centre_of_mass(&mut p);
-    (field, Vec3::new(0.0, 1e7f64.sqrt(), 0.0), p)
+    (field, Vec3::new(0.0, 2000.0, 0.0), p)
 }
 
 /// Particle steps until t = 2, and the change of the energy in the frame of the centre of mass.
@@ -137,14 +137,14 @@ fn in_own_frame<I: Integrator<Evaluation = Forces>>(
     (done.particle_steps, own(&p) - before)
 }
 
-/// The tide is some 1e-5 of the forces inside of the cluster here, so that its own energy is conserved to that.
+/// The tide is some 1e-4 of the forces inside of the cluster here, so that its own energy is conserved to that.
 #[test]
 fn verify_a_cluster_in_a_strong_field_is_resolved_as_the_same_cluster_alone() {
     let (field, velocity, p) = on_an_orbit();
     let mut moved = p.clone();
     moved.vel.iter_mut().for_each(|v| *v += velocity);
-    // The field is 20 times as strong as the force at the half-mass radius.
-    assert!(field.acc(Vec3::zeros(), 0.0).norm() > 9.9);
+    // Stronger than the forces inside: by the whole acceleration the steps would be four times as long.
+    assert!(field.acc(Vec3::zeros(), 0.0).norm() > 19.0);
     let alone =
         |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(FieldSum(vec![]), EPSILON, CLOCK), p.clone());
     let there = |nu| in_own_frame(Hermite4::new(parameters(nu), CLOCK), forces(field, EPSILON, CLOCK), moved.clone());

@@ -16,7 +16,7 @@ const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 
 /// Limits with some noise of the forces of a mode.
 fn limits(mode: Precision, noise: f64) -> Limits {
-    Limits { floor: Level::DEEPEST, noise: [noise, mode.cancelled_noise()], ..Limits::new(mode) }
+    Limits { floor: Level::DEEPEST, noise, ..Limits::new(mode) }
 }
 
 fn hermite4(mode: Precision, noise: f64) -> Hermite4 {

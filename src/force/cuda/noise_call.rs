@@ -1,4 +1,4 @@
-//! Rounding errors of accelerations as kernels know them.
+//! Scales of accelerations as kernels know them.
 
 use crate::force::noise::Noise;
 use bytemuck::{Pod, Zeroable};
@@ -8,15 +8,16 @@ use bytemuck::{Pod, Zeroable};
 #[repr(C)]
 pub struct NoiseCall {
     relative: f64,
-    cancelled: f64,
     per_mass: f64,
+    square: f64,
     per_rest: f64,
+    square_of_rest: f64,
     heaviest: u32,
     unused: u32,
 }
 
 impl From<Noise> for NoiseCall {
-    fn from(Noise { relative, cancelled, per_mass, per_rest, heaviest }: Noise) -> Self {
-        Self { relative, cancelled, per_mass, per_rest, heaviest, unused: 0 }
+    fn from(Noise { relative, per_mass, square, per_rest, square_of_rest, heaviest }: Noise) -> Self {
+        Self { relative, per_mass, square, per_rest, square_of_rest, heaviest, unused: 0 }
     }
 }

@@ -46,7 +46,14 @@ mod tests {
         dt_max: 1.0,
         floor: Level::DEEPEST,
         clamps: false,
-        noise: Noise { relative: 0.0, cancelled: 0.0, per_mass: 1.0, per_rest: 1.0, heaviest: u32::MAX },
+        noise: Noise {
+            relative: 0.0,
+            per_mass: 1.0,
+            square: 1.0,
+            per_rest: 1.0,
+            square_of_rest: 1.0,
+            heaviest: u32::MAX,
+        },
         thresholds: Thresholds { coordinate: 1.0, speed: 1.0, least_acc: 0.0, most_acc: 1.0 },
     };
 

@@ -4,11 +4,9 @@ use super::changes::Exchange;
 use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle};
 use crate::error::Result;
 use crate::force::neighbours::{NeighbourForces, next_radius};
-use crate::force::noise::Noise;
-use crate::force::precision::Precision;
 use crate::force::{Block, ForceEngine, Forces};
 use crate::gravity::{Force, predict};
-use crate::integrator::hermite::{Moved, share};
+use crate::integrator::hermite::{LEAST_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
 use crate::integrator::particle_slices::ParticleSlices;
 use crate::integrator::timestep::next_level;
@@ -190,15 +188,14 @@ impl AhmadCohen {
     /// Moves the targets `part`, whose particles lie in the slice `p`.
     fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
         let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
-        let (parameters, pos) = (&self.parameters, &self.targets.pos);
-        let irregular_noise = Noise { relative: 0.0, cancelled: Precision::F64.cancelled_noise(), ..self.noise };
+        let (parameters, noise) = (&self.parameters, &self.noise);
         let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };
         let mut begin = part.start;
         while begin < part.end {
             let end = part.end.min(begin + LANES);
             let (mut lanes, mut steps) = <([multipoint::Lanes; 2], [[f64; LANES]; 2])>::default();
-            let (mut finite, mut any_regular) = ([true; LANES], false);
-            for (k, pos) in (begin..end).zip(&pos[begin..end]) {
+            let (mut finite, mut any_regular, mut least) = ([true; LANES], false, [[0.0; LANES]; 2]);
+            for k in begin..end {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);
                 let [irregular, regular, renewed] = self.parts(k);
                 finite[lane] = [&irregular, &regular, &renewed].into_iter().flatten().all(is_finite);
@@ -207,19 +204,22 @@ impl AhmadCohen {
                 if let (Some(rank), Some(regular), Some(renewed)) = (self.rank[k], regular, renewed) {
                     any_regular = true;
                     let exchange = exchanges[rank as usize].as_ref();
-                    let noise = self.noise.of(self.block[k], regular.acc.norm_squared(), regular.pot, pos);
+                    let norm2 = regular.acc.norm_squared();
+                    let error = noise.of(self.block[k], norm2, regular.pot);
+                    let time = noise.time_of_others(self.block[k], norm2, regular.pot);
+                    least[1][lane] = time * (LEAST_SHARE * self.eta_regular);
                     let found = corrector.correct_regular(&mut p, i, [&irregular, &regular, &renewed], exchange);
                     corrector.exchange(&mut p, i, &mut derivatives, exchange);
-                    lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(noise));
+                    lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(error));
                     let of = &mut p.neighbours;
                     of.radius[i] = next_radius(of.radius[i], self.forces.within[rank as usize], self.wanted);
                 }
                 let pot = renewed.map_or(irregular.pot, |force| force.pot);
                 corrector.finish(&mut p, i, pot, Some(&derivatives));
                 let (acc, jerk) = (p.columns.acc[i], p.neighbours.jerk[i]);
-                // Irregular forces are in f64.
-                let noise = irregular_noise.of(self.block[k], acc.norm_squared(), p.columns.pot[i], pos);
-                lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, derivatives.noise(noise));
+                let time = noise.time_of_others(self.block[k], acc.norm_squared(), p.columns.pot[i]);
+                least[0][lane] = time * (LEAST_SHARE * parameters.eta);
+                lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, [0.0; 4]);
             }
             lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);
             if any_regular {
@@ -227,7 +227,10 @@ impl AhmadCohen {
             }
             for k in begin..end {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);
-                let [wanted, wanted_regular] = steps.map(|steps| steps[lane]);
+                // Where the forces cancel. As a comparison, so that a NaN stays one.
+                let step =
+                    |of: usize| if steps[of][lane] < least[of][lane] { least[of][lane] } else { steps[of][lane] };
+                let (wanted, wanted_regular) = (step(0), step(1));
                 let allowed = |wanted: f64| guards.allowed(wanted).filter(|_| finite[lane]);
                 // A clamped particle counts once.
                 let regular = || allowed(wanted_regular).map(|(level, _)| (level, false));

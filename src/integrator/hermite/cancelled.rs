@@ -1,19 +1,20 @@
-//! Rounding errors where the forces of a [law](crate::law) cancel. The potential of a law may have any zero and any form, so
-//! that it says nothing of the scale of the forces, as that of Newton's law does: their magnitudes are added up.
+//! Least steps of particles on which the forces cancel: no shorter than those of the others.
 
 use super::{BlockHermite, HermiteScheme};
 use crate::error::Result;
-use crate::force::noise::{CANCEL, FAR};
+use crate::force::noise::BALANCE;
 use crate::gravity::predict;
 use crate::law::Law;
 use crate::law::evaluate::Quantities;
-use crate::particles::{Particles, Vec3};
+use crate::particles::Particles;
 use crate::time::Time;
 use std::sync::Arc;
 
-/// Change of the acceleration in a step, relative to the new one, from which on the forces may cancel: no step with a
-/// sensible accuracy has such a change on a smooth path.
-const LARGE: f64 = 0.125;
+/// Least step where the forces cancel, in units of the step on a circular orbit about all other mass at its mean distance, on
+/// which nothing moves faster than the others do.
+pub(in crate::integrator) const LEAST_SHARE: f64 = 2.0;
+/// Acceleration over the largest of all particles below which the forces of a law may cancel.
+const SUSPECT: f64 = 1.0 / 1024.0;
 
 /// Law of the forces, and its softening squared.
 #[derive(Clone, Debug)]
@@ -23,44 +24,47 @@ pub(super) struct PairLaw {
 }
 
 impl<S: HermiteScheme> BlockHermite<S> {
-    /// Finds the targets on which the forces of a law cancel at `now`, and the rounding errors of their accelerations:
-    /// 0 for all others. Without a law there are none.
+    /// Returns the least step of target `k`, particle `i`, with the square `acc2` of its acceleration and the potential
+    /// `pot`: 0 unless the forces on it cancel.
+    #[inline(always)]
+    pub(super) fn least_step(&self, (k, i): (usize, u32), acc2: f64, pot: f64) -> f64 {
+        match self.law {
+            None => self.noise.time_of_others(i, acc2, pot) * (LEAST_SHARE * self.scheme.natural_step()),
+            Some(_) => self.least_steps.get(k).copied().unwrap_or_default(),
+        }
+    }
+
+    /// Finds the targets on which the forces of a law cancel at `now`, and their least steps: twice the shortest one of
+    /// the others, which may be about to grow. The potential of a law may have any zero and any form, so that it says nothing of the scale of the forces,
+    /// as that of Newton's law does.
     pub(super) fn find_cancelled(&mut self, p: &Particles, now: Time) -> Result<()> {
-        self.cancelled.clear();
+        self.least_steps.clear();
         let Some(of) = &self.law else { return Ok(()) };
         let columns = of.law.columns(p)?;
+        let largest = p.acc.iter().map(|acc| acc.norm_squared()).fold(0.0, f64::max);
         for k in 0..self.targets.len() {
-            let (i, acc) = (self.targets.index[k] as usize, self.forces.acc[k]);
-            let is_suspect = (acc - p.acc[i]).norm_squared() > LARGE * LARGE * acc.norm_squared();
-            let error = if is_suspect { self.error_of(of, p, (&columns[..], k), now) } else { 0.0 };
-            self.cancelled.push(error);
+            let is_suspect = self.forces.acc[k].norm_squared() < SUSPECT * SUSPECT * largest;
+            let cancel = is_suspect && self.forces.acc[k].norm() < BALANCE * self.sum_of_sizes(of, p, &columns, k, now);
+            let others = || (0..p.len()).filter(|&j| j != self.targets.index[k] as usize);
+            let deepest = if cancel { others().map(|j| p.step[j]).max() } else { None };
+            self.least_steps.push(deepest.map_or(0.0, |level| LEAST_SHARE * level.step(self.clock.dt_max)));
         }
         Ok(())
     }
 
-    /// Returns the rounding error of the acceleration of target `k`; 0 where the forces on it do not cancel.
-    fn error_of(&self, of: &PairLaw, p: &Particles, (columns, k): (&[&[f64]], usize), now: Time) -> f64 {
+    /// Returns the sum of the magnitudes of the accelerations of target `k` by a law.
+    fn sum_of_sizes(&self, of: &PairLaw, p: &Particles, columns: &[&[f64]], k: usize, now: Time) -> f64 {
         let (i, pos) = (self.targets.index[k] as usize, self.targets.pos[k]);
         let values = |i: usize| columns.iter().map(|column| column[i]).collect::<Vec<_>>();
-        let (own, mut registers) = (values(i), Vec::new());
-        let reach = largest(&pos);
-        let (mut scale, mut error) = (0.0, 0.0);
+        let (own, mut registers, mut sum) = (values(i), Vec::new(), 0.0);
         for j in (0..p.len()).filter(|&j| j != i) {
             let dt = self.clock.between(p.time[j], now);
             let (source, _) = predict(p.pos[j], p.vel[j], p.acc[j], p.jerk[j], dt);
             let r = (source - pos).norm();
-            let pair =
-                Quantities { s2: r * r + of.eps2, mass: [p.mass[j], p.mass[i]], source: &values(j), target: &own };
-            let term = (of.law.accelerations().evaluate(&pair, &mut registers).factor * r).abs();
-            scale += term;
-            // Coordinates are rounded too, by more where they are larger.
-            error += term * (reach / (FAR * r)).max(1.0);
+            let (s2, mass) = (r * r + of.eps2, [p.mass[j], p.mass[i]]);
+            let pair = Quantities { s2, mass, source: &values(j), target: &own };
+            sum += (of.law.accelerations().evaluate(&pair, &mut registers).factor * r).abs();
         }
-        if self.forces.acc[k].norm() < CANCEL * scale { self.limits.noise[1] * error } else { 0.0 }
+        sum
     }
-}
-
-/// Returns the largest coordinate.
-fn largest(pos: &Vec3) -> f64 {
-    pos.iter().fold(0.0, |most, x| most.max(x.abs()))
 }

@@ -103,8 +103,7 @@ impl StepGuards {
 
     /// Returns the least scale of the terms of the acceleration of particle `i`; see [`Noise`].
     fn scale(&self, p: &Particles, i: usize) -> f64 {
-        let noise = Noise::new(self.limits.noise, &p.mass, p.total_mass());
-        p.pot[i] * p.pot[i] * noise.per_mass(i as u32)
+        Noise::new(self.limits.noise, &p.mass, p.total_mass()).scale(i as u32, p.pot[i])
     }
 
     /// Returns the rules by which an engine takes the steps, with the rounding errors as the integrator has them.

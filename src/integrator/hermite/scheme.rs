@@ -4,8 +4,6 @@ use super::OnFloor;
 #[cfg(doc)]
 use crate::force::Forces;
 use crate::force::block_steps::StepScheme;
-#[cfg(doc)]
-use crate::force::noise::Noise;
 use crate::force::precision::Precision;
 use crate::force::range::Range;
 use crate::integrator::SchemeInfo;
@@ -27,9 +25,8 @@ pub struct Limits {
     pub floor: Level,
     /// Treatment of particles that need a shorter step.
     pub on_floor: OnFloor,
-    /// Rounding errors of an acceleration, relative to the larger of |a| and φ²/M, and where the forces cancel to φ²/M:
-    /// [`Noise::relative`] and [`Noise::cancelled`].
-    pub noise: [f64; 2],
+    /// Rounding error of an acceleration, relative to the larger of |a| and φ²/M: 0 for forces in f64.
+    pub noise: f64,
     /// Range of the pair arithmetic of the forces.
     pub range: Range,
 }
@@ -41,7 +38,7 @@ impl Limits {
         Self {
             floor: Level(23),
             on_floor: OnFloor::Stop,
-            noise: [precision.noise(), precision.cancelled_noise()],
+            noise: precision.noise(),
             range: Range::for_precision(precision),
         }
     }
@@ -54,7 +51,7 @@ pub struct StepEnd {
     pub now: Time,
     /// Length of the step.
     pub dt: f64,
-    /// Rounding error of the acceleration: 0 for forces in f64 that do not cancel.
+    /// Rounding error of the acceleration: 0 for forces in f64.
     pub noise: f64,
     /// Predicted position.
     pub pos: Vec3,
@@ -99,6 +96,9 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
     /// Returns the scheme as an engine knows it that takes the steps by itself (see
     /// [`crate::force::ForceEngine::take_steps`]).
     fn step_scheme(&self) -> StepScheme;
+
+    /// Returns the step on a circular orbit, in units of its period over 2π.
+    fn natural_step(&self) -> f64;
 
     /// Returns the choice of the first step.
     fn first_step(&self) -> FirstStep;

@@ -6,17 +6,12 @@ use crate::force::ForceEngine;
 use crate::integrator::Progress;
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::{aarseth, initial};
-use crate::particles::{History, Particles, Vec3};
+use crate::particles::{History, Particles};
 use crate::time::{Level, Time};
 use std::ops::Range;
 
 /// Accuracy parameter of the distance in time at which derivatives are measured at the start.
 const NU_TRIAL: f64 = 1.0 / 64.0;
-
-/// Returns the norm of a derivative less its standard error, in quadrature and down to zero.
-fn above_noise(derivative: Vec3, error: f64) -> f64 {
-    if error > 0.0 { (derivative.norm_squared() - error * error).max(0.0).sqrt() } else { derivative.norm() }
-}
 
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Evaluates all particles at time zero and gives them their first steps: the start of the integrator.
@@ -115,9 +110,9 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 // The part by the pairs is known of the last evaluation, shortly after the start.
                 let in_field = !self.forces.external_acc.is_empty();
                 let acc = if in_field { self.forces.acc_for_step(k) } else { p.acc[i] };
-                let noise = self.noise.where_cancelled(i as u32, p.acc[i].norm_squared(), p.pot[i], &p.pos[i]);
-                let [snap_size, crackle_size] = [above_noise(snap, 6.0 * noise), above_noise(crackle, 12.0 * noise)];
-                wanted.push(aarseth(nu, dt, acc.norm(), p.jerk[i].norm(), snap_size, crackle_size));
+                let step = aarseth(nu, dt, acc.norm(), p.jerk[i].norm(), snap.norm(), crackle.norm());
+                let least = self.noise.time_of_others(i as u32, p.acc[i].norm_squared(), p.pot[i]) * nu.sqrt();
+                wanted.push(if self.law.is_none() && step < least { least } else { step });
                 let (per_dt, mut scale) = (1.0 / dt, 1.0 / dt);
                 for (column, derivative) in p.history.derivatives.iter_mut().zip([snap, crackle]) {
                     scale *= per_dt;
