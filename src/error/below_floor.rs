@@ -253,7 +253,11 @@ mod tests {
             assert!(balanced.to_string().contains(text), "{balanced}");
         }
         assert!(!balanced.to_string().contains("bound"), "{balanced}");
-        assert!(balanced.advice().contains("no remedy") && balanced.advice().contains("clamp"), "{}", balanced.advice());
+        assert!(
+            balanced.advice().contains("no remedy") && balanced.advice().contains("clamp"),
+            "{}",
+            balanced.advice()
+        );
         let other = error(1e-11, 0.5).to_string();
         assert!(other.contains("a jump in the law") && !other.contains("cancel"), "{other}");
     }

@@ -107,6 +107,23 @@ fn verify_contacts_on_inclined_orbits() {
     }
 }
 
+#[test]
+fn contacts_do_not_depend_on_the_motion_of_the_whole() {
+    let times = |drift: Vec3| {
+        let mut p = opposite(1e-4);
+        p.vel.iter_mut().for_each(|v| *v += drift);
+        let found = run(&p, (Some(RECORD), None), 43, WHOLE).collisions();
+        check_distances(&found, 1e-9);
+        found.iter().map(|it| it.time).collect::<Vec<_>>()
+    };
+    let at_rest = times(Vec3::zeros());
+    assert_eq!(at_rest.len(), 1);
+    for drift in [Vec3::x() * 50.0, Vec3::new(0.0, -30.0, 4.0)] {
+        let moved = times(drift);
+        assert!(moved.len() == 1 && (moved[0] - at_rest[0]).abs() < 1e-6, "{moved:?} {at_rest:?}");
+    }
+}
+
 /// Two massless bodies that pass each other at a distance, far from a mass, at some speed.
 fn passage(distance: f64, speed: f64) -> Particles {
     bodies(&[

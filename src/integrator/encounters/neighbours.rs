@@ -2,10 +2,12 @@
 //!
 //! A list holds up to a moment that no step of its unit passes. It has all units that can come within reach until then, as long
 //! as none is faster than the speed it is known by; one that becomes faster makes its own list anew, and enters those of others.
-//! Lists are never too short, and what is found does not depend on how long they are.
+//! Lists are never too short, and what is found does not depend on how long they are. Speeds are relative to the mean velocity:
+//! a cluster that moves as a whole has the lists of one at rest.
 
 use super::Encounters;
 use super::columns::{Column, LANES};
+use crate::particles::Vec3;
 use crate::time::Time;
 
 /// Longest time that a list holds for, in steps of its unit.
@@ -15,12 +17,14 @@ const MANY: usize = 32;
 /// Speed by which a unit is known, in units of that which its next step ends with, and smallest such ratio.
 const FASTER: f64 = 2.0;
 const LEAST: f64 = 1.25;
+/// Change of the mean velocity, in mean speeds relative to it, from which on speeds are measured anew.
+const DRIFT: f64 = 0.5;
 
 /// Units that a unit may touch up to a moment, by lowest stars.
 #[derive(Clone, Debug, Default)]
 struct List {
     until: Time,
-    /// Speed by which the unit is known.
+    /// Speed by which the unit is known, in the frame of the lists.
     speed: f64,
     /// Those, ascending.
     near: Vec<u32>,
@@ -30,6 +34,8 @@ struct List {
 #[derive(Clone, Debug, Default)]
 pub struct Neighbours {
     lists: Vec<List>,
+    /// Velocity of the frame in which speeds are measured.
+    frame: Vec3,
 }
 
 impl Neighbours {
@@ -70,10 +76,12 @@ impl Encounters {
         }
     }
 
-    /// Returns a bound of the speed of a unit in its next step, with that of its members if they may fly apart.
+    /// Returns a bound of the speed of a unit in its next step, in the frame of the lists, with that of its members if they
+    /// may fly apart.
     fn speed_bound(&self, unit: usize) -> f64 {
         let (p, dt) = (&self.particles, self.particles.step[unit].step(self.clock.dt_max));
-        let own = p.vel[unit].norm() + dt * (p.acc[unit].norm() + 0.5 * dt * p.jerk[unit].norm());
+        let own =
+            (p.vel[unit] - self.neighbours.frame).norm() + dt * (p.acc[unit].norm() + 0.5 * dt * p.jerk[unit].norm());
         let group = self.subsystems.of_star(self.subsystems.units.stars[unit]);
         let inside = group.filter(|group| group.settled(&self.subsystems.rules).is_none());
         own + inside.map_or(0.0, |group| group.motion.speeds().iter().map(|v| v.norm()).fold(0.0, f64::max))
@@ -91,16 +99,22 @@ impl Encounters {
     pub(super) fn list_neighbours(&mut self, now: Time, units: &[u32]) {
         self.neighbours.lists.resize(self.ids.len(), List::default());
         let mut old = Vec::new();
-        for unit in units.iter().map(|&unit| unit as usize) {
-            let bound = self.speed_bound(unit);
-            let list = &mut self.neighbours.lists[self.subsystems.units.stars[unit] as usize];
-            if now.after(self.particles.step[unit]) > list.until || LEAST * bound > list.speed {
-                list.speed = FASTER * bound;
+        for &unit in units {
+            let bound = self.speed_bound(unit as usize);
+            let list = &self.neighbours.lists[self.subsystems.units.stars[unit as usize] as usize];
+            if now.after(self.particles.step[unit as usize]) > list.until || LEAST * bound > list.speed {
                 old.push(unit);
             }
         }
         if old.is_empty() {
             return;
+        }
+        if self.follow_mean_velocity() {
+            old = (0..self.particles.len() as u32).collect();
+        }
+        for &unit in &old {
+            let (speed, star) = (FASTER * self.speed_bound(unit as usize), self.subsystems.units.stars[unit as usize]);
+            self.neighbours.lists[star as usize].speed = speed;
         }
         self.positions.set(&self.particles, &self.clock, now);
         let n = self.particles.len();
@@ -109,7 +123,19 @@ impl Encounters {
             size[unit / LANES][unit % LANES] = self.reach(unit);
             speed[unit / LANES][unit % LANES] = self.known_speed(unit);
         }
-        old.into_iter().for_each(|unit| self.list_anew(now, unit, (&size, &speed)));
+        old.into_iter().for_each(|unit| self.list_anew(now, unit as usize, (&size, &speed)));
+    }
+
+    /// Lets the frame of the lists follow the mean velocity of the units. Returns true if it has changed, so that no list holds.
+    fn follow_mean_velocity(&mut self) -> bool {
+        let (vel, n) = (&self.particles.vel, self.particles.len() as f64);
+        let mean = vel.iter().sum::<Vec3>() / n;
+        let speed = vel.iter().map(|v| (v - mean).norm()).sum::<f64>() / n;
+        let changes = (mean - self.neighbours.frame).norm() > DRIFT * speed;
+        if changes {
+            self.neighbours.frame = mean;
+        }
+        changes
     }
 
     fn known_speed(&self, unit: usize) -> f64 {
