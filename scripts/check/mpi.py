@@ -10,6 +10,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -156,19 +157,24 @@ def ensembles():
     run(0, "run", config, "--overwrite", "--output", "one", *longer)
     expected = tables("one")
     for sender, number in ((signal.SIGTERM, 0), (signal.SIGTERM, 1), (signal.SIGKILL, 1)):
-        process = on(3, "run", config, "--overwrite", "--threads", "1", "--output", "many", *longer)
-        begun = time.monotonic()
-        while not (FOLDER / "many" / "in_progress.hdf5").exists() and time.monotonic() < begun + 60:
-            time.sleep(0.1)
-        rank = rank_of(process, number)
-        if rank is not None:
-            os.kill(rank, sender)
+        # A file of the ensemble before would end the wait before this one has begun.
+        shutil.rmtree(FOLDER / "many")
+        process = on(3, "run", config, "--threads", "1", "--output", "many", *longer)
+        wait_for(FOLDER / "many" / "in_progress.hdf5")
+        os.kill(rank_of(process, number), sender)
         output, _ = process.communicate(timeout=300)
         states = (FOLDER / "many" / "in_progress.hdf5").exists()
         codes = [process.returncode]
         code, text = run(2, "resume", "many", "--threads", "1")
-        good = rank is not None and states and codes[0] != 0 and code == 0 and tables("many") == expected
+        good = states and codes[0] != 0 and code == 0 and tables("many") == expected
         check(f"an ensemble on 3 ranks, {sender.name} to rank {number}, resumed on 2", good, f"{codes} {code}\n{output}{text}")
+
+
+def wait_for(path):
+    """Waits until a file exists, for a minute at most."""
+    deadline = time.monotonic() + 60
+    while not path.exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
 
 
 def rank_of(process, number):
@@ -194,10 +200,9 @@ def losses():
         "asked to end, the first": (0, signal.SIGTERM, 3, ("continue with: tisane resume",)),
     }
     for name, (rank, number, expected, texts) in cases.items():
-        process = on(2, "run", config, "--overwrite", "--threads", "1", "--output", "lost", env=env)
-        deadline = time.monotonic() + 60
-        while not (FOLDER / "lost" / "checkpoint.hdf5").exists() and time.monotonic() < deadline:
-            time.sleep(0.1)
+        shutil.rmtree(FOLDER / "lost", ignore_errors=True)
+        process = on(2, "run", config, "--threads", "1", "--output", "lost", env=env)
+        wait_for(FOLDER / "lost" / "checkpoint.hdf5")
         time.sleep(1.5)
         os.kill(rank_of(process, rank), number)
         began = time.monotonic()
