@@ -20,7 +20,6 @@ use tisane::pair::{Body, Pair};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::checkpoint::MemberState;
-use tisane_io::fields::DiagnosticsRow;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::snapshot::{self, Snapshot};
@@ -58,7 +57,7 @@ pub(super) struct Member {
     context: RunContext,
     began: Instant,
     seconds_before: f64,
-    measured: Option<(DiagnosticsRow, Option<Audit>)>,
+    audit: Option<Audit>,
     bound_fraction: f64,
     outcome: Option<Outcome>,
     /// Binding energy of the binary of an encounter at the start: its total energy may be near zero.
@@ -137,7 +136,7 @@ impl Member {
             context,
             began: Instant::now(),
             seconds_before: 0.0,
-            measured: None,
+            audit: None,
             bound_fraction: f64::NAN,
             outcome: None,
             binding_energy,
@@ -289,7 +288,7 @@ impl Member {
             .system
             .check_energy(&row, field, self.plan.energy_error, &time)
             .and_then(|()| self.system.check_audit(audit.as_ref(), &time));
-        self.measured = Some((row, audit));
+        self.audit = audit;
         checked.map(|()| ends)
     }
 
@@ -344,7 +343,6 @@ impl Member {
                 (None, None) => "finished",
             },
         };
-        let measured = self.measured.as_ref();
         // Errors are relative to the scale of the start, which a row of an encounter has another one for.
         let has_energy = self.system.engines.has_energy();
         let number = |x: f64| if has_energy { x } else { f64::NAN };
@@ -352,7 +350,12 @@ impl Member {
         let error = |x: f64| if is_measured { number(x) } else { f64::NAN };
         let energy = number(state.references.energy);
         let scale = self.binding_energy.map_or(1.0, |binding| state.references.start.energy_scale / binding);
-        let audit = measured.and_then(|(_, audit)| audit.as_ref());
+        let acceleration_error = match (&self.system.engines.auditor, &self.audit) {
+            (None, _) => 0.0,
+            (Some(_), Some(audit)) if problem.is_none() => audit.acc.rms,
+            // That of the last output was before the end of a member that failed, perhaps in an earlier session.
+            _ => f64::NAN,
+        };
         MemberRow {
             member: self.number,
             outcome: outcome.into(),
@@ -363,7 +366,7 @@ impl Member {
             energy_error: if self.has_begun() { state.references.relative_energy_error * scale } else { f64::NAN },
             max_energy_error: error(state.references.max_relative_energy_error * scale),
             angular_momentum_error: state.references.angular_momentum_error,
-            acceleration_error: audit.map_or(0.0, |audit| audit.acc.rms),
+            acceleration_error,
             bound_fraction: self.bound_fraction,
             departure: self.outcome.and_then(|outcome| outcome.departure()),
             block_steps: state.counters.block_steps,

@@ -74,6 +74,9 @@ pub(super) fn failed(number: u64, error: &Error) -> MemberRow {
         outcome: FAILED.into(),
         energy: f64::NAN,
         energy_error: f64::NAN,
+        max_energy_error: f64::NAN,
+        angular_momentum_error: f64::NAN,
+        acceleration_error: f64::NAN,
         bound_fraction: f64::NAN,
         problem: describe(error),
         ..MemberRow::default()
