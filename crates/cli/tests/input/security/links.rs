@@ -67,7 +67,7 @@ const SUBJECTS: [Subject; 6] = [
     },
 ];
 
-/// What stands in the place of a file.
+/// What is put at the path of an output before the program writes it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Link,
