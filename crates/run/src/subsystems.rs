@@ -2,7 +2,6 @@
 
 use crate::system::System;
 use tisane::error::Result;
-use tisane::force::Field;
 use tisane::integrator::encounters::{Description, Detail, Event, EventUnit};
 use tisane::time::Clock;
 use tisane::units::Scale;
@@ -58,13 +57,11 @@ pub(crate) fn binding_energy(subsystems: &[Description]) -> f64 {
 }
 
 /// Sets the columns of a row of diagnostics that are about subsystems.
-pub(crate) fn measure(row: &mut DiagnosticsRow, system: &System, subsystems: &[Description], field: &Field) {
+pub(crate) fn measure(row: &mut DiagnosticsRow, system: &System, subsystems: &[Description]) {
     let binding = binding_energy(subsystems);
     row.subsystems = Some(subsystems.iter().filter(|one| one.inside_of.is_none()).count() as u64);
     row.binding_energy = Some(binding);
     row.binding_energy_change = system.state.references.binding_energy.map(|first| binding - first);
     row.outer_energy = Some(row.energy + binding);
-    let outer = (-binding, system.outer_kinetic_energy(subsystems));
-    row.outer_energy_error = Some(system.energy_error_without(row, field, outer));
     row.neglected_energy = Some(subsystems.iter().map(|one| one.neglected).sum());
 }

@@ -2,11 +2,12 @@
 //! share.
 
 use crate::row;
+use crate::subsystems::binding_energy;
 use std::collections::HashMap;
 use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
-use tisane::diagnostics::cluster::own_frame::OwnFrame;
+use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
@@ -142,46 +143,51 @@ impl System {
         }
     }
 
-    /// Returns the energy error of a row relative to the internal energy that the cluster has with each binary and hierarchy as
-    /// one body; that of the row for fewer bodies than a cluster has, and by another law than Newton's. `epsilon` is the
-    /// softening.
-    /// The `subsystems` know the energy inside of them, with more digits than the places of their stars.
+    /// Returns the energy errors of a row relative to the present internal energy of the cluster: with each binary and hierarchy
+    /// as one body, and with each of the `subsystems` as one. Bodies that leave the cluster, as its tidal tail, are in neither.
+    /// Relative to T + |U| where that energy is the rest of terms that cancel. For fewer bodies than a cluster has, and by
+    /// another law than Newton's, the first one is that of the row; the second one is that of the row where nothing remains.
+    /// `epsilon` is the softening. The `subsystems` know the energy inside of them, with more digits than the places of their
+    /// stars.
     #[must_use]
-    pub fn cluster_energy_error(
+    pub fn cluster_energy_errors(
         &self,
         row: &DiagnosticsRow,
         (measured, subsystems): (&Field, &[Description]),
         epsilon: f64,
-    ) -> f64 {
-        if self.engines.law.is_some() {
-            return row.relative_energy_error;
-        }
+    ) -> ClusterErrors {
+        let whole = InternalEnergy::new(&self.particles, &measured.pot);
+        let error = |rest: Option<InternalEnergy>| {
+            let scale = rest.map(|rest| rest.scale().0).filter(|scale| *scale > 0.0);
+            scale.map_or(row.relative_energy_error, |scale| {
+                row.relative_energy_error * (self.state.references.start.energy_scale / scale)
+            })
+        };
+        let binding = binding_energy(subsystems);
+        let outer = |energy: InternalEnergy| error(energy.without(-binding, self.outer_kinetic_energy(subsystems)));
         let stars = Stars::new(&self.particles, &measured.pot);
-        let bodies = Bodies::find(&stars, epsilon);
-        if !bodies.is_cluster() {
-            return row.relative_energy_error;
-        }
+        let found = self.engines.law.is_none().then(|| Bodies::find(&stars, epsilon)).filter(Bodies::is_cluster);
+        let Some(bodies) = found else {
+            return ClusterErrors { with_binaries_as_bodies: row.relative_energy_error, outer: outer(whole) };
+        };
         let inside = bodies.internal_energy_with(&stars, &known_energies(subsystems));
-        let centres = bodies.particles();
-        let kinetic = InternalEnergy::new(&centres, &vec![0.0; centres.len()]).kinetic;
-        self.energy_error_without(row, measured, (inside, kinetic))
-    }
-
-    /// Returns the energy error of a row relative to the present internal energy without that inside of some parts, as binaries,
-    /// with the kinetic energy of what remains. Relative to T + |U| of the rest where that is the rest of terms that cancel; that of
-    /// the row where nothing remains.
-    #[must_use]
-    pub fn energy_error_without(&self, row: &DiagnosticsRow, measured: &Field, (inside, kinetic): (f64, f64)) -> f64 {
-        let rest = InternalEnergy::new(&self.particles, &measured.pot).without(inside, kinetic);
-        let scale = rest.map(|rest| rest.scale().0).filter(|scale| *scale > 0.0);
-        scale.map_or(row.relative_energy_error, |scale| {
-            row.relative_energy_error * (self.state.references.start.energy_scale / scale)
-        })
+        let own = OwnFrame::new(&stars, &bodies);
+        if own.kind != Kind::Cluster {
+            let centres = bodies.particles();
+            let kinetic = InternalEnergy::new(&centres, &vec![0.0; centres.len()]).kinetic;
+            return ClusterErrors {
+                with_binaries_as_bodies: error(whole.without(inside, kinetic)),
+                outer: outer(whole),
+            };
+        }
+        let cluster = InternalEnergy { velocity: own.velocity, kinetic: own.kinetic, potential: own.potential };
+        // What is inside of binaries that are no subsystems counts as potential energy.
+        let outside = InternalEnergy { potential: cluster.potential + inside + binding, ..cluster };
+        ClusterErrors { with_binaries_as_bodies: error(Some(cluster)), outer: error(Some(outside)) }
     }
 
     /// Returns the kinetic energy in the system's own frame of all bodies, each of the `subsystems` as one.
-    #[must_use]
-    pub fn outer_kinetic_energy(&self, subsystems: &[Description]) -> f64 {
+    fn outer_kinetic_energy(&self, subsystems: &[Description]) -> f64 {
         let p = &self.particles;
         let row_of: HashMap<u64, usize> = p.id.iter().enumerate().map(|(row, id)| (*id, row)).collect();
         let (mut mass, mut vel) = (p.mass.clone(), p.vel.clone());
@@ -221,6 +227,15 @@ impl System {
             _ => Ok(()),
         }
     }
+}
+
+/// Energy errors of a row relative to the present internal energy of the cluster.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClusterErrors {
+    /// With each binary and hierarchy as one body.
+    pub with_binaries_as_bodies: f64,
+    /// With each subsystem as one body.
+    pub outer: f64,
 }
 
 /// Returns the ids of the stars of each subsystem that is inside of none, ascending, and the energy inside of it.

@@ -64,14 +64,16 @@ impl Simulation {
         let _span = tracing::trace_span!("row").entered();
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let (mut row, audit) = self.system.measure(&measured.field)?;
-        row.cluster_energy_error =
-            Some(self.system.cluster_energy_error(&row, (&measured.field, &measured.subsystems), self.plan.epsilon));
+        let errors =
+            self.system.cluster_energy_errors(&row, (&measured.field, &measured.subsystems), self.plan.epsilon);
+        row.cluster_energy_error = Some(errors.with_binaries_as_bodies);
         if self.plan.star_events {
             row.removed_energy = Some(self.system.state.references.removed.energy);
             row.particles = Some(self.system.particles.len() as u64);
         }
         if self.plan.subsystems {
-            subsystems::measure(&mut row, &self.system, &measured.subsystems, &measured.field);
+            subsystems::measure(&mut row, &self.system, &measured.subsystems);
+            row.outer_energy_error = Some(errors.outer);
         }
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
         self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;

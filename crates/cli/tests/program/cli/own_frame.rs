@@ -299,3 +299,33 @@ fn check_first_row_and_survey_have_one_virial_ratio() {
     let all = kinetic[0] / potential[0].abs();
     assert!((all - ratio[0]).abs() > 0.05, "{all}");
 }
+
+/// A tail all round the orbit has a hundred times the energy of the cluster that it left, about the centre of both.
+#[test]
+fn the_energy_error_of_a_cluster_with_a_tail_is_relative_to_the_cluster() {
+    let folder = Folder::new("");
+    let cluster = plummer::sample(100, 1, 0.999);
+    let mut text = csv(&cluster, (100.0 * Vec3::x(), 11.0 * Vec3::y()), 1.0);
+    for k in 0..300 {
+        let (s, c) = (0.3 + 5.0 * f64::from(k) / 300.0).sin_cos();
+        let _ = writeln!(text, "0.001,{},{},0,{},{},0", 100.0 * c, 100.0 * s, -11.0 * s, 11.0 * c);
+    }
+    folder.write("stars.csv", &text);
+    let config = "[run]\nname = 'x'\nt_end = 1\n[initial.file]\npath = 'stars.csv'\n[units]\nsystem = 'henon'\n\
+                  [external.point-mass]\nmass = 12100\n[integrator.hermite4]\nnu = 0.1\n[output]\ninterval = 0.25\n";
+    let softened = ("[softening]\nepsilon = '1/64'\n", &["cluster_energy_error"][..]);
+    let hard = ("[encounters]\n", &["cluster_energy_error", "outer_energy_error"][..]);
+    for (section, columns) in [softened, hard] {
+        folder.write("run.toml", &format!("{config}{section}"));
+        folder.tisane(&["run", "run.toml", "-q", "--overwrite", "--output", "o"]).exits(0);
+        let rows = diagnostics(&folder.path("o"));
+        let number = |text: &String| text.parse::<f64>().expect("a number");
+        let last = |name: &str| number(rows[name].last().expect("rows"));
+        let change = last("energy") - number(&rows["energy"][0]);
+        assert!(change.abs() > 1e-9, "{change:e}");
+        for name in columns {
+            let scale = change / last(name);
+            assert!((0.2..0.35).contains(&scale), "{name}: the energy of the cluster is -1/4, not {scale}");
+        }
+    }
+}
