@@ -15,7 +15,7 @@ use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::Result;
-use tisane::units::{Dimension, Units};
+use tisane::units::{Dimension, Units, shortest_decimal};
 use tisane_io::directory::bytes;
 use tisane_lab::bench::model::{forecast, forecast_members};
 use tisane_lab::study::pace::ENDS_EARLY;
@@ -197,7 +197,16 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
         ("steps", format!("{steps} {}", units.time.name)),
     ];
     let outcome = [
-        ("time", format!("{start} to {} {}", config.t_end(), units.time.name)),
+        // Without the rounding of its conversion from another unit.
+        (
+            "time",
+            format!(
+                "{} to {} {}",
+                shortest_decimal(start, 4.0 * f64::EPSILON * start.abs()),
+                config.t_end(),
+                units.time.name
+            ),
+        ),
         ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
         ("wall time", wall_time),
         ("memory", memory(setup)),

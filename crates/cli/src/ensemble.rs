@@ -175,7 +175,10 @@ fn table(summary: &Summary, dir: &Path) -> String {
     };
     let outcomes: Vec<String> = summary.outcomes.iter().map(|(how, count)| format!("{count} {how}")).collect();
     let [median, largest] = summary.energy_error;
-    let rate = summary.block_steps_of_session as f64 / summary.wall_seconds.max(1e-9);
+    let rate = match summary.block_steps_of_session {
+        0 => String::new(),
+        steps => format!(", {:.2e} block steps/s", steps as f64 / summary.wall_seconds.max(1e-9)),
+    };
     let lines = [
         ("members", format!("{ended} of {members} have ended: {}", outcomes.join(", "))),
         (
@@ -186,7 +189,7 @@ fn table(summary: &Summary, dir: &Path) -> String {
             },
         ),
         ("block steps", format!("{}", summary.block_steps)),
-        ("wall time", format!("{}, {rate:.2e} block steps/s", wall_time(summary.wall_seconds))),
+        ("wall time", wall_time(summary.wall_seconds) + &rate),
         ("output", dir.display().to_string()),
     ];
     let mut text = format!("{name}: {how}\n");
