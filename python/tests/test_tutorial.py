@@ -32,10 +32,8 @@ def test_the_tutorial_runs(page, tmp_path, monkeypatch):
 
 
 def test_the_cluster_with_binaries_is_drawn(program, tmp_path):
-    data = REPOSITORY.parent / "shared" / "data" / "N1k.dat.10"
-    if not data.is_file():
-        pytest.skip(f"{data.name} is not in ../shared/data beside this checkout")
-    shutil.copy(data, tmp_path)
+    (tmp_path / "examples").mkdir()
+    shutil.copy(REPOSITORY / "examples" / "cluster-1k.dat", tmp_path / "examples")
     text = (REPOSITORY / "docs" / "src" / "tutorial-binaries.md").read_text(encoding="utf-8")
     programs = [str(program.parent), os.path.dirname(sys.executable), os.environ["PATH"]]
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):

@@ -13,9 +13,9 @@ use tisane_io::formats::{self, Datasets, FORMATS, FileState, WritableUnits, near
 use tisane_run::config::parse_datasets;
 
 const EXAMPLES: &str = "Examples:
-  tisane convert N1k.dat.10 N1k.hdf5 --to gadget --units mass=Msun,length=pc,velocity=km/s
+  tisane convert stars.dat stars.hdf5 --to gadget --units mass=Msun,length=pc,velocity=km/s
   tisane convert snapshot_0010.hdf5 cluster.csv --to csv
-  tisane convert N1k.dat.10 N1k.petar --to petar --units mass=Msun,length=pc,velocity=km/s";
+  tisane convert stars.dat stars.petar --to petar --units mass=Msun,length=pc,velocity=km/s";
 
 /// Endings of file names with their formats; others need --to.
 const ENDINGS: [(&str, &str); 4] = [("csv", "csv"), ("tipsy", "tipsy"), ("amuse", "amuse"), ("nemo", "nemo")];

@@ -1,4 +1,4 @@
-"""A day with a star cluster: a file of McLuster becomes AMUSE's particles, tisane moves them, HDF5 keeps them, yt draws them.
+"""A day with a star cluster: a file of stars becomes AMUSE's particles, tisane moves them, HDF5 keeps them, yt draws them.
 
     python one_day.py [FILE]
 
@@ -15,13 +15,10 @@ from amuse.units import nbody_system, units
 
 from amuse_tisane import Tisane
 
-SHARED = pathlib.Path(__file__).resolve().parents[4] / "shared" / "data" / "N1k.dat.10"
-path = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else SHARED)
-if not path.exists():
-    print(f"SKIPPED: there is no file {path}")
-    sys.exit()
+EXAMPLE = pathlib.Path(__file__).resolve().parents[3] / "examples" / "cluster-1k.dat"
+path = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else EXAMPLE)
 
-# McLuster's stars as particles of AMUSE.
+# The stars as particles of AMUSE.
 mass, *columns = numpy.loadtxt(path, usecols=range(7), unpack=True)
 stars = Particles(len(mass))
 stars.mass = mass | units.MSun

@@ -1,7 +1,7 @@
 //! Promise: the commands of the tutorials and of the list of problems work as written. Each block of commands ends with
 //! the exit code in the comment of its last line, 0 without one, and prints what the block of text after it shows.
 
-use crate::program::{Folder, Said, data_of_others, finish, with_default_signals};
+use crate::program::{Folder, Said, finish, with_default_signals};
 use std::cell::OnceCell;
 use std::fs;
 use std::path::Path;
@@ -131,23 +131,26 @@ fn no_python(page: &str) -> bool {
     missing
 }
 
+/// A folder with the examples of the repository, in which the tutorials begin.
+fn with_examples() -> Folder {
+    let folder = Folder::new("");
+    let cluster = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster-1k.dat");
+    fs::create_dir(folder.path("examples")).unwrap();
+    fs::copy(cluster, folder.path("examples/cluster-1k.dat")).unwrap();
+    folder
+}
+
 #[test]
 fn the_first_cluster_works() {
-    let Some(cluster) = data_of_others("N1k.dat.10") else { return };
-    let folder = Folder::new("");
-    fs::copy(cluster, folder.path("N1k.dat.10")).unwrap();
-    follow("tutorial-cluster.md", &folder);
+    follow("tutorial-cluster.md", &with_examples());
 }
 
 #[test]
 fn the_cluster_with_binaries_works() {
-    let Some(cluster) = data_of_others("N1k.dat.10") else { return };
     if no_python("tutorial-binaries.md") {
         return;
     }
-    let folder = Folder::new("");
-    fs::copy(cluster, folder.path("N1k.dat.10")).unwrap();
-    follow("tutorial-binaries.md", &folder);
+    follow("tutorial-binaries.md", &with_examples());
 }
 
 #[test]
