@@ -142,7 +142,7 @@ impl Binaries {
     pub fn find(p: &Particles, pot: &[f64], terms: Terms) -> Self {
         let stars = Stars::new(p, pot);
         let softened = Bodies::find(&stars, terms.epsilon);
-        let whole = OwnFrame::new(&stars, &softened);
+        let whole = OwnFrame::new(&stars, &softened, terms.epsilon);
         let kind = whole.kind;
         let bodies = match terms.epsilon > 0.0 {
             true => Bodies::find(&without_softening(stars, terms.epsilon), 0.0),

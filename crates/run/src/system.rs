@@ -171,7 +171,7 @@ impl System {
             return ClusterErrors { with_binaries_as_bodies: row.relative_energy_error, outer: outer(whole) };
         };
         let inside = bodies.internal_energy_with(&stars, &known_energies(subsystems));
-        let own = OwnFrame::new(&stars, &bodies);
+        let own = OwnFrame::new(&stars, &bodies, epsilon);
         if own.kind != Kind::Cluster {
             let centres = bodies.particles();
             let kinetic = InternalEnergy::new(&centres, &vec![0.0; centres.len()]).kinetic;

@@ -104,7 +104,7 @@ impl Bound {
     }
 
     /// Makes the particles of `chosen` the bound ones, with their potential. Returns false if they are so already.
-    fn choose(&mut self, stars: &Stars, chosen: &[bool], epsilon: f64) -> bool {
+    pub(super) fn choose(&mut self, stars: &Stars, chosen: &[bool], epsilon: f64) -> bool {
         let indices = |which: &dyn Fn(usize) -> bool| (0..stars.len() as u32).filter(|&i| which(i as usize)).collect();
         let kept: Vec<u32> = indices(&|i| chosen[i]);
         let come: Vec<u32> = indices(&|i| chosen[i] && !self.is_bound[i]);
