@@ -2,6 +2,7 @@
 
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 /// Vector in space: three adjacent f64 without padding.
 pub type Vec3 = nalgebra::Vector3<f64>;
@@ -60,6 +61,53 @@ pub struct Particles {
     pub neighbours: Neighbours,
     /// Subsystems of few bodies, if the scheme has them.
     pub subsystems: SubsystemState,
+    /// Stars whose relative states are known better than from `pos` and `vel`, until the integration starts.
+    pub close: Vec<CloseStars>,
+}
+
+/// Stars near each other with their positions and velocities relative to a common point near them. Far from the origin these
+/// have more digits than differences of positions and velocities, which they agree with to rounding.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CloseStars {
+    /// Rows of the stars, each once.
+    pub rows: Vec<usize>,
+    /// Their positions relative to that point.
+    pub pos: Vec<Vec3>,
+    /// Their velocities relative to it.
+    pub vel: Vec<Vec3>,
+}
+
+impl CloseStars {
+    /// Multiplies positions and velocities by one factor each.
+    pub fn rescale(&mut self, length: f64, velocity: f64) {
+        self.pos.iter_mut().for_each(|x| *x *= length);
+        self.vel.iter_mut().for_each(|v| *v *= velocity);
+    }
+
+    /// Returns what differences of positions and velocities of the particles lack, from the first star to each: what is to be
+    /// added to the position and the velocity of each star.
+    #[must_use]
+    pub fn rests(&self, pos: &[Vec3], vel: &[Vec3]) -> Vec<[Vec3; 2]> {
+        let Some(&first) = self.rows.first() else { return Vec::new() };
+        let of = |column: &[Vec3], own: &[Vec3], k: usize| (own[k] - own[0]) - (column[self.rows[k]] - column[first]);
+        (0..self.rows.len()).map(|k| [of(pos, &self.pos, k), of(vel, &self.vel, k)]).collect()
+    }
+
+    /// Returns true if positions and velocities agree with those of the particles within the rounding of the latter, each of
+    /// which was rounded up to twice.
+    #[must_use]
+    pub fn agree(&self, pos: &[Vec3], vel: &[Vec3]) -> bool {
+        const ROUNDINGS: f64 = 4.0;
+        // Differences that change nothing, as of stars at the origin.
+        const NONE: f64 = 1e-12;
+        let largest = |column: &[Vec3]| self.rows.iter().map(|&row| column[row].amax()).fold(0.0, f64::max);
+        let far = [largest(pos), largest(vel)].map(|most| ROUNDINGS * f64::EPSILON * most);
+        let own = [&self.pos, &self.vel];
+        let is_small = |(k, rest): (usize, [Vec3; 2])| {
+            (0..2).all(|of| rest[of].amax() <= far[of] + NONE * (own[of][k] - own[of][0]).amax())
+        };
+        self.rests(pos, vel).into_iter().enumerate().all(is_small)
+    }
 }
 
 /// Quantity of the particles that has a name instead of a meaning to the program: N values as the user gave them.
@@ -225,6 +273,7 @@ impl Particles {
             history: History::default(),
             neighbours: Neighbours::default(),
             subsystems: SubsystemState::default(),
+            close: Vec::new(),
         }
     }
 
@@ -247,13 +296,14 @@ impl Particles {
     }
 
     /// Removes the particles at `rows`, ascending indices. The state of subsystems and of a neighbour scheme, which count
-    /// rows, must be made anew.
+    /// rows, must be made anew; relative states are gone.
     ///
     /// # Panics
     /// If there is no such row: a programming error.
     pub fn remove_rows(&mut self, rows: &[usize]) {
         let mut stays = vec![true; self.len()];
         rows.iter().for_each(|&row| stays[row] = false);
+        self.close.clear();
         keep(&mut self.id, &stays);
         [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| keep(column, &stays));
         self.columns.iter_mut().for_each(|column| keep(&mut column.values, &stays));
@@ -265,6 +315,14 @@ impl Particles {
             keep(acc, &stays);
             keep(jerk, &stays);
             keep(time, &stays);
+        }
+    }
+
+    /// Forgets the relative states of stars of which one is in these rows, whose position or velocity has changed.
+    pub fn forget_close(&mut self, rows: &[usize]) {
+        if !self.close.is_empty() {
+            let changed: HashSet<usize> = rows.iter().copied().collect();
+            self.close.retain(|close| !close.rows.iter().any(|row| changed.contains(row)));
         }
     }
 
