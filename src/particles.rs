@@ -399,6 +399,54 @@ mod tests {
         assert_eq!((p.id, p.radius), (vec![1], vec![]));
     }
 
+    /// Two stars 1e-6 apart at 1e4, the second of which is where the first is but for that.
+    fn close() -> (Particles, CloseStars) {
+        let (at, apart) = ([Vec3::repeat(1e4), Vec3::repeat(200.0)], [Vec3::x() * 1e-6, Vec3::y() * 30.0]);
+        let p = Particles::new(
+            vec![1.0; 3],
+            vec![Vec3::zeros(), at[0] + apart[0], at[0]],
+            vec![at[1], at[1] + apart[1], at[1]],
+        );
+        let close = CloseStars {
+            rows: vec![2, 1],
+            pos: vec![-0.5 * apart[0], 0.5 * apart[0]],
+            vel: vec![-0.5 * apart[1], 0.5 * apart[1]],
+        };
+        (p, close)
+    }
+
+    #[test]
+    fn relative_states_agree_with_positions_to_rounding() {
+        let (p, close) = close();
+        assert!(close.agree(&p.pos, &p.vel));
+        let [first, second] = close.rests(&p.pos, &p.vel)[..] else { panic!("two stars") };
+        assert_eq!(first, [Vec3::zeros(); 2]);
+        let apart = (p.pos[1] - p.pos[2]) + second[0];
+        assert!((p.pos[1] - p.pos[2]).x != 1e-6 && (apart.x / 1e-6 - 1.0).abs() < 1e-15, "{apart}");
+        for (of, change) in [(0, 1e-11), (1, 1e-12)] {
+            let mut other = close.clone();
+            [&mut other.pos, &mut other.vel][of][1].z += change;
+            assert!(!other.agree(&p.pos, &p.vel), "{of}");
+            other.rows.truncate(1);
+            assert!(other.agree(&p.pos, &p.vel), "one star alone");
+        }
+        // All moved, and in other units.
+        let mut far = Particles { close: vec![close], ..p };
+        crate::initial::scaling::rescale(&mut far, 3.0, 1.0 / 3.0, 7.0);
+        let moved: Vec<Vec3> = far.pos.iter().map(|x| x + Vec3::repeat(1e5)).collect();
+        assert!(far.close[0].agree(&far.pos, &far.vel) && far.close[0].agree(&moved, &far.vel));
+    }
+
+    #[test]
+    fn relative_states_of_changed_stars_are_forgotten() {
+        let (mut p, close) = close();
+        p.close = vec![close];
+        p.forget_close(&[0]);
+        assert_eq!(p.close.len(), 1);
+        p.forget_close(&[0, 1]);
+        assert!(p.close.is_empty());
+    }
+
     #[test]
     fn a_column_of_vectors_is_a_column_of_numbers() {
         let numbers = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0];

@@ -51,7 +51,7 @@ columns! {
     STAR_ID = "ParticleIDs", NONE, 1, "identity, as in `/PartType4`", |of| counts(of, |_, star| star.id);
     STAR_SUBSYSTEM = "Subsystem", NONE, 1, "row in `/Subsystems` of the subsystem that it is in, of the outermost one",
         |of| counts(of, |row, _| row as u64);
-    STAR_POSITION = "RelativePosition", LENGTH, 3, "position relative to the centre of mass of that subsystem, vector",
+    STAR_POSITION = "RelativePosition", LENGTH, 3, "position relative to the centre of mass of that subsystem",
         |of| vectors(of, |star| star.pos);
-    STAR_VELOCITY = "RelativeVelocity", VELOCITY, 3, "velocity relative to it, vector", |of| vectors(of, |star| star.vel);
+    STAR_VELOCITY = "RelativeVelocity", VELOCITY, 3, "velocity relative to it", |of| vectors(of, |star| star.vel);
 }

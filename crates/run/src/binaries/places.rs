@@ -37,16 +37,12 @@ pub(super) fn touching(p: &Particles, orbits: &[CloseOrbit]) -> Vec<[u64; 2]> {
 }
 
 /// Returns the pair whose separation the positions give with the fewest digits, and the relative error of that: the spacing of
-/// numbers at its place over its separation. Pairs whose relative states are known do not count.
+/// numbers at its place over its separation.
 pub(super) fn coarsest(p: &Particles, orbits: &[CloseOrbit]) -> Option<([u64; 2], f64)> {
     let error = |[i, j]: [usize; 2]| {
         let place = p.pos[i].amax().max(p.pos[j].amax());
         place * f64::EPSILON / (p.pos[j] - p.pos[i]).norm()
     };
-    let known: HashMap<usize, usize> =
-        p.close.iter().enumerate().flat_map(|(k, close)| close.rows.iter().map(move |&row| (row, k))).collect();
-    let is_known = |[i, j]: [usize; 2]| known.get(&i).is_some_and(|of| known.get(&j) == Some(of));
-    let unknown = stars(p, orbits).filter(|(_, two)| !is_known(*two));
-    let worst = unknown.map(|(orbit, two)| (orbit.ids, error(two))).max_by(|a, b| a.1.total_cmp(&b.1));
+    let worst = stars(p, orbits).map(|(orbit, two)| (orbit.ids, error(two))).max_by(|a, b| a.1.total_cmp(&b.1));
     worst.filter(|(_, error)| *error > COARSE)
 }
