@@ -56,6 +56,7 @@ pub(super) fn read(tree: &TisaneFile, ids: &[u64]) -> Result<Vec<CloseStars>> {
     if !subsystem.is_sorted() {
         return Err(group.error(fields::STAR_SUBSYSTEM.name, "expected rows that ascend"));
     }
+    // Each star is taken out, so that it is there once.
     let mut row_of: HashMap<u64, usize> = ids.iter().enumerate().map(|(row, id)| (*id, row)).collect();
     let mut found: Vec<CloseStars> = Vec::new();
     for k in 0..star.len() {
