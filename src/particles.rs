@@ -1,5 +1,9 @@
 //! Particles in columns.
 
+mod close;
+
+pub use close::CloseStars;
+
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
 
@@ -60,6 +64,8 @@ pub struct Particles {
     pub neighbours: Neighbours,
     /// Subsystems of few bodies, if the scheme has them.
     pub subsystems: SubsystemState,
+    /// Stars whose relative states are known better than from `pos` and `vel`, until the integration starts.
+    pub close: Vec<CloseStars>,
 }
 
 /// Quantity of the particles that has a name instead of a meaning to the program: N values as the user gave them.
@@ -225,6 +231,7 @@ impl Particles {
             history: History::default(),
             neighbours: Neighbours::default(),
             subsystems: SubsystemState::default(),
+            close: Vec::new(),
         }
     }
 
@@ -247,13 +254,14 @@ impl Particles {
     }
 
     /// Removes the particles at `rows`, ascending indices. The state of subsystems and of a neighbour scheme, which count
-    /// rows, must be made anew.
+    /// rows, must be made anew; relative states are gone.
     ///
     /// # Panics
     /// If there is no such row: a programming error.
     pub fn remove_rows(&mut self, rows: &[usize]) {
         let mut stays = vec![true; self.len()];
         rows.iter().for_each(|&row| stays[row] = false);
+        self.close.clear();
         keep(&mut self.id, &stays);
         [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| keep(column, &stays));
         self.columns.iter_mut().for_each(|column| keep(&mut column.values, &stays));

@@ -309,9 +309,19 @@ def test_changes_of_subsystems_and_the_subsystems_of_a_snapshot_are_read(program
     assert {unit for unit in units if "(" in unit} == set(last["Members"][outermost]) and outermost.sum() > 5
     assert last["BindingEnergy"].sum() == pytest.approx(run.diagnostics["binding_energy"][-1], rel=1e-12)
     assert last["SemiMajorAxis"].unit == "L" and set(last["Averaged"].tolist()) <= {0, 1}
+    # The energy of a pair from its relative positions and velocities, with all digits; G = 1.
+    stars = run.snapshots[-1].subsystem_stars
+    mass = dict(zip(run.snapshots[-1]["ParticleIDs"].tolist(), run.snapshots[-1]["Masses"].tolist(), strict=True))
+    pairs = [row for row in np.flatnonzero(outermost) if last["Number"][row] == 2 and not last["Averaged"][row]]
+    for row in pairs:
+        a, b = np.flatnonzero(stars["Subsystem"] == row)
+        m, n = (mass[stars["ParticleIDs"][star]] for star in (a, b))
+        r, v = (np.linalg.norm(stars[f"Relative{name}"][b] - stars[f"Relative{name}"][a]) for name in ("Position", "Velocity"))
+        assert m * n / r - m * n / (m + n) * v**2 / 2 == pytest.approx(last["BindingEnergy"][row], rel=1e-9)
+    assert len(pairs) > 3 and stars["RelativeVelocity"].unit == "V"
     off = ["--set", "encounters.perturbation=0", "--set", "limits.block_steps=1"]
     subprocess.run([program, "run", "run.toml", "-q", "--output", "plain", *off], cwd=tmp_path, check=False)
     plain = tisane.load(tmp_path / "plain")
-    assert plain.snapshots[0].subsystems is None
+    assert plain.snapshots[0].subsystems is None and plain.snapshots[0].subsystem_stars is None
     with pytest.raises(FileNotFoundError, match="encounters.hdf5"):
         plain.encounters  # noqa: B018

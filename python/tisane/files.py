@@ -120,7 +120,7 @@ class Snapshot(Table):
     """All particles at one moment: `snapshot["Coordinates"]`, N x 3, and so on; the columns are read when they are asked for.
 
     Attributes: `path`; `time`, a `Column` without shape, in the unit of time; `units`; `provenance`, a dictionary of what
-    made the file; `subsystems`, a `Table`.
+    made the file; `subsystems` and `subsystem_stars`, each a `Table`.
     """
 
     def __init__(self, path: str | os.PathLike):
@@ -132,7 +132,7 @@ class Snapshot(Table):
             self.time = Column(file.attrs["time"], unit, self.units.time_in_s, "time of the snapshot")
             group = file["PartType4"]
             self._shapes = {name: group[name].shape for name in group}
-            self._has_subsystems = "Subsystems" in file
+            self._groups = set(file)
         super().__init__(dict.fromkeys(self._shapes))
 
     def __getitem__(self, name: str) -> Column:
@@ -144,10 +144,18 @@ class Snapshot(Table):
     @cached_property
     def subsystems(self) -> Table | None:
         """The subsystems of a run with [encounters], a row for each, followed by those inside of it; None where there are none."""
-        if not self._has_subsystems:
+        return self._table("Subsystems")
+
+    @cached_property
+    def subsystem_stars(self) -> Table | None:
+        """The stars of the subsystems, relative to the centre of mass of the outermost one that each is in; None where there are none."""
+        return self._table("SubsystemStars")
+
+    def _table(self, group: str) -> Table | None:
+        if group not in self._groups:
             return None
         with open_hdf5(self.path, "tisane snapshot") as file:
-            return Table({name: read_column(dataset) for name, dataset in file["Subsystems"].items()})
+            return Table({name: read_column(dataset) for name, dataset in file[group].items()})
 
     @property
     def rows(self) -> int:

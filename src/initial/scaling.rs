@@ -65,12 +65,13 @@ pub(crate) fn kinetic_energy(particles: &Particles) -> f64 {
     0.5 * sum(terms.map(|(m, v)| m * v.norm_squared()))
 }
 
-/// Multiplies masses, positions with radii, and velocities by one factor each.
+/// Multiplies masses, positions with radii, and velocities by one factor each, and relative states likewise.
 pub fn rescale(particles: &mut Particles, mass: f64, length: f64, velocity: f64) {
     particles.mass.iter_mut().for_each(|m| *m *= mass);
     particles.pos.iter_mut().for_each(|x| *x *= length);
     particles.radius.iter_mut().for_each(|r| *r *= length);
     particles.vel.iter_mut().for_each(|v| *v *= velocity);
+    particles.close.iter_mut().for_each(|close| close.rescale(length, velocity));
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ mod unions;
 
 pub use collisions::{Collision, CollisionAction, Collisions, Merged, RadiusLaw, Removed, StarEvents};
 pub use collisions::{Escape, EscapeAction, EscapeRadius, Escaper, Escapes};
-pub use description::Description;
+pub use description::{Description, StarInside};
 pub use events::{Component, Detail, Event, EventKind, EventUnit, PairOrbit};
 pub use membership::LARGEST;
 pub use nested::may_be_followed;
@@ -315,7 +315,7 @@ impl Integrator for Encounters {
         self.ids.clone_from(&p.id);
         self.particles = p.clone();
         self.subsystems.groups.clear();
-        let units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len());
+        let units = Units::new(p.clone(), (0..p.len() as u32).collect(), p.len()).with_rests_of(p);
         self.set_units(units, p);
         self.subsystems.index(p.len());
         self.recorded = Recorded::default();

@@ -80,7 +80,8 @@ fn snapshots(dir: &Path) -> BTreeMap<String, Vec<u64>> {
         let name = path.file_name().unwrap().to_str().unwrap().to_owned();
         assert!(name.ends_with(".hdf5"), "a file left over: {name}");
         let file = hdf::open(&path);
-        let subsystems = file.group("Subsystems").map_or(Vec::new(), |group| group.datasets().unwrap());
+        let of = |name: &str| file.group(name).map_or(Vec::new(), |group| group.datasets().unwrap());
+        let subsystems = of("Subsystems").into_iter().chain(of("SubsystemStars"));
         for dataset in file.group("PartType4").unwrap().datasets().unwrap().into_iter().chain(subsystems) {
             let field = dataset.name();
             let kind = dataset.dtype().unwrap();

@@ -9,6 +9,7 @@ mod contacts;
 mod encounters;
 mod escapers;
 mod external_field;
+mod far_from_origin;
 mod hermite4_order;
 mod laws;
 mod leapfrog_order;

@@ -277,6 +277,7 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         history: earlier_points::read(g, Names::OF_FORCE, n, vectors)?,
         neighbours: neighbours::read(g, n, vectors, |name| floats(name, 1))?,
         subsystems: subsystems::read(g)?,
+        close: Vec::new(),
     })
 }
 

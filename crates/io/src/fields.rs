@@ -5,12 +5,14 @@ mod cluster;
 mod encounters;
 mod rows;
 mod stars;
+mod subsystem_stars;
 mod subsystems;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
 pub use encounters::EncounterRow;
 pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, UserTime};
 pub use stars::StarRow;
+pub use subsystem_stars::{STAR_ID, STAR_POSITION, STAR_SUBSYSTEM, STAR_VELOCITY, SUBSYSTEM_STARS, SubsystemStarField};
 pub use subsystems::{SUBSYSTEMS, SubsystemField};
 
 use tisane::force::Field;

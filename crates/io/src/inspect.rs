@@ -7,6 +7,7 @@ use super::formats::{self, Datasets, FileProbe, FileState};
 use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
+use super::subsystem_stars::SUBSYSTEM_STARS;
 use super::table::{self, Table, Value};
 use super::{checkpoint, snapshot};
 use std::fmt::Display;
@@ -209,6 +210,10 @@ fn describe_snapshot(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<
     if tree.root().members()?.iter().any(|name| name == snapshot::SUBSYSTEMS) {
         page.line("subsystems", "each followed by those inside of it");
         page.datasets(&tree.group(snapshot::SUBSYSTEMS)?, true)?;
+    }
+    if tree.root().has_dataset(SUBSYSTEM_STARS) {
+        page.line("stars of subsystems", "relative to their centres of mass");
+        page.datasets(&tree.group(SUBSYSTEM_STARS)?, true)?;
     }
     Ok(())
 }

@@ -61,6 +61,7 @@ pub mod regular_file;
 pub mod removed;
 pub mod shell;
 pub mod snapshot;
+mod subsystem_stars;
 pub mod summary;
 pub mod table;
 

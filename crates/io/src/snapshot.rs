@@ -8,6 +8,7 @@ use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::named_columns;
 use super::provenance::{self, Provenance};
+use super::subsystem_stars;
 use super::table::{self, Values};
 use hdf5::Group;
 use sha2::{Digest, Sha256};
@@ -15,7 +16,7 @@ use std::path::Path;
 use tisane::error::Result;
 use tisane::force::Field;
 use tisane::integrator::encounters::Description;
-use tisane::particles::{NamedColumn, Particles, Vec3, from_components};
+use tisane::particles::{CloseStars, NamedColumn, Particles, Vec3, from_components};
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
 
@@ -90,6 +91,8 @@ pub struct SnapshotData {
     pub radius: Vec<f64>,
     /// Further columns that a law reads, by name; empty where the particles have none.
     pub columns: Vec<NamedColumn>,
+    /// Stars of subsystems relative to each other; empty where the file has none.
+    pub close: Vec<CloseStars>,
 }
 
 /// Writes a snapshot atomically.
@@ -139,6 +142,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     }
     named_columns::write(&group, &s.particles.columns)?;
     write_subsystems(root, s)?;
+    subsystem_stars::write(root, s)?;
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
     put(&origin, "format_version", &super::FORMAT_VERSION)?;
@@ -256,7 +260,23 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     }
     let units = file_units::read(&tree.group("Units")?)?;
     let provenance = provenance::read(&origin, tree.version)?;
-    Ok(SnapshotData { time, units, provenance, content_sha256, id, mass, pos, vel, acc, pot, step, radius, columns })
+    let close = subsystem_stars::read(&tree, &id)?;
+    Ok(SnapshotData {
+        time,
+        units,
+        provenance,
+        content_sha256,
+        id,
+        mass,
+        pos,
+        vel,
+        acc,
+        pot,
+        step,
+        radius,
+        columns,
+        close,
+    })
 }
 
 /// Metadata of a snapshot.

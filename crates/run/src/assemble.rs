@@ -227,6 +227,10 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
     scaling::rescale(&mut particles, 1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity);
     check_range(&loaded, &particles, &scale)?;
+    if loaded.config.subsystems().is_none() {
+        // Only subsystems use relative states.
+        particles.close.clear();
+    }
     loaded.config.set_radii(&mut particles, &scale).map_err(|problem| loaded.explain(problem))?;
     let mut derived = Vec::new();
     if !has_steps {

@@ -103,6 +103,7 @@ impl Encounters {
                 }
             }
             if changes.is_empty() {
+                self.subsystems.units.rests.clear();
                 return Ok(());
             }
             let ending = self.ending(now, &changes)?;

@@ -1,6 +1,6 @@
 //! Subsystems at a moment as plain data: who they are, their orbits and energies, and what the integration neglects of them.
 
-use super::bodies::{Body, stars};
+use super::bodies::{Body, Placed, stars};
 use super::coupled::Subsystems;
 use super::coupling::{self, Members};
 use super::events::{Component, PairOrbit};
@@ -33,6 +33,19 @@ pub struct Description {
     /// Energy that the integration neglects: Σ |(1 − K) φ| over all others, with the energy φ of one of them and the members
     /// less that with their centre of mass, of which the part K is integrated. 0 for one that is inside of another.
     pub neglected: f64,
+    /// Its stars relative to its centre of mass; none for one that is inside of another.
+    pub stars: Vec<StarInside>,
+}
+
+/// Star of a subsystem relative to the centre of mass of that, in internal units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct StarInside {
+    /// Its id.
+    pub id: u64,
+    /// Position.
+    pub pos: Vec3,
+    /// Velocity.
+    pub vel: Vec3,
 }
 
 /// Adds the inner subsystems of some bodies to `found`; they are inside of the one at the place `outer`, and pairs of a stable
@@ -49,6 +62,7 @@ fn add_inner(found: &mut Vec<Description>, bodies: &[Body], ids: &[u64], (outer,
             is_perturbed: false,
             is_averaged: nested,
             neglected: 0.0,
+            stars: Vec::new(),
         });
         add_inner(found, &few.bodies, ids, (place, false));
     }
@@ -62,11 +76,10 @@ fn part_integrated(group: &Group, units: &Units, k: usize, r: Vec3) -> f64 {
     if is_felt { coupling::factor(r.norm_squared(), near.outer2) } else { 0.0 }
 }
 
-/// Returns the energy that is neglected between a subsystem and all others. `present` is the subsystem at `now`, with its stars at
-/// their places on the orbits.
-fn neglected(group: &Group, present: &Group, subsystems: &Subsystems, now: Time) -> Result<f64> {
+/// Returns the energy that is neglected between a subsystem and all others. `inside` has its stars at `now`, at their places on
+/// the orbits.
+fn neglected(group: &Group, inside: &[Placed<u32>], subsystems: &Subsystems, now: Time) -> f64 {
     let Subsystems { units, clock, .. } = subsystems;
-    let inside = stars(&present.bodies, &present.motion, clock, now)?;
     let offsets: Vec<Vec3> = inside.iter().map(|star| star.pos).collect();
     let mass = inside.iter().map(|star| star.mass).collect();
     let members = Members { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
@@ -77,7 +90,7 @@ fn neglected(group: &Group, present: &Group, subsystems: &Subsystems, now: Time)
         let r = place(k) - centre;
         (1.0 - part_integrated(group, units, k, r)) * units.all.mass[k] * coupling::potential(&members, r).abs()
     };
-    Ok((0..units.all.len()).filter(|&k| k != here).map(of).sum())
+    (0..units.all.len()).filter(|&k| k != here).map(of).sum()
 }
 
 /// Returns all subsystems at `now`, where all units stand; `ids` has the ids of all stars. Inner ones follow the one that
@@ -88,6 +101,8 @@ pub(super) fn describe(subsystems: &Subsystems, ids: &[u64], now: Time) -> Resul
     for group in &subsystems.groups {
         let present = group.at(units, clock, now.max(group.time))?;
         let place = found.len();
+        let inside = stars(&present.bodies, &present.motion, clock, now)?;
+        let star = |star: &Placed<u32>| StarInside { id: ids[star.of as usize], pos: star.pos, vel: star.vel };
         found.push(Description {
             members: Component::of(&group.bodies, ids),
             inside_of: None,
@@ -96,7 +111,8 @@ pub(super) fn describe(subsystems: &Subsystems, ids: &[u64], now: Time) -> Resul
             orbit: PairOrbit::of(&present.bodies, &present.motion, ids),
             is_perturbed: group.is_perturbed,
             is_averaged: group.ring.is_some() || group.nested.is_some(),
-            neglected: neglected(group, &present, subsystems, now)?,
+            neglected: neglected(group, &inside, subsystems, now),
+            stars: inside.iter().map(star).collect(),
         });
         add_inner(&mut found, &present.bodies, ids, (place, group.nested.is_some()));
     }

@@ -165,7 +165,8 @@ impl Look<'_> {
     fn relative(&self, i: usize, k: usize) -> Relative {
         let p = self.particles;
         let ((x, v), (y, w)) = (at(p, i, self.clock(), self.now), at(p, k, self.clock(), self.now));
-        Relative { pos: y - x, vel: w - v, r: (y - x).norm(), mass: p.mass[i] + p.mass[k] }
+        let (pos, vel) = self.subsystems.units.between([i, k], (y - x, w - v));
+        Relative { pos, vel, r: pos.norm(), mass: p.mass[i] + p.mass[k] }
     }
 
     /// Returns the tidal field around a unit.

@@ -21,6 +21,8 @@ pub struct Units {
     places: Vec<u32>,
     /// Radii of the stars.
     pub sizes: Sizes,
+    /// What positions and velocities of the units lack by rounding, where that is known: at the start. Empty later.
+    pub rests: Vec<[Vec3; 2]>,
 }
 
 impl Units {
@@ -28,7 +30,31 @@ impl Units {
     pub fn new(all: Particles, stars: Vec<u32>, n: usize) -> Self {
         let mut places = vec![u32::MAX; n];
         stars.iter().zip(0..).for_each(|(&star, unit)| places[star as usize] = unit);
-        Self { all, stars, places, sizes: Sizes::default() }
+        Self { all, stars, places, sizes: Sizes::default(), rests: Vec::new() }
+    }
+
+    /// Returns the units, of one star each, with what the relative states of stars say of them.
+    pub fn with_rests_of(mut self, stars: &Particles) -> Self {
+        if !stars.close.is_empty() {
+            self.rests = vec![[Vec3::zeros(); 2]; stars.len()];
+        }
+        for close in &stars.close {
+            let rests = close.rests(&stars.pos, &stars.vel);
+            close.rows.iter().zip(rests).for_each(|(&row, rest)| self.rests[row] = rest);
+        }
+        self
+    }
+
+    /// Returns the state of unit `k` relative to a point, from that of its rounded state. Without rests not even the sign of a zero
+    /// changes.
+    pub fn with_rest(&self, k: usize, (pos, vel): (Vec3, Vec3)) -> (Vec3, Vec3) {
+        self.rests.get(k).map_or((pos, vel), |[x, v]| (pos + x, vel + v))
+    }
+
+    /// Returns the state of unit `k` relative to unit `i`, from that of their rounded states.
+    pub fn between(&self, [i, k]: [usize; 2], (pos, vel): (Vec3, Vec3)) -> (Vec3, Vec3) {
+        let rests = self.rests.get(i).zip(self.rests.get(k));
+        rests.map_or((pos, vel), |(from, to)| (pos + (to[0] - from[0]), vel + (to[1] - from[1])))
     }
 
     /// Returns the units with these radii of the stars.
@@ -49,6 +75,8 @@ pub struct New {
     mass: f64,
     pos: Vec3,
     vel: Vec3,
+    /// What position and velocity lack by rounding.
+    rest: [Vec3; 2],
     few: Option<Few>,
 }
 
@@ -63,11 +91,13 @@ fn unit(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
     let mean = |of: fn(&Placed<Body>) -> Vec3| {
         parts.iter().fold(Vec3::zeros(), |sum, part| sum + of(&part.0) * part.0.mass) / total
     };
-    let (pos, vel) = (centre.0 + mean(|body| body.pos), centre.1 + mean(|body| body.vel));
+    let means = [mean(|body| body.pos), mean(|body| body.vel)];
+    let (pos, vel) = (centre.0 + means[0], centre.1 + means[1]);
+    let rest = [(centre.0 - pos) + means[0], (centre.1 - vel) + means[1]];
     let first = parts[0].0.of.first();
     if let [(Placed { of, .. }, _)] = &parts[..] {
         let few = of.inner().cloned();
-        return New { first, mass: total, pos, vel, few };
+        return New { first, mass: total, pos, vel, rest, few };
     }
     // Differences inside of a motion come from its own vectors, which have more digits than positions.
     let difference = |two: &[Part<'_>]| match (&two[0], &two[1]) {
@@ -77,7 +107,7 @@ fn unit(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
     let (x, v): (Vec<Vec3>, Vec<Vec3>) = parts.windows(2).map(difference).unzip();
     let motion = Motion::from_vectors(&mass, &x, &v);
     let bodies = parts.into_iter().map(|part| part.0.of).collect();
-    New { first, mass: total, pos, vel, few: Some(Few { bodies, motion, time: now }) }
+    New { first, mass: total, pos, vel, rest, few: Some(Few { bodies, motion, time: now }) }
 }
 
 /// Returns the bodies of a motion as parts.
@@ -140,7 +170,7 @@ impl Encounters {
         let centre = (p.pos[units[0]], p.vel[units[0]]);
         let bodies = |(unit, closed): (usize, bool)| {
             let star = self.subsystems.units.stars[unit];
-            let state = (p.pos[unit] - centre.0, p.vel[unit] - centre.1);
+            let state = self.subsystems.units.with_rest(unit, (p.pos[unit] - centre.0, p.vel[unit] - centre.1));
             let whole = |of: Body| vec![(Placed { of, mass: p.mass[unit], pos: state.0, vel: state.1 }, None)];
             match self.subsystems.of_star(star) {
                 None => whole(Body::Star(star)),
@@ -190,7 +220,8 @@ impl Encounters {
             let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
             let (pos, vel) = (a.pos + (b.pos - a.pos) * share, a.vel + (b.vel - a.vel) * share);
             if all.is_empty() {
-                return Ok(New { first, mass, pos: centre.0 + pos, vel: centre.1 + vel, few: None });
+                let rest = [Vec3::zeros(); 2];
+                return Ok(New { first, mass, pos: centre.0 + pos, vel: centre.1 + vel, rest, few: None });
             }
             all.push((Placed { of: a.of, mass, pos, vel }, None));
         }
@@ -210,7 +241,7 @@ impl Encounters {
             Change::Join(..) | Change::Unite(..) => Vec::new(),
             Change::Merge(_) => {
                 let (first, mass) = (group.members[0], self.particles.mass[place]);
-                vec![New { first, mass, pos: centre.0, vel: centre.1, few: None }]
+                vec![New { first, mass, pos: centre.0, vel: centre.1, rest: [Vec3::zeros(); 2], few: None }]
             }
             Change::Split(_, first) => {
                 let (mut a, mut b) = divided(&|k| first.contains(&k));
@@ -263,9 +294,11 @@ impl Encounters {
         rows.sort_unstable();
         let gone: Vec<u32> = (0..old.len()).filter(|&i| ended[i]).map(|i| stars[i]).collect();
         let all = gather(old, &new, &rows, &self.ids, now);
-        let sizes = std::mem::take(&mut self.subsystems.units.sizes);
+        let Units { sizes, rests, .. } = std::mem::take(&mut self.subsystems.units);
         let stars = rows.iter().map(|row| row.0).collect();
-        let units = Units::new(all, stars, self.ids.len()).with_sizes(sizes);
+        let rest = |row: &(u32, usize)| rests.get(row.1).copied().unwrap_or_else(|| new[row.1 - rests.len()].rest);
+        let kept = if rests.is_empty() { Vec::new() } else { rows.iter().map(rest).collect() };
+        let units = Units { rests: kept, ..Units::new(all, stars, self.ids.len()).with_sizes(sizes) };
         let groups = &mut self.subsystems.groups;
         groups.retain(|group| gone.binary_search(&group.members[0]).is_err());
         groups.iter_mut().for_each(|group| group.near.retain(|near| gone.binary_search(&near.star).is_err()));

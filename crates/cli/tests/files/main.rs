@@ -2,6 +2,7 @@
 
 mod checkpoint_file;
 mod corruption;
+mod far_from_origin;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;
 mod inspect;

@@ -10,7 +10,7 @@ use tisane::force::precision::Precision;
 use tisane::integrator::encounters::EventKind;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
-use tisane_io::fields::{Journal, SNAPSHOT, SUBSYSTEMS};
+use tisane_io::fields::{Journal, SNAPSHOT, SUBSYSTEM_STARS, SUBSYSTEMS};
 use tisane_io::formats::FORMATS;
 use tisane_run::config::{TEMPLATES, json_schema};
 use tisane_run::simulation::ExitReason;
@@ -126,6 +126,13 @@ fn the_tables_of_subsystems_are_those_of_the_sources() {
         table += &row([&format!("`{}`", field.name), &unit(field.dimension), field.description]);
     }
     assert_table("docs/src/files.md", "subsystem fields", &table);
+    let mut table = String::from("| dataset | unit | what it is |\n|---|---|---|\n");
+    for field in SUBSYSTEM_STARS {
+        let vector = if field.width == 3 { ", vector" } else { "" };
+        table +=
+            &row([&format!("`{}`", field.name), &unit(field.dimension), &format!("{}{vector}", field.description)]);
+    }
+    assert_table("docs/src/files.md", "subsystem star fields", &table);
     assert_table("docs/src/encounters.md", "encounters columns", &table_of_columns(Journal::Encounters));
     assert_table("docs/src/encounters.md", "stars columns", &table_of_columns(Journal::Stars));
     let names = EventKind::ALL.map(|kind| kind.name().to_owned());

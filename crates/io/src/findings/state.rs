@@ -198,6 +198,7 @@ mod tests {
             step: vec![0.25, 0.25 / 1024.0],
             radius: Vec::new(),
             columns: Vec::new(),
+            close: Vec::new(),
         };
         let settings = Settings::parse("[integrator.hermite4]\ndt_max = 0.5").unwrap();
         let state = State::from_snapshot("snapshot_0001.hdf5", data, &settings);

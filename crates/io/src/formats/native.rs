@@ -5,6 +5,7 @@ use super::datasets::unrecognised;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use crate::snapshot;
+use crate::subsystem_stars::SUBSYSTEM_STARS;
 use std::path::Path;
 use tisane::Result;
 use tisane::particles::Particles;
@@ -38,8 +39,22 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
         return Err(error);
     }
     let s = snapshot::read(path)?;
+    let mut close = s.close;
+    let all = close.len();
+    close.retain(|close| close.agree(&s.pos, &s.vel));
+    let notes = changed(all - close.len(), all).into_iter().collect();
     let particles =
-        Particles { id: s.id, radius: s.radius, columns: s.columns, ..Particles::new(s.mass, s.pos, s.vel) };
+        Particles { id: s.id, radius: s.radius, columns: s.columns, close, ..Particles::new(s.mass, s.pos, s.vel) };
     let (time, units) = (Some(s.time), Some(s.units.units));
-    Ok(FileState { time, units, ..FileState::new("tisane", particles, Locations::Records) })
+    Ok(FileState { time, units, notes, ..FileState::new("tisane", particles, Locations::Records) })
+}
+
+/// Returns what to say of subsystems, some of `all`, whose stars do not stand where they are relative to each other.
+fn changed(some: usize, all: usize) -> Option<String> {
+    (some > 0).then(|| {
+        format!(
+            "the relative positions and velocities in /{SUBSYSTEM_STARS} of {some} of {all} subsystems are not those of its \
+             Coordinates and Velocities: Coordinates and Velocities are used for their stars"
+        )
+    })
 }

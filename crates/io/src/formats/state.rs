@@ -10,8 +10,8 @@ pub type SofteningRange = (&'static str, [f64; 2]);
 /// Contents of a file of particles, in the units of the file.
 #[derive(Clone, Debug, PartialEq)]
 pub struct FileState {
-    /// Particles: `mass`, `pos`, `vel` and `id` are set (ids 0 … N−1 in file order if the file has none), `radius` if the
-    /// file has it.
+    /// Particles: `mass`, `pos`, `vel` and `id` are set (ids 0 … N−1 in file order if the file has none), `radius` and
+    /// `close` if the file has them.
     pub particles: Particles,
     /// Time of the state in the unit of time of `units`, if the format has one.
     pub time: Option<f64>,
@@ -91,6 +91,7 @@ impl FileState {
         scale(&mut p.pos, length);
         p.radius.iter_mut().for_each(|r| *r *= length);
         scale(&mut p.vel, velocity);
+        p.close.iter_mut().for_each(|close| close.rescale(length, velocity));
         self.time = self.time.map(|t| t * time);
         self.softening.iter_mut().flat_map(|(_, range)| range).for_each(|x| *x *= length);
         self.check_range([mass, length, velocity, time], had_mass).map_err(|what| {

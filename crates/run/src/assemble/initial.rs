@@ -230,6 +230,12 @@ fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
     let had = whole.radius.len() == mass.len();
     let radii = had && part.radius.len() == part.mass.len();
     let radius = if radii { [&whole.radius[..], &part.radius].concat() } else { Vec::new() };
+    let mut close = std::mem::take(&mut whole.close);
+    // Relative states stay as they are where all stars move together.
+    close.extend(part.close.into_iter().map(|mut close| {
+        close.rows.iter_mut().for_each(|row| *row += mass.len());
+        close
+    }));
     mass.extend(part.mass);
-    *whole = Particles { radius, ..Particles::new(mass, all_pos, all_vel) };
+    *whole = Particles { radius, close, ..Particles::new(mass, all_pos, all_vel) };
 }

@@ -33,7 +33,12 @@ pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Res
     context.warnings.extend(softening(&state, context).map(|what| said(&what)));
     context.warnings.extend(state.notes.iter().map(|note| said(note)));
     let n = state.particles.len();
-    let source = format!("{} ({}, N = {n}; format {})", path.display(), state.format, state.guess);
+    let close = match state.particles.close.len() {
+        0 => String::new(),
+        1 => "; 1 subsystem with relative positions of its stars".to_owned(),
+        count => format!("; {count} subsystems with relative positions of their stars"),
+    };
+    let source = format!("{} ({}, N = {n}; format {}{close})", path.display(), state.format, state.guess);
     Ok(InitialState { time: state.time.unwrap_or(0.0), ..InitialState::new(state.particles, &source) })
 }
 

@@ -248,8 +248,9 @@ impl Binaries {
         let ([a, b], error) = self.coarsest?;
         Some(format!(
             "positions are too far from the origin for the closest pairs: where particles {a} and {b} are, neighbouring numbers are {error:.1e} \
-             of their separation apart, and so is what positions in files say of their orbits. /Subsystems of a snapshot has them in full; \
-             a run from a file is exact with an origin near the stars"
+             of their separation apart, and so is what positions in files say of their orbits. Snapshots of runs \
+             with [encounters] also have the stars of subsystems relative to each other, in full, and a new run from a snapshot takes \
+             these; a run from another file is exact with an origin near the stars"
         ))
     }
 

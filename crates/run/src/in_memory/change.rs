@@ -191,6 +191,9 @@ impl InMemory {
         }
         let index = places(self.particles(), changes.id)?;
         let (p, [mass, length, velocity]) = self.editable()?;
+        if changes.pos.is_some() || changes.vel.is_some() {
+            p.forget_close(&index);
+        }
         for (k, i) in index.into_iter().enumerate() {
             if let Some(column) = changes.mass {
                 p.mass[i] = column[k] * mass;
