@@ -12,6 +12,7 @@ mod external_field;
 mod hermite4_order;
 mod laws;
 mod leapfrog_order;
+mod meetings;
 mod multipoint_order;
 mod rounding_steps;
 mod subsystem_energy;
