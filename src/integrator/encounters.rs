@@ -9,6 +9,7 @@
 mod ahead;
 mod averaged;
 mod bodies;
+mod centre;
 mod changes;
 mod collisions;
 mod columns;
