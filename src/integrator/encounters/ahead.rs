@@ -104,6 +104,9 @@ impl Encounters {
             let Some(k) = self.unit_of(other).filter(|&k| p.time[k] <= now) else { continue };
             let ends = [0.0, dt].map(|later| between(state(unit, later), state(k, later)));
             let path = Path::new(ends[0], ends[1], dt);
+            if path.is_outside(self.reach(unit) + self.reach(k)) {
+                continue;
+            }
             let is_single = self.is_star(unit) && self.is_star(k);
             let mut add = |path: &Path, [a, b]: [u32; 2]| {
                 let distance = self.radius_of(a) + self.radius_of(b);
@@ -113,7 +116,7 @@ impl Encounters {
             };
             if is_single {
                 add(&path, [star, other]);
-            } else if !path.is_outside(self.reach(unit) + self.reach(k)) {
+            } else {
                 // Members move by cubic paths over the step, which resolves their motion.
                 let moments = [now, now.after(level)];
                 let [begin, end] = moments.map(|moment| self.offsets([star, other], moment, dt));
