@@ -6,8 +6,10 @@
 //! velocities and masses at block times alone, by ratios of forces: there is no radius to choose, and the bits do not depend on
 //! threads, engines or on where a run is interrupted.
 
+mod ahead;
 mod averaged;
 mod bodies;
+mod centre;
 mod changes;
 mod collisions;
 mod columns;
@@ -327,7 +329,7 @@ impl Integrator for Encounters {
         self.positions.clear();
         let all: Vec<u32> = (0..self.particles.len() as u32).collect();
         self.follow(f, Time::default(), &all)?;
-        self.watch_neighbours(Time::default(), &all);
+        self.watch_neighbours(Time::default(), &all)?;
         store(&self.particles, &self.subsystems, &self.recorded, p)?;
         Ok(started)
     }
@@ -369,8 +371,7 @@ impl Integrator for Encounters {
         let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
         self.hermite.resume(&self.particles, now, &mut coupled)?;
         (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
-        self.list_all_neighbours(now);
-        Ok(())
+        self.watch_again(now)
     }
 
     fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {

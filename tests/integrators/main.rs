@@ -13,6 +13,7 @@ mod far_from_origin;
 mod hermite4_order;
 mod laws;
 mod leapfrog_order;
+mod meetings;
 mod multipoint_order;
 mod rounding_steps;
 mod subsystem_energy;

@@ -22,9 +22,11 @@ impl Encounters {
         let Subsystems { groups, units, clock, .. } = &mut self.subsystems;
         groups.iter_mut().filter(|group| ends(group)).try_for_each(|group| group.resolve(units, clock, now))?;
         let felt: Vec<u32> = felt.iter().map(|&unit| self.subsystems.units.stars[unit]).collect();
-        let changes = self.with_removed(self.with_mergers(changes), now)?;
-        let ending = self.ending(now, &changes)?;
+        let changes = self.with_mergers(changes);
+        // What touched inside of a unit comes before its union with another, also at one moment.
         self.take_contacts(now, &changes);
+        let changes = self.with_removed(changes, now)?;
+        let ending = self.ending(now, &changes)?;
         self.positions.clear();
         let gone =
             changes.iter().flat_map(Change::units).map(|&unit| self.subsystems.units.stars[unit]).collect::<Vec<_>>();

@@ -74,7 +74,7 @@ impl Way {
 }
 
 /// Star of a unit at one moment, relative to the place of the unit.
-type Offset = (u32, f64, [Vec3; 2]);
+pub type Offset = (u32, f64, [Vec3; 2]);
 
 impl Group {
     /// Returns the stars at a moment, also an earlier one, relative to the centre of mass.
@@ -219,7 +219,7 @@ impl Encounters {
 
     /// Returns the stars of two units at a moment, relative to their units. Pairs whose period is short against the `span` of the
     /// block step are at their centre of mass.
-    fn offsets(&self, pair: [u32; 2], time: Time, span: f64) -> Result<[Vec<Offset>; 2]> {
+    pub(super) fn offsets(&self, pair: [u32; 2], time: Time, span: f64) -> Result<[Vec<Offset>; 2]> {
         let subsystems = &self.subsystems;
         let of = |star: u32| -> Result<Vec<Offset>> {
             let Some(group) = subsystems.of_star(star) else {
@@ -255,25 +255,25 @@ impl Encounters {
         }
     }
 
-    /// Returns true if two stars that were seen to touch are still within their radii at `now`, or their orbit about each other
-    /// leads them there.
-    pub(super) fn still_touch(&self, stars: [u32; 2], now: Time) -> bool {
-        let (groups, units) = (&self.subsystems.groups, &self.subsystems.units);
+    /// Returns true if two stars that were seen to touch are still within their radii, or their orbit about each other leads them
+    /// there: at the moment up to which their paths are known, from which on they are looked at next.
+    pub(super) fn still_touch(&self, stars: [u32; 2]) -> bool {
+        let (groups, units, p) = (&self.subsystems.groups, &self.subsystems.units, &self.particles);
         let together = groups.iter().find(|group| stars.iter().all(|star| group.members.contains(star)));
         if let Some(group) = together {
             return group.still_touch(&units.sizes, stars);
         }
-        let place = |star: u32| {
-            let group = groups.iter().find(|group| group.members.contains(&star));
-            // A star that has become one with another in this block step is in no unit.
-            let unit = self.unit_of(group.map_or(star, |group| group.members[0]))?;
-            let (x, v) = at(&self.particles, unit, &self.clock, now);
-            let Some(group) = group else { return Some((self.particles.mass[unit], x, v)) };
-            let inside = group.stars_at(units, &self.clock, now).ok()?;
+        // A star that has become one with another in this block step is in no unit.
+        let [Some(i), Some(k)] = stars.map(|star| self.unit_with(star)) else { return false };
+        let until = p.time[i].max(p.time[k]);
+        let place = |star: u32, unit: usize| {
+            let (x, v) = at(p, unit, &self.clock, until);
+            let Some(group) = self.subsystems.of_star(units.stars[unit]) else { return Some((p.mass[unit], x, v)) };
+            let inside = group.stars_at(units, &self.clock, until).ok()?;
             let (_, mass, [y, w]) = inside.into_iter().find(|it| it.0 == star)?;
             Some((mass, x + y, v + w))
         };
-        let [Some(a), Some(b)] = stars.map(place) else { return false };
+        let (Some(a), Some(b)) = (place(stars[0], i), place(stars[1], k)) else { return false };
         let distance = stars.iter().map(|&star| units.sizes.radii[star as usize]).sum();
         leads_inside((b.1 - a.1, b.2 - a.2), a.0 + b.0, distance)
     }

@@ -271,6 +271,14 @@ impl Group {
         self.motion.order().windows(2).map(|two| self.motion.vectors(two[0], two[1]).0.norm())
     }
 
+    /// Returns the bodies on both sides of the widest gap of the chain, in its order, and that gap.
+    pub fn parts(&self) -> (&[usize], &[usize], f64) {
+        let gaps: Vec<f64> = self.gaps().collect();
+        let widest = (0..gaps.len()).fold(0, |best, k| if gaps[k] > gaps[best] { k } else { best });
+        let (first, second) = self.motion.order().split_at(widest + 1);
+        (first, second, gaps[widest])
+    }
+
     /// Returns the state of the members as others see it.
     pub fn members(&self) -> Members {
         Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }

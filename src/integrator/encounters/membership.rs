@@ -84,6 +84,13 @@ pub enum Change {
 }
 
 impl Change {
+    /// Returns the split of the subsystem of a unit into some bodies and the others.
+    pub(super) fn split(unit: usize, first: &[usize]) -> Self {
+        let mut first = first.to_vec();
+        first.sort_unstable();
+        Self::Split(unit, first)
+    }
+
     /// Returns true if two stars become one.
     pub const fn is_merger(&self) -> bool {
         matches!(self, Self::Merge(_) | Self::Unite(..))
@@ -113,8 +120,8 @@ pub struct Look<'a> {
 }
 
 /// Relative motion of two bodies.
-struct Relative {
-    pos: Vec3,
+pub(super) struct Relative {
+    pub(super) pos: Vec3,
     vel: Vec3,
     r: f64,
     mass: f64,
@@ -153,7 +160,7 @@ impl Look<'_> {
         &self.subsystems.clock
     }
 
-    fn group(&self, unit: usize) -> Option<&Group> {
+    pub(super) fn group(&self, unit: usize) -> Option<&Group> {
         self.subsystems.of_star(self.subsystems.units.stars[unit])
     }
 
@@ -162,7 +169,7 @@ impl Look<'_> {
         self.group(unit).filter(|_| !closed).map_or(1, |group| group.bodies.len())
     }
 
-    fn relative(&self, i: usize, k: usize) -> Relative {
+    pub(super) fn relative(&self, i: usize, k: usize) -> Relative {
         let p = self.particles;
         let ((x, v), (y, w)) = (at(p, i, self.clock(), self.now), at(p, k, self.clock(), self.now));
         let (pos, vel) = self.subsystems.units.between([i, k], (y - x, w - v));
@@ -178,6 +185,9 @@ impl Look<'_> {
     /// Returns the change of unit `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
     /// only takes up others.
     pub fn change(&mut self, i: usize, found: Option<Surroundings>, is_new: bool) -> Option<Change> {
+        if let Some(change) = self.clears(i).filter(|_| !is_new) {
+            return Some(change);
+        }
         match found {
             Some(found) => self.joins(i, found).or_else(|| if is_new { None } else { self.leaves(i, found) }),
             None if is_new => None,
@@ -239,8 +249,13 @@ impl Look<'_> {
         })
     }
 
-    /// Returns the unit that unit `i` joins, if any.
+    /// Returns the change by which unit `i` joins another, if any.
     pub fn joins(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+        let k = found.strongest;
+        self.joins_strongest(i, found).filter(|_| !self.is_at_centre([i, k]))
+    }
+
+    fn joins_strongest(&mut self, i: usize, found: Surroundings) -> Option<Change> {
         let k = found.strongest;
         let pair = self.relative(i, k);
         let rules = self.subsystems.rules;
@@ -298,7 +313,7 @@ impl Look<'_> {
                 let ((pos, vel), mu) = (group.motion.vectors(a, b), mass[a] + mass[b]);
                 let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
                 let size = found.axis * (1.0 + found.eccentricity);
-                if group.may_touch(sizes, &[a, b], size) {
+                if group.may_touch(sizes, &[a, b], size) || self.is_at_centre_in(i, group, [a, b]) {
                     return None;
                 }
                 let by = |j: usize| {
@@ -335,22 +350,15 @@ impl Look<'_> {
                 let outer = self.relative(i, k);
                 let (change, number) = self.join(i, k, &outer, found.rest);
                 let isolated = outer.perturbation(found.rest) < JOINS_ISOLATED;
-                if isolated && number <= LARGEST && (outer.is_bound_by(1.0) || outer.approaches()) {
+                let may_join = isolated && number <= LARGEST && (outer.is_bound_by(1.0) || outer.approaches());
+                if may_join && !self.is_at_centre([i, k]) {
                     return Some(change);
                 }
             }
             return (is_perturbed || recedes).then(|| Change::Split(i, vec![0]));
         }
-        let order = motion.order();
-        let gaps: Vec<f64> = group.gaps().collect();
-        let widest = (0..gaps.len()).fold(0, |best, k| if gaps[k] > gaps[best] { k } else { best });
-        let (first, second) = order.split_at(widest + 1);
-        let split = || {
-            let mut first = first.to_vec();
-            first.sort_unstable();
-            Some(Change::Split(i, first))
-        };
-        let gap = gaps[widest];
+        let (first, second, gap) = group.parts();
+        let split = || Some(Change::split(i, first));
         if 2.0 * gap * gap * gap * field > BREAKS * group.mass() {
             return split();
         }

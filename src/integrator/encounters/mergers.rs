@@ -150,7 +150,13 @@ impl Encounters {
         let Some(action) = self.action() else { return false };
         let mut found = std::mem::take(&mut self.contacts);
         self.subsystems.groups.iter_mut().for_each(|group| found.append(&mut group.contacts));
-        found.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.stars.cmp(&b.stars)));
+        match action {
+            // Those at one moment stay in the order in which they became one: a new star may touch the next at once.
+            CollisionAction::Merge => found.sort_by(|a, b| a.time.total_cmp(&b.time)),
+            CollisionAction::Stop | CollisionAction::Record => {
+                found.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.stars.cmp(&b.stars)));
+            }
+        }
         let before = self.events.as_ref().map_or(0, Vec::len);
         let mut changed = Changed::default();
         for touched in found {
@@ -162,7 +168,7 @@ impl Encounters {
             }
         }
         let mut touching = std::mem::take(&mut self.recorded.touching);
-        touching.retain(|stars| self.still_touch(*stars, now));
+        touching.retain(|stars| self.still_touch(*stars));
         self.recorded.touching = touching;
         self.take_out(changed);
         self.events.as_ref().map_or(0, Vec::len) > before

@@ -9,6 +9,7 @@ use super::Encounters;
 use super::columns::{Column, LANES};
 use crate::particles::Vec3;
 use crate::time::Time;
+use std::collections::BTreeMap;
 
 /// Longest time that a list holds for, in steps of its unit.
 const STEPS: u64 = 8;
@@ -36,6 +37,8 @@ pub struct Neighbours {
     lists: Vec<List>,
     /// Velocity of the frame in which speeds are measured.
     frame: Vec3,
+    /// Moments at which pairs of units, by lowest stars, will touch by what was known when one of them last moved.
+    expected: BTreeMap<[u32; 2], f64>,
 }
 
 impl Neighbours {
@@ -49,6 +52,18 @@ impl Neighbours {
         if let Some(list) = self.lists.get_mut(star as usize) {
             (list.until, list.speed) = (Time::default(), 0.0);
         }
+        self.expected.retain(|pair, _| !pair.contains(&star));
+    }
+
+    /// Takes note of the moments at which a unit will touch others, all by lowest stars, in place of those that were known.
+    pub fn expect(&mut self, star: u32, found: impl IntoIterator<Item = (u32, f64)>) {
+        self.expected.retain(|pair, _| !pair.contains(&star));
+        self.expected.extend(found.into_iter().map(|(other, time)| ([star.min(other), star.max(other)], time)));
+    }
+
+    /// Returns the units, by lowest stars, that were to touch up to a moment.
+    pub fn due(&self, until: f64) -> Vec<u32> {
+        self.expected.iter().filter(|(_, time)| **time <= until).flat_map(|(pair, _)| *pair).collect()
     }
 
     /// Takes out stars, and gives the others new numbers.
@@ -59,6 +74,9 @@ impl Neighbours {
             list.near.retain(|&star| stays(star));
             list.near.iter_mut().for_each(|star| *star = number(*star));
         }
+        let expected = std::mem::take(&mut self.expected).into_iter();
+        let stays = expected.filter(|(pair, _)| pair.iter().all(|&star| stays(star)));
+        self.expected = stays.map(|(pair, time)| (pair.map(&number), time)).collect();
     }
 }
 

@@ -1,30 +1,27 @@
-//! Stars of different units that touch and become one, in the order of their contacts, and steps that end soon after a contact.
+//! Stars of different units that touch and become one, in the order of their contacts.
 
-use super::collisions::{CollisionAction, Collisions, Removed};
-use super::contacts::{Touched, spin};
+use super::collisions::{Collisions, Removed};
+use super::contacts::spin;
 use super::crossings::{Way, share};
 use super::membership::Change;
-use super::path::{Path, between};
 use super::surroundings::at;
-use super::{Encounters, bodies, shorten};
+use super::{Encounters, bodies};
 use crate::error::Result;
 use crate::force::ForceEngine;
 use crate::particles::Vec3;
 use crate::time::Time;
-
-/// Time after the contact of two stars by which the step ends that has it, in units of the sum of the radii over the speed.
-const LATE: f64 = 0.1;
 
 /// Change of the acceleration of another unit by a merger, in units of that acceleration, from which on that unit begins anew.
 const FELT: f64 = 1e-8;
 
 impl Encounters {
     /// Looks for contacts in the block step that ended at `now`, and makes one star of two that touched. Returns the units of the
-    /// block that are left.
-    pub(super) fn unite(&mut self, f: &mut dyn ForceEngine, now: Time, block: Vec<u32>) -> Result<Vec<u32>> {
+    /// block that are left, with those that moved for a contact.
+    pub(super) fn unite(&mut self, f: &mut dyn ForceEngine, now: Time, mut block: Vec<u32>) -> Result<Vec<u32>> {
         if self.action().is_none() {
             return Ok(block);
         }
+        self.bring_due(f, now, &mut block)?;
         self.find_crossings(now)?;
         if self.crossings.found.is_empty() {
             return Ok(block);
@@ -45,8 +42,7 @@ impl Encounters {
         stirred.sort_unstable();
         stirred.dedup();
         let units: Vec<u32> = stirred.into_iter().filter_map(|star| Some(self.unit_of(star)? as u32)).collect();
-        self.watch_neighbours(now, &units);
-        Ok(())
+        self.watch_neighbours(now, &units)
     }
 
     fn unite_all(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
@@ -60,52 +56,61 @@ impl Encounters {
                 continue;
             }
             let lowest = [i, k].map(|unit| self.subsystems.units.stars[unit]);
-            let way = if lowest == first.stars { self.way_of_union(&first, now) } else { None };
+            let way = self.way_of_union([i, k], first.time, now);
             let near: Vec<u32> = lowest.iter().flat_map(|&star| self.neighbours.of(star)).copied().collect();
             self.change(f, now, &[Change::Unite([i, k], Box::new(first.clone()))])?;
             if let Some(way) = way {
-                self.follow_union(way, &first, near, now)?;
+                self.follow_union(way, lowest, first.time, near, now)?;
             }
         }
         Ok(())
     }
 
-    /// Looks for the contacts of a star that two have become, from that moment on, with those that were near them.
-    fn follow_union(&mut self, way: Way, first: &Touched, mut near: Vec<u32>, now: Time) -> Result<()> {
-        let star = first.stars[0];
+    /// Looks for the contacts of what two units, by their lowest stars, have become at a moment, from then on, with those that
+    /// were near them.
+    fn follow_union(&mut self, way: Way, lowest: [u32; 2], time: f64, mut near: Vec<u32>, now: Time) -> Result<()> {
+        let star = lowest[0].min(lowest[1]);
         if self.unit_of(star).is_none() {
             return Ok(());
         }
         self.crossings.ways.insert(star, way);
-        self.crossings.found.retain(|it| !it.stars.iter().any(|star| first.stars.contains(star)));
+        let mut found = std::mem::take(&mut self.crossings.found);
+        found.retain(|it| it.stars.iter().all(|&touched| self.lowest_with(touched).is_some_and(|it| it != star)));
         near.sort_unstable();
         near.dedup();
-        for other in near.into_iter().filter(|other| !first.stars.contains(other)) {
-            let found = self.crossing([star.min(other), star.max(other)], now)?;
-            self.crossings.found.extend(found);
+        for other in near.into_iter().filter(|other| !lowest.contains(other)) {
+            let mut crossing = self.crossing([star.min(other), star.max(other)], now)?;
+            // Not before there is the new star, by rounding.
+            crossing.iter_mut().for_each(|it| it.time = it.time.max(time));
+            found.append(&mut crossing);
         }
+        self.crossings.found = found;
         Ok(())
     }
 
-    /// Returns the way of the centre of mass of two single stars from their contact to `now`.
-    fn way_of_union(&self, first: &Touched, now: Time) -> Option<Way> {
-        let ways = first.stars.map(|star| self.way(star, now));
-        let ([Some(a), Some(b)], share) = (ways, share(first.mass)) else { return None };
-        let span = self.clock.time(now) - first.time;
+    /// Returns the way of the centre of mass of two units from a moment to `now`.
+    fn way_of_union(&self, units: [usize; 2], from: f64, now: Time) -> Option<Way> {
+        let ways = units.map(|unit| self.way(self.subsystems.units.stars[unit], now));
+        let ([Some(a), Some(b)], share) = (ways, share(units.map(|unit| self.particles.mass[unit]))) else {
+            return None;
+        };
+        let span = self.clock.time(now) - from;
         let centre = |x: Vec3, y: Vec3| x + (y - x) * share;
         let [from, to] = [a.back(span), b.back(span)];
-        let end = std::array::from_fn(|k| centre(a.end[k], b.end[k]));
-        let begin = [0, 1, 2].map(|k| centre(from[k], to[k]));
-        let jerk = centre(a.begin[3], b.begin[3]);
-        (span > 0.0).then_some(Way { begin: [begin[0], begin[1], begin[2], jerk], end, span })
+        let end: [Vec3; 3] = std::array::from_fn(|k| centre(a.end[k], b.end[k]));
+        let [pos, vel, acc] = std::array::from_fn(|k| centre(from[k], to[k]));
+        (span > 0.0).then(|| Way { begin: [pos, vel, acc, (end[2] - acc) / span], end, span })
     }
 
     /// Returns the unit that a star is in.
-    fn unit_with(&self, star: u32) -> Option<usize> {
-        self.unit_of(star).or_else(|| {
-            let group = self.subsystems.groups.iter().find(|group| group.members.contains(&star))?;
-            self.unit_of(group.members[0])
-        })
+    pub(super) fn unit_with(&self, star: u32) -> Option<usize> {
+        self.unit_of(self.lowest_with(star)?)
+    }
+
+    /// Returns the lowest star of the unit that a star is in.
+    fn lowest_with(&self, star: u32) -> Option<u32> {
+        let group = || self.subsystems.groups.iter().find(|group| group.members.contains(&star));
+        if self.unit_of(star).is_some() { Some(star) } else { Some(group()?.members[0]) }
     }
 
     /// Returns the units on which the force of two units of these masses changes at `now` where they become one at the centre of
@@ -183,49 +188,5 @@ impl Encounters {
             self.neighbours.forget(*star);
         }
         self.crossings.stirred.extend_from_slice(begun);
-    }
-
-    /// Renews the lists of neighbours of units that stand at `now`. Where stars are to become one, steps of two that will touch end
-    /// soon after that: neither passes the other.
-    pub(super) fn watch_neighbours(&mut self, now: Time, units: &[u32]) {
-        let Some(action) = self.action() else { return };
-        self.list_neighbours(now, units);
-        if action != CollisionAction::Merge {
-            return;
-        }
-        let (floor, mut changed) = (self.hermite.floor(), Vec::new());
-        for &unit in units {
-            if let Some(longest) = self.time_to_contact(unit as usize, now)
-                && shorten(&mut self.particles, unit as usize, (longest, floor), &self.clock, now)
-            {
-                changed.push(unit);
-            }
-        }
-        self.hermite.reschedule(&self.particles, &changed);
-    }
-
-    /// Returns the time from `now` by which the next step of a single star should end, if a contact is predicted in it.
-    fn time_to_contact(&self, unit: usize, now: Time) -> Option<f64> {
-        let (p, units, clock) = (&self.particles, &self.subsystems.units, &self.clock);
-        let (star, dt) = (units.stars[unit], p.step[unit].step(clock.dt_max));
-        let is_single = |star: u32| self.subsystems.of_star(star).is_none();
-        if !is_single(star) || p.time[unit] != now {
-            return None;
-        }
-        let state = |k: usize, later: f64| {
-            let since = clock.between(p.time[k], now) + later;
-            let (x, v) = crate::gravity::predict(p.pos[k], p.vel[k], p.acc[k], p.jerk[k], since);
-            [x, v, p.acc[k] + p.jerk[k] * since]
-        };
-        let others = self.neighbours.of(star).iter().filter(|&&other| is_single(other));
-        let times = others.filter_map(|&other| {
-            let k = self.unit_of(other)?;
-            let distance = units.sizes.radii[star as usize] + units.sizes.radii[other as usize];
-            let ends = [0.0, dt].map(|later| between(state(unit, later), state(k, later)));
-            let path = Path::new(ends[0], ends[1], dt);
-            let time = path.entry(distance)?;
-            Some(time.max(LATE * distance / path.at(time)[1].norm()))
-        });
-        times.reduce(f64::min)
     }
 }
