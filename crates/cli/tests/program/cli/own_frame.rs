@@ -316,7 +316,7 @@ fn the_energy_error_of_a_cluster_with_a_tail_is_relative_to_the_cluster() {
     let softened = ("[softening]\nepsilon = '1/64'\n", &["cluster_energy_error"][..]);
     let hard = ("[encounters]\n", &["cluster_energy_error", "outer_energy_error"][..]);
     for (section, columns) in [softened, hard] {
-        folder.write("run.toml", &format!("{config}{section}"));
+        folder.write("run.toml", format!("{config}{section}"));
         folder.tisane(&["run", "run.toml", "-q", "--overwrite", "--output", "o"]).exits(0);
         let rows = diagnostics(&folder.path("o"));
         let number = |text: &String| text.parse::<f64>().expect("a number");
