@@ -40,11 +40,12 @@ pub fn crossing_time(mass: f64, energy: f64) -> f64 {
     mass.powf(2.5) / (2.0 * energy.abs()).powf(1.5)
 }
 
-/// Returns the crossing time by kinetic and potential energy; that of virial equilibrium, if their sum is not negative. NaN
-/// without potential energy.
+/// Returns the crossing time by kinetic and potential energy; that of virial equilibrium where their sum is above an eighth of the
+/// potential energy: in a system that is hardly bound, or not at all, it says how far the system will expand. NaN without
+/// potential energy.
 #[must_use]
 pub fn crossing_time_of(mass: f64, [kinetic, potential]: [f64; 2]) -> f64 {
-    let energy = if kinetic + potential < 0.0 { kinetic + potential } else { 0.5 * potential };
+    let energy = if kinetic + potential < 0.125 * potential { kinetic + potential } else { 0.5 * potential };
     if potential < 0.0 { crossing_time(mass, energy) } else { f64::NAN }
 }
 
@@ -85,6 +86,11 @@ mod tests {
     fn henon_units_have_the_known_scales() {
         assert_eq!(virial_radius(1.0, -0.5), 1.0);
         assert!((crossing_time(1.0, -0.25) - 8f64.sqrt()).abs() < 1e-12);
+        // The same where it is hardly bound, and not at all.
+        for kinetic in [0.25, 0.45, 0.5, 0.7] {
+            assert!((crossing_time_of(1.0, [kinetic, -0.5]) - 8f64.sqrt()).abs() < 1e-12);
+        }
+        assert!(crossing_time_of(1.0, [0.4, -0.5]) > 10.0 && crossing_time_of(1.0, [0.5, 0.0]).is_nan());
         // N = 1000, r_h = 0.77: about 20 time units.
         let t = half_mass_relaxation_time(1000, 1.0, 0.77);
         assert!((15.0..25.0).contains(&t), "{t}");
