@@ -120,7 +120,7 @@ def laws() -> None:
         "exp(",
         "if(s > 1, 1/s, 1)",
     ]
-    files = sorted((TOP / "src/law/ready").glob("*.rs"))
+    files = sorted((TOP / "crates/force/src/law/ready").glob("*.rs"))
     formulas = (re.search(r'formula: "(.*?)",\n', path.read_text(), re.S) for path in files)
     ready = [re.sub(r"\\\n\s*", "", found[1]) for found in formulas if found]
     for k, text in enumerate(by_hand + ready):
@@ -146,7 +146,7 @@ def tables() -> None:
     put("results", "trial", '{"key":' + key + ',"result":{"failed":"it stands still"}}\n')
     key = key.replace('"nu":0.01', '"integrator":"multipoint6","accuracy":0.35')
     put("results", "trial-multipoint", '{"key":' + key + ',"result":{"failed":"it stands still"}}\n')
-    shapes = (TOP / "src/force/cuda/shapes.csv").read_text().splitlines()
+    shapes = (TOP / "crates/force/src/force/cuda/shapes.csv").read_text().splitlines()
     head = next(k for k, line in enumerate(shapes) if not line.startswith("#"))
     put("results", "shapes", "\n".join(shapes[head : head + 1] + shapes[head + 1 :: 60]) + "\n")
 

@@ -46,8 +46,8 @@ pub(crate) use motion::{AT_ONE_PLACE, TOO_CLOSE};
 pub use parts::Parts;
 pub use watch::{Contact, Watch};
 
-use crate::error::{Error, Result};
-use crate::particles::Vec3;
+use tisane_force::error::{Error, Result};
+use tisane_force::particles::Vec3;
 
 /// Acceleration of the bodies by others.
 pub trait Tide: Sync {

@@ -59,22 +59,14 @@
 // A mistake of a caller ends in an `Error`, not in a panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
-pub mod compensated_sum;
 pub mod diagnostics;
-pub mod error;
 pub mod few_body;
-pub mod force;
-pub mod gravity;
 pub mod initial;
 pub mod integrator;
-pub mod law;
 pub mod nearest;
-pub mod pair;
-pub mod particles;
 pub mod propagator;
-pub mod spin_pool;
 pub mod stellar;
-pub mod time;
-pub mod units;
 
-pub use error::{Error, Result};
+pub use tisane_force::{
+    Error, Result, compensated_sum, error, force, gravity, law, pair, particles, real, spin_pool, time, units,
+};

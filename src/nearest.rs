@@ -2,9 +2,9 @@
 //! order of traversal decides. That of kiddo, the other maintained k-d tree, decides otherwise, so that neighbours would
 //! change; kiddo also takes more packages, and compiles to other code by the cache lines of the machine that builds it.
 
-use crate::particles::Vec3;
 use nabo::{CandidateContainer, KDTree, NotNan, Parameters, Point};
 use rayon::prelude::*;
+use tisane_force::particles::Vec3;
 
 /// Number of cells of the tree's grid, as a power of two, from the origin to the outermost coordinate. On a grid the
 /// middle between two coordinates is a number of its own, without which the tree could not separate two adjacent ones;

@@ -1,13 +1,13 @@
 //! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
 
-use crate::error::Result;
-use crate::force::block_steps::{Pause, StepRules};
-use crate::force::profile::Profiler;
-use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use crate::integrator::encounters::{Description, Event};
 use crate::integrator::{Integrator, Progress};
-use crate::particles::Particles;
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::force::block_steps::{Pause, StepRules};
+use tisane_force::force::profile::Profiler;
+use tisane_force::force::{Evaluation, Field, ForceEngine, Forces, Targets};
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
 
 /// Integrator with the engine that it needs, and an f64 engine for energies and audits. The type that the engine
 /// evaluates is hidden inside.
@@ -254,13 +254,13 @@ impl F64Engine<Forces> for SameEngine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::force::cpu::{self, Width};
-    use crate::force::precision::Precision;
-    use crate::force::range::Range;
     use crate::initial::plummer;
     use crate::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
     use crate::integrator::leapfrog::Leapfrog;
-    use crate::time::{Clock, Level};
+    use tisane_force::force::cpu::{self, Width};
+    use tisane_force::force::precision::Precision;
+    use tisane_force::force::range::Range;
+    use tisane_force::time::{Clock, Level};
 
     const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 64.0 };
     const EPSILON: f64 = 1.0 / 64.0;

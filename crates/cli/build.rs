@@ -10,7 +10,7 @@ const SOURCES: [&str; 8] = [
     "crates",
     "validation/*.toml",
     "validation/*.csv",
-    "kernels/*.fatbin",
+    "crates/force/kernels/*.fatbin",
     "configs/studies",
     "Cargo.toml",
     "Cargo.lock",

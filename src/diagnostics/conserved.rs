@@ -1,8 +1,8 @@
 //! Quantities that an isolated system conserves; in a constant external field, the energy alone is.
 
-use crate::compensated_sum::{sum, sum3};
-use crate::force::Field;
-use crate::particles::{Particles, Vec3};
+use tisane_force::compensated_sum::{sum, sum3};
+use tisane_force::force::Field;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Energy, momentum, angular momentum and centre of mass, in internal units.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

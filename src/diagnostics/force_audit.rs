@@ -2,13 +2,13 @@
 
 use crate::diagnostics::conserved::relative;
 use crate::diagnostics::relative_error::{Spread, relative_errors};
-use crate::error::{Error, Result};
-use crate::force::{Block, ForceEngine, Forces};
-use crate::particles::Particles;
 use crate::propagator::Propagator;
-use crate::time::Time;
 use rand::SeedableRng;
 use rand_xoshiro::Xoshiro256PlusPlus;
+use tisane_force::error::{Error, Result};
+use tisane_force::force::{Block, ForceEngine, Forces};
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
 
 /// Auditor that compares forces with those of the CPU in f64.
 pub struct Auditor {

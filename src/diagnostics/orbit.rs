@@ -1,8 +1,8 @@
 //! Osculating Kepler orbit of two bodies.
 
-use crate::particles::Vec3;
 use libm::{acos, asinh, atan2};
 use std::f64::consts::TAU;
+use tisane_force::particles::Vec3;
 
 /// Osculating elements of a relative orbit. Angles in radians.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -70,6 +70,7 @@ fn equation_of_centre(e_sin: f64, e_cos: f64) -> f64 {
 mod tests {
     use super::*;
     use crate::initial::kepler::Elements;
+    use tisane_force::pair::{Body, Pair};
 
     #[test]
     fn verify_elements_come_back() {
@@ -101,5 +102,24 @@ mod tests {
         let found = Orbit::from_state(Vec3::x(), 3f64.sqrt() * Vec3::y(), 1.0);
         assert!((found.eccentricity - 2.0).abs() < 1e-14 && (found.semi_major_axis + 1.0).abs() < 1e-14, "{found:?}");
         assert!(found.mean_longitude.abs() < 1e-14, "{found:?}");
+    }
+
+    #[test]
+    fn without_softening_the_orbit_of_a_pair_is_keplers() {
+        let origin = Vec3::zeros();
+        let at_origin = Body { mass: 1.0, pos: origin, vel: origin };
+        for (pos, vel) in [
+            ([1.0, 0.2, 0.1], [0.1, 1.2, 0.3]),
+            ([1.0, 0.0, 0.0], [0.0, 2f64.sqrt(), 0.0]),
+            ([0.3, 0.0, 2.0], [1.0, 2.0, 0.0]),
+        ] {
+            let (pos, vel) = (Vec3::from(pos), Vec3::from(vel));
+            let pair = Pair::new(&at_origin, &Body { mass: 1.0, pos, vel }, 0.0);
+            let orbit = Orbit::from_state(pos, vel, 2.0);
+            assert!((pair.semi_major_axis / orbit.semi_major_axis - 1.0).abs() < 1e-14, "{pair:?} {orbit:?}");
+            assert!((pair.eccentricity - orbit.eccentricity).abs() < 1e-14, "{pair:?} {orbit:?}");
+            let pericentre = orbit.semi_major_axis * (1.0 - orbit.eccentricity);
+            assert!((pair.pericentre() / pericentre - 1.0).abs() < 1e-13, "{pair:?} {orbit:?}");
+        }
     }
 }

@@ -1,8 +1,8 @@
 //! Outcome of an encounter of three bodies: who leaves, and what remains.
 
 use crate::initial::binary_single::tidal_radius;
-use crate::pair::{Body, Pair};
-use crate::particles::Particles;
+use tisane_force::pair::{Body, Pair};
+use tisane_force::particles::Particles;
 
 /// Least distance of the energy of the escaper's orbit from zero, times the distance over the tidal radius: in units of G M /
 /// r, the coupling of the two orbits is below it. Of Starlab's `scatter3` (`ENERGY_SAFETY_FACTOR`), which McMillan & Hut
@@ -138,7 +138,7 @@ fn recede(one: &Body, two: &Body) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::particles::Vec3;
+    use tisane_force::particles::Vec3;
 
     const TOLERANCE: f64 = 1e-5;
 

@@ -6,9 +6,9 @@
 //! that moves with it, and a system in an external field by its internal energy: the energy of its orbit would hide an error
 //! of the whole system.
 
-use crate::compensated_sum::{sum, sum3};
-use crate::force::Field;
-use crate::particles::{Particles, Vec3};
+use tisane_force::compensated_sum::{sum, sum3};
+use tisane_force::force::Field;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Share of the sum of the magnitudes of its terms below which a quantity is no scale for its own error: it is the rest of
 /// terms that cancel, as the energy of a parabolic orbit, and has the digits of the input at most.

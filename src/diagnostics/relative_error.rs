@@ -1,6 +1,6 @@
 //! Relative errors of forces, and their distribution.
 
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Maximum, root mean square and 99th percentile of an error over many particles.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]

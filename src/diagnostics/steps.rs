@@ -1,6 +1,6 @@
 //! The distribution of time steps.
 
-use crate::time::{LEVELS, Level};
+use tisane_force::time::{LEVELS, Level};
 
 /// Returns the number of particles at each block level.
 #[must_use]

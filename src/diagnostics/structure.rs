@@ -1,8 +1,8 @@
 //! Size and time scales of a system.
 
 use super::cluster::spheres::RadialOrder;
-use crate::particles::{Particles, Vec3};
 use std::f64::consts::PI;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Returns the distance of each particle from `centre`.
 #[must_use]

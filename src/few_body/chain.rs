@@ -1,9 +1,9 @@
 //! Chain of bodies, the vectors between neighbours: differences of close bodies lose no digits (Mikkola & Aarseth 1993,
 //! Celestial Mechanics and Dynamical Astronomy 57, 439).
 
-use crate::compensated_sum::two_sum;
-use crate::particles::Vec3;
 use std::cmp::Ordering;
+use tisane_force::compensated_sum::two_sum;
+use tisane_force::particles::Vec3;
 
 /// Bodies in the order of a chain.
 #[derive(Clone, Debug, PartialEq)]

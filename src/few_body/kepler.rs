@@ -8,8 +8,8 @@ mod touch;
 pub use epoch::Epoch;
 pub use touch::Touch;
 
-use crate::particles::Vec3;
 use std::f64::consts::TAU;
+use tisane_force::particles::Vec3;
 
 /// Argument β s² up to which the series are evaluated; larger ones are halved.
 const SMALL: f64 = 0.5;

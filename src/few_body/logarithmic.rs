@@ -3,7 +3,7 @@
 use super::Tide;
 use super::chain::Chain;
 use super::extrapolation::{Leapfrog, SHARE};
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Rounding error of T + B in units of T.
 const ROUNDING: f64 = 16.0 * f64::EPSILON;

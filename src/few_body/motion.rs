@@ -7,9 +7,9 @@ use super::kepler::Along;
 use super::logarithmic::{self, Logarithmic, Room};
 use super::regular::{self, Pair};
 use super::watch::Watch;
-use crate::compensated_sum::two_sum;
-use crate::error::{Error, Result};
-use crate::particles::Vec3;
+use tisane_force::compensated_sum::two_sum;
+use tisane_force::error::{Error, Result};
+use tisane_force::particles::Vec3;
 
 /// Number of columns up to which the next step is longer, and from which on it is shorter.
 const EASY: usize = 6;

@@ -2,8 +2,8 @@
 
 use super::chain::{Chain, total};
 use super::motion::Motion;
-use crate::error::{Error, Result};
-use crate::particles::Vec3;
+use tisane_force::error::{Error, Result};
+use tisane_force::particles::Vec3;
 
 /// Numbers of a [`Motion`], from which it is made again to the same bits.
 #[derive(Clone, Debug, PartialEq)]

@@ -7,7 +7,7 @@
 use super::Tide;
 use super::extrapolation::{Leapfrog, SHARE, projection};
 use super::kepler::Universal;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Numbers of a change: those of u, u', t and β.
 pub const WIDTH: usize = 10;

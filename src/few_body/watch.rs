@@ -2,8 +2,8 @@
 
 use super::kepler::{Touch, step};
 use super::{Motion, Tide};
-use crate::error::Result;
-use crate::particles::Vec3;
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
 
 /// Contact of two bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]

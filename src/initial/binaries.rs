@@ -3,10 +3,10 @@
 use super::kepler::Elements;
 use super::masses::{invert, kroupa_periods, log_normal_periods};
 use super::random::{Purpose, Uniform};
-use crate::particles::Vec3;
 use libm::{acos, exp, exp10, log, log10};
 use std::collections::BTreeSet;
 use std::f64::consts::{PI, TAU};
+use tisane_force::particles::Vec3;
 
 /// Pairing of stars. No mass is changed, so that the stars keep their mass function.
 #[derive(Clone, Copy, Debug, PartialEq)]

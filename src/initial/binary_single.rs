@@ -4,7 +4,7 @@ use super::binaries::{self, Eccentricities};
 use super::encounter;
 use super::random::Uniform;
 use super::scaling;
-use crate::particles::{Particles, Vec3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Distribution of encounters, from which a seed draws one.
 #[derive(Clone, Copy, Debug, PartialEq)]

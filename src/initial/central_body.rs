@@ -1,6 +1,6 @@
 //! Massive body in the centre of a cluster.
 
-use crate::particles::Particles;
+use tisane_force::particles::Particles;
 
 /// Multiplies each velocity by the factor by which a body of mass `body` at rest at the origin raises the velocity
 /// dispersion at that radius. With σ² = (1/ρ) ∫ ρ M/r² dr from r outwards (Jeans' equation without anisotropy, Binney &

@@ -2,9 +2,9 @@
 
 use super::numerics::{interpolate, locate};
 use super::random::Uniform;
-use crate::particles::{Particles, Vec3};
 use libm::{exp, log, pow};
 use std::f64::consts::PI;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Number of rows of the table.
 const ROWS: usize = 1024;

@@ -1,6 +1,6 @@
 //! Orbit of two systems about each other.
 
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Returns position and velocity of the second of two points relative to the first, in the x-y plane. It is on the +x
 /// axis at the distance `separation`, approaching, and turns in the positive sense. The orbit has the pericentre

@@ -1,6 +1,6 @@
 //! The figure-eight choreography of three equal masses.
 
-use crate::particles::{Particles, Vec3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Period of [`orbit`] in its units.
 pub const PERIOD: f64 = 6.325_913_982_926_287;

@@ -1,9 +1,9 @@
 //! Fractal clumps.
 
 use super::random::Uniform;
-use crate::particles::{Particles, Vec3};
 use libm::exp2;
 use std::f64::consts::PI;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Mean number of leaves of the tree inside the sphere for each particle wanted, enough for a free choice among them.
 const LEAVES_PER_PARTICLE: f64 = 8.0;

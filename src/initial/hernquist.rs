@@ -2,7 +2,7 @@
 
 use super::numerics::maximum;
 use super::random::{Uniform, isotropic_sample};
-use crate::particles::Particles;
+use tisane_force::particles::Particles;
 
 /// Returns a random sample of `n` equal masses 1/n from the isotropic Hernquist model (Hernquist 1990, ApJ 356, 359) in
 /// units in which G, the whole model's mass and its length a are 1, without further scaling. The random numbers for

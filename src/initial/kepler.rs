@@ -1,7 +1,7 @@
 //! Position and velocity on a Kepler ellipse from orbital elements.
 
-use crate::particles::Vec3;
 use libm::{cos, sin};
+use tisane_force::particles::Vec3;
 
 /// Elements of an elliptic orbit. Angles in radians.
 #[derive(Clone, Copy, Debug, PartialEq)]

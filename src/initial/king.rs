@@ -2,7 +2,7 @@
 
 use super::numerics::{bisect, interpolate, locate};
 use super::random::{Uniform, isotropic_sample};
-use crate::particles::Particles;
+use tisane_force::particles::Particles;
 
 /// Number of integration steps for a factor e in radius.
 const STEPS_PER_E: f64 = 256.0;

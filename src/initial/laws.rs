@@ -1,6 +1,6 @@
 //! Distributions that a sample is drawn from, as curves for comparison.
 
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Cumulative distribution as points: a value, and the fraction of the stars (or the mass) below it; both ascend.
 pub type Curve = Vec<(f64, f64)>;

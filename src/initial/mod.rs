@@ -31,10 +31,10 @@ pub mod uniform_sphere;
 
 pub use random::deviates;
 
-use crate::particles::Particles;
 use laws::Laws;
 use std::cmp::Ordering;
 use std::ops::Range;
+use tisane_force::particles::Particles;
 
 /// Initial state of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -122,7 +122,7 @@ pub fn overlapping_pair(particles: &Particles) -> Option<(usize, usize)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::particles::Vec3;
+    use tisane_force::particles::Vec3;
 
     fn at(pos: &[[f64; 3]]) -> Particles {
         let n = pos.len();

@@ -2,7 +2,7 @@
 
 use super::kepler::Elements;
 use super::scaling;
-use crate::particles::{Particles, Vec3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Returns the central body, particle 0, and one body on each orbit about it, as if the others did not exist; the
 /// centre of mass is at rest at the origin. Masses of the bodies may be zero. `g` is the gravitational constant.

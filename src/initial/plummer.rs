@@ -2,8 +2,8 @@
 
 use super::random::{Uniform, isotropic_sample};
 use super::scaling;
-use crate::particles::Particles;
 use std::f64::consts::PI;
+use tisane_force::particles::Particles;
 
 /// Structural length of the Plummer model in Hénon units: E = −3π/64 · M²/a = −1/4 gives a = 3π/16.
 pub const STRUCTURAL_LENGTH: f64 = 3.0 * PI / 16.0;

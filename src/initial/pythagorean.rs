@@ -1,6 +1,6 @@
 //! The Pythagorean three-body problem.
 
-use crate::particles::{Particles, Vec3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Returns masses 3, 4, 5 at rest at the corners of the 3-4-5 triangle, each opposite the side of its own length
 /// (Burrau 1913, Astron. Nachr. 195, 113; Szebehely & Peters 1967, AJ 72, 876). G = 1; centre of mass at the origin;

@@ -1,8 +1,8 @@
 //! Random numbers of the sampled models.
 
-use crate::particles::{Particles, Vec3};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng, SeedableRng};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Stream of uniform deviates from xoshiro256++ (Blackman & Vigna 2021, ACM TOMS 47, 36), seeded through SplitMix64.
 /// The conversion of 64 random bits to a number is made here, so that no release of a random-number crate can change a

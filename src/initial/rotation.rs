@@ -2,8 +2,8 @@
 
 use super::random::{Purpose, Uniform};
 use super::scaling::kinetic_energy;
-use crate::compensated_sum::sum;
-use crate::particles::Particles;
+use tisane_force::compensated_sum::sum;
+use tisane_force::particles::Particles;
 
 /// Reverses the azimuthal velocity of the fraction `fraction` of the particles that move backwards (L_z < 0):
 /// Lynden-Bell's demon (Lynden-Bell 1960, MNRAS 120, 204). Density and energies are unchanged, so that a spherical

@@ -1,7 +1,7 @@
 //! Exact scaling of a sampled system: centre of mass, virial ratio, energy, units.
 
-use crate::compensated_sum::{sum, sum3};
-use crate::particles::{Particles, Vec3};
+use tisane_force::compensated_sum::{sum, sum3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Moves the centre of mass to rest at the origin. Does nothing if the total mass is zero.
 pub fn to_centre_of_mass(particles: &mut Particles) {

@@ -1,7 +1,7 @@
 //! Primordial mass segregation.
 
 use super::random::{Purpose, Uniform};
-use crate::particles::Particles;
+use tisane_force::particles::Particles;
 
 /// Largest number of orbits that are drawn for each star.
 const MOST_ORBITS: f64 = 32.0;

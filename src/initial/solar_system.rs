@@ -2,7 +2,7 @@
 
 use super::kepler::Elements;
 use super::orbiting;
-use crate::particles::Particles;
+use tisane_force::particles::Particles;
 
 /// Planet with its mean elements and its mass.
 struct Planet {

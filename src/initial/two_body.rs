@@ -1,7 +1,7 @@
 //! Two bodies on an elliptic orbit.
 
 use super::scaling;
-use crate::particles::{Particles, Vec3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Returns a bound pair in the x-y plane turning from +x to +y, centre of mass at rest at the origin. The second body
 /// is, relative to the first, at pericentre on the +x axis, or else at apocentre on the −x axis. The units are those of

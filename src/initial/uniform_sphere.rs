@@ -1,7 +1,7 @@
 //! Sphere of constant density.
 
 use super::random::Uniform;
-use crate::particles::{Particles, Vec3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// Returns a random sample of `n` equal masses 1/n from a sphere of constant density and radius 1 about the origin,
 /// without further scaling: the centre of mass scatters by 1/√n. Directions and the enclosed volume X, uniform in (0,

@@ -36,16 +36,16 @@ pub use settings::AhmadCohenSettings;
 use super::hermite::{LANES, StepGuards, Turns};
 use super::scheduler::Scheduler;
 use super::{Integrator, Progress, Scheme, out_of_range};
-use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, Span, StepScheme};
-use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
-use crate::force::noise::Noise;
-use crate::force::precision::Precision;
-use crate::force::range::RangeGuard;
-use crate::force::{Block, ForceEngine, Forces, Targets};
-use crate::particles::Particles;
-use crate::time::{Clock, Time};
 use std::time::Instant;
+use tisane_force::error::{Error, Result};
+use tisane_force::force::block_steps::{Pause, Span, StepScheme};
+use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
+use tisane_force::force::noise::Noise;
+use tisane_force::force::precision::Precision;
+use tisane_force::force::range::RangeGuard;
+use tisane_force::force::{Block, ForceEngine, Forces, Targets};
+use tisane_force::particles::Particles;
+use tisane_force::time::{Clock, Time};
 
 /// Order of the scheme, of both parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -60,12 +60,12 @@ use surroundings::{Positions, at};
 
 use super::hermite4::{Hermite4, Parameters};
 use super::{Integrator, Progress};
-use crate::error::Result;
-use crate::force::block_steps::Pause;
-use crate::force::{Field, ForceEngine, Forces, Targets};
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Level, Time};
 use std::time::Instant;
+use tisane_force::error::Result;
+use tisane_force::force::block_steps::Pause;
+use tisane_force::force::{Field, ForceEngine, Forces, Targets};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Level, Time};
 
 /// Largest perturbation with which a pair forms.
 pub const FORMS: f64 = 5e-4;

@@ -22,16 +22,16 @@ use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
 use super::timestep::next_level;
 use super::{Integrator, Progress, out_of_range};
-use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, StepRules, StepScheme};
-use crate::force::noise::Noise;
-use crate::force::range::RangeGuard;
-use crate::force::{Block, ForceEngine, Forces, Targets};
-use crate::gravity::Force;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
 use std::ops::Range;
+use tisane_force::error::{Error, Result};
+use tisane_force::force::block_steps::{Pause, StepRules, StepScheme};
+use tisane_force::force::noise::Noise;
+use tisane_force::force::range::RangeGuard;
+use tisane_force::force::{Block, ForceEngine, Forces, Targets};
+use tisane_force::gravity::Force;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Level, Time};
 
 /// Largest number of targets that are evaluated at a time, which bounds the memory for them.
 const TILE: usize = 1 << 14;

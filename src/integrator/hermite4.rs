@@ -14,11 +14,11 @@ use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::particle_slices::ParticleSlices;
 use super::timestep::aarseth;
 use super::{Scheme, SchemeInfo};
-use crate::force::block_steps::StepScheme;
-use crate::force::precision::Precision;
-use crate::gravity::predict;
-use crate::particles::{Particles, Vec3};
-use crate::time::Clock;
+use tisane_force::force::block_steps::StepScheme;
+use tisane_force::force::precision::Precision;
+use tisane_force::gravity::predict;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::Clock;
 
 /// Hermite integrator.
 pub type Hermite4 = BlockHermite<FourthOrder>;

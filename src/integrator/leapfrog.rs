@@ -7,12 +7,12 @@ mod settings;
 pub use settings::LeapfrogSettings;
 
 use super::{Integrator, Progress, out_of_range};
-use crate::error::{Error, Result};
-use crate::force::range::{Range, RangeGuard};
-use crate::force::{Accelerations, ForceEngine, Forces, Targets};
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
+use tisane_force::error::{Error, Result};
+use tisane_force::force::range::{Range, RangeGuard};
+use tisane_force::force::{Accelerations, ForceEngine, Forces, Targets};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Level, Time};
 
 /// Minimum number of particles that a thread moves: waking it costs as much as some hundred of them.
 const SHARE: usize = 1024;

@@ -24,14 +24,14 @@ settings::schemes! {
     Leapfrog: leapfrog::LeapfrogSettings,
 }
 
-use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, StepRules, StepScheme};
-use crate::force::range::{OutOfRange, Range};
-use crate::force::{Evaluation, Field, ForceEngine, Forces, Targets};
-use crate::particles::Particles;
-use crate::time::Time;
-use crate::units::Scale;
 use encounters::{Description, Event};
+use tisane_force::error::{Error, Result};
+use tisane_force::force::block_steps::{Pause, StepRules, StepScheme};
+use tisane_force::force::range::{OutOfRange, Range};
+use tisane_force::force::{Evaluation, Field, ForceEngine, Forces, Targets};
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
+use tisane_force::units::Scale;
 
 /// Work done by one call of an integrator, summed over its block steps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -88,7 +88,7 @@ pub trait Integrator: Send {
     }
 
     /// Returns the rules of the block steps of these particles, for whoever takes them instead of the integrator (see
-    /// [`SystemStepper`](crate::force::block_steps::SystemStepper)); [`None`] if the scheme's steps have other rules.
+    /// [`SystemStepper`](tisane_force::force::block_steps::SystemStepper)); [`None`] if the scheme's steps have other rules.
     /// External fields are not among them. [`resume`](Self::resume) tells the integrator afterwards where the particles
     /// stand.
     fn step_rules(&mut self, _: &Particles) -> Option<StepRules> {

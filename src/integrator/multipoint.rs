@@ -19,11 +19,11 @@ use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::hermite4::brackets;
 use super::particle_slices::ParticleSlices;
 use super::{Scheme, SchemeInfo};
-use crate::force::block_steps::StepScheme;
-use crate::force::precision::Precision;
-use crate::gravity::predict;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
+use tisane_force::force::block_steps::StepScheme;
+use tisane_force::force::precision::Precision;
+use tisane_force::gravity::predict;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Multi-point Hermite integrator.
 pub type Multipoint = BlockHermite<MultipointScheme>;

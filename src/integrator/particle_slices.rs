@@ -1,7 +1,7 @@
 //! Slices of the particles' columns, so that threads can move the parts of a block at the same time.
 
-use crate::particles::{MOST_DERIVATIVES, MOST_POINTS, Neighbours, Particles, Point, Vec3};
-use crate::time::{Level, Time};
+use tisane_force::particles::{MOST_DERIVATIVES, MOST_POINTS, Neighbours, Particles, Point, Vec3};
+use tisane_force::time::{Level, Time};
 
 /// Declares columns of consecutive particles, which split where they are not empty.
 macro_rules! columns {
@@ -171,7 +171,7 @@ impl<'a> ParticleSlices<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::particles::History;
+    use tisane_force::particles::History;
 
     #[test]
     fn slices_cover_their_chunks_and_do_not_overlap() {

@@ -5,7 +5,7 @@
 //! is searched in order for those that are due. The deepest level of every 64 particles is kept and searched first, so
 //! that a small block of a large system costs no more than a small block.
 
-use crate::time::{Level, Time};
+use tisane_force::time::{Level, Time};
 
 /// Number of particles in a group whose deepest level is kept, and of levels that are compared at a time, one bit of a
 /// word each.
@@ -111,7 +111,7 @@ fn at_least(due: Level, levels: &[Level]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::time::LEVELS;
+    use tisane_force::time::LEVELS;
 
     #[test]
     fn a_bit_for_every_level_that_is_due() {

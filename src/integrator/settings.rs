@@ -7,10 +7,10 @@
 use super::Integrator;
 use super::encounters::{EncounterSettings, StarEvents};
 use super::hermite::limits::StepRange;
-use crate::force::precision::Precision;
-use crate::force::{Accelerations, Forces};
-use crate::time::{Clock, TICKS_PER_DT_MAX};
-use crate::units::Real;
+use tisane_force::force::precision::Precision;
+use tisane_force::force::{Accelerations, Forces};
+use tisane_force::time::{Clock, TICKS_PER_DT_MAX};
+use tisane_force::units::Real;
 
 /// Properties of a scheme that do not depend on settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -172,7 +172,7 @@ pub trait Scheme {
         None
     }
 
-    /// Returns true if the scheme needs forces in two parts, by lists of neighbours: see [`crate::force::neighbours`].
+    /// Returns true if the scheme needs forces in two parts, by lists of neighbours: see [`tisane_force::force::neighbours`].
     fn needs_lists(&self) -> bool {
         false
     }

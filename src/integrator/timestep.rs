@@ -1,6 +1,6 @@
 //! Time-step criteria, as pure functions of a particle's derivatives, and the rule of block steps.
 
-use crate::time::{Level, Time};
+use tisane_force::time::{Level, Time};
 
 /// Returns the step of Aarseth's criterion, `sqrt(ν (|a||a⁽²⁾| + |k|²) / (|k||a⁽³⁾| + |a⁽²⁾|²))` (Aarseth 1985;
 /// Portegies Zwart et al. 2007, eq. 9), from the derivatives at the end of a step of length `dt`. They are given as

@@ -24,7 +24,7 @@ fn compile(law: &Law, folder: &Path) -> Option<PathBuf> {
     std::fs::write(&header, law_type(law)).unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = Command::new("c++");
-    compiler.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-I"]).arg(top.join("kernels"));
+    compiler.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-I"]).arg(top.join("crates/force/kernels"));
     compiler.arg(format!("-DUSER_LAW=\"{}\"", header.display()));
     compiler.arg(top.join("tests/forces/kernels_on_host.cpp")).arg("-o").arg(&program);
     match compiler.output() {

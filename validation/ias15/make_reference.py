@@ -12,7 +12,7 @@ from pathlib import Path
 import rebound
 
 HERE = Path(__file__).parent
-# The Sun's GM (IAU 2015 B3), the astronomical unit and the Julian year, as src/units/names.rs has them.
+# The Sun's GM (IAU 2015 B3), the astronomical unit and the Julian year, as crates/force/src/units/names.rs has them.
 GM_SUN = 1.3271244e20 * (365.25 * 86400.0) ** 2 / 149597870700.0**3
 
 

@@ -4,9 +4,9 @@
 use super::Stars;
 use super::pair::Body;
 use super::systems::{self, Hardness, System, Systems};
-use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
-use crate::particles::{Particles, Vec3};
+use tisane_force::compensated_sum::sum;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Number of nearest neighbours among which the partner of a particle is looked for.
 const NEIGHBOURS: usize = 6;
@@ -114,11 +114,11 @@ fn energy_by_places(stars: &Stars, system: &System, ids: &[u64]) -> f64 {
 mod tests {
     use super::*;
     use crate::diagnostics::conserved::Conserved;
-    use crate::force::Field;
-    use crate::force::cpu::{self, Width};
-    use crate::force::precision::Precision;
     use crate::initial::plummer;
-    use crate::time::{Clock, Time};
+    use tisane_force::force::Field;
+    use tisane_force::force::cpu::{self, Width};
+    use tisane_force::force::precision::Precision;
+    use tisane_force::time::{Clock, Time};
 
     fn measured(p: &Particles) -> (Stars, Conserved) {
         let clock = Clock { start: 0.0, dt_max: 1.0 };

@@ -9,10 +9,10 @@
 use super::Stars;
 use super::density::{centre_of, densities};
 use super::pair::Body;
-use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
-use crate::particles::Vec3;
 use rayon::prelude::*;
+use tisane_force::compensated_sum::sum;
+use tisane_force::particles::Vec3;
 
 /// Largest number of dense places from which the search begins.
 const MOST_STARTS: usize = 8;

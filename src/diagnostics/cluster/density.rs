@@ -1,10 +1,10 @@
 //! Density centre and core.
 
 use super::Stars;
-use crate::compensated_sum::{sum, sum3};
 use crate::nearest::Neighbours;
-use crate::particles::Vec3;
 use std::f64::consts::PI;
+use tisane_force::compensated_sum::{sum, sum3};
+use tisane_force::particles::Vec3;
 
 /// Centre and core of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -11,12 +11,10 @@ pub mod segregation;
 pub mod spheres;
 pub mod systems;
 
-pub use crate::pair;
+pub use tisane_force::pair;
 
 use super::structure;
-use crate::compensated_sum::{sum, sum3};
 use crate::nearest::Neighbours;
-use crate::particles::{Particles, Vec3};
 use bound::Bound;
 use density::Core;
 use members::Members;
@@ -24,6 +22,8 @@ use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
 use std::borrow::Cow;
 use systems::{Hardness, System, Systems};
+use tisane_force::compensated_sum::{sum, sum3};
+use tisane_force::particles::{Particles, Vec3};
 
 /// The particles of a cluster, all at one time, as columns in internal units (G = 1).
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -7,11 +7,11 @@ use super::bound::Bound;
 use super::density::{self, Core};
 use super::spheres::RadialOrder;
 use super::{Stars, structure};
-use crate::compensated_sum::{sum, sum3};
 use crate::nearest::Neighbours;
-use crate::pair::Body;
-use crate::particles::Vec3;
 use std::borrow::Cow;
+use tisane_force::compensated_sum::{sum, sum3};
+use tisane_force::pair::Body;
+use tisane_force::particles::Vec3;
 
 /// Part of the total mass above which one body dominates: then orbits about it are the motion of the system.
 const DOMINANT: f64 = 0.5;
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use crate::diagnostics::conserved::Conserved;
     use crate::initial::{plummer, two_body};
-    use crate::particles::{Particles, Vec3};
+    use tisane_force::particles::{Particles, Vec3};
 
     /// Particles with their potentials, by the sum over all pairs.
     fn stars(p: &Particles) -> Stars {

@@ -60,7 +60,7 @@ fn spanning_tree(stars: &Stars, set: &[u32]) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::particles::Vec3;
+    use tisane_force::particles::Vec3;
 
     /// Returns a hundred along a line, a unit apart; ten of them heavy.
     fn line(heavy: impl Fn(usize) -> bool) -> Stars {

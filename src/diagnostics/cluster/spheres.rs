@@ -1,9 +1,9 @@
 //! Spheres about a centre that hold fractions of the mass, and the kinematics of the shells between them.
 
 use super::Stars;
-use crate::compensated_sum::sum;
-use crate::particles::Vec3;
 use std::ops::Range;
+use tisane_force::compensated_sum::sum;
+use tisane_force::particles::Vec3;
 
 /// Relative amount by which the mass inside may fall short of a fraction: sums of equal masses are rounded.
 const ROUNDING: f64 = 1e-12;

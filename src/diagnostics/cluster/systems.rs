@@ -10,10 +10,10 @@ use super::Stars;
 use super::bound::{self, Bound, Groups};
 use super::members::Members;
 use super::pair::{Body, Pair};
-use crate::compensated_sum::sum;
 use crate::nearest::Neighbours;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
+use tisane_force::compensated_sum::sum;
 
 /// Largest number of particles in a system; larger ones are subclusters.
 const MOST_MEMBERS: usize = 6;

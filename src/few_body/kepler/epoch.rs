@@ -1,7 +1,7 @@
 //! Orbit of two bodies from one epoch.
 
 use super::Along;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Eccentricity from which on the orbit is computed from its pericentre.
 const ECCENTRIC: f64 = 0.2;

@@ -2,7 +2,7 @@
 
 use super::Along;
 use super::epoch::arc;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Contact of two bodies whose orbit leads them closer than a distance, as seen from one point of the orbit.
 #[derive(Clone, Copy, Debug, PartialEq)]

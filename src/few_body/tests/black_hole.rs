@@ -3,8 +3,8 @@
 
 use crate::few_body::Motion;
 use crate::few_body::extrapolation::{COLUMNS, Leapfrog, extrapolate};
-use crate::particles::Vec3;
 use std::f64::consts::TAU;
+use tisane_force::particles::Vec3;
 
 const HOLE: f64 = 1e6;
 const STARS: usize = 3;

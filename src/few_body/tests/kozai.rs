@@ -2,7 +2,7 @@
 //! revolutions. An integrator with errors in the long run has wrong cycles even where it keeps the energy.
 
 use crate::few_body::Motion;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Pericentre's direction, and that ahead of it, of an orbit whose node is the x axis.
 fn directions(inclination: f64, argument: f64, node: f64) -> [Vec3; 2] {

@@ -1,8 +1,8 @@
 //! Tests of the motion under a tide, and of numbers at the edge.
 
 use crate::few_body::{FewBody, Motion, Tide, kepler};
-use crate::particles::Vec3;
 use std::f64::consts::TAU;
+use tisane_force::particles::Vec3;
 
 /// Field f = k x that rises with the distance.
 struct Linear(f64);

@@ -2,18 +2,18 @@
 
 use super::changes::Exchange;
 use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle};
-use crate::error::Result;
-use crate::force::neighbours::{NeighbourForces, next_radius};
-use crate::force::{Block, ForceEngine, Forces};
-use crate::gravity::{Force, predict};
 use crate::integrator::hermite::{LEAST_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
 use crate::integrator::particle_slices::ParticleSlices;
 use crate::integrator::timestep::next_level;
-use crate::particles::{Particles, Vec3};
-use crate::time::Time;
 use rayon::prelude::*;
 use std::ops::Range;
+use tisane_force::error::Result;
+use tisane_force::force::neighbours::{NeighbourForces, next_radius};
+use tisane_force::force::{Block, ForceEngine, Forces};
+use tisane_force::gravity::{Force, predict};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::Time;
 
 /// Returns the force on target `k`.
 #[inline(always)]

@@ -1,8 +1,8 @@
 //! Pairs that entered or left a list: what the two parts of the force exchange.
 
 use super::AhmadCohen;
-use crate::particles::{Particles, Vec3};
-use crate::time::Time;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::Time;
 
 /// Derivatives 0 … 3 of the acceleration by the pairs that entered a list, less those of the pairs that left it.
 pub type Exchange = [Vec3; 4];

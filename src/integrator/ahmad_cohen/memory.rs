@@ -33,7 +33,7 @@ pub fn needed(order: Order, n: u64, number: f64) -> [u64; 2] {
 mod tests {
     use super::super::neighbour_number;
     use super::*;
-    use crate::particles::{History, Neighbours, Particles, Vec3};
+    use tisane_force::particles::{History, Neighbours, Particles, Vec3};
 
     #[test]
     fn the_state_is_that_of_the_columns() {

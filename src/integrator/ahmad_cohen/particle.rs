@@ -2,11 +2,11 @@
 
 use super::Order;
 use super::changes::{Exchange, before};
-use crate::gravity::{Force, predict};
 use crate::integrator::multipoint::{Stencil, amplification, correction};
 use crate::integrator::particle_slices::{ParticleSlices, PointSlices};
-use crate::particles::Vec3;
-use crate::time::{Clock, Time};
+use tisane_force::gravity::{Force, predict};
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
 
 /// Derivatives of one part of the force at the end of its step.
 pub struct Derivatives {

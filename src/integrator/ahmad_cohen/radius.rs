@@ -1,10 +1,10 @@
 //! Radius within which a particle's neighbours lie, so that their number stays near the one that is wanted.
 
 use super::AhmadCohen;
-#[cfg(doc)]
-use crate::force::neighbours::next_radius;
 use crate::nearest::Neighbours;
-use crate::particles::Particles;
+#[cfg(doc)]
+use tisane_force::force::neighbours::next_radius;
+use tisane_force::particles::Particles;
 
 /// Smallest number of neighbours that is wanted.
 pub const LEAST: f64 = 4.0;

@@ -1,15 +1,15 @@
 //! Settings of the neighbour scheme as users write them.
 
 use super::{AhmadCohen, Criterion, Order, Parameters, RegularAccuracy, default_number, memory};
-use crate::force::precision::Precision;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::hermite::{Limits, OnFloor};
 use crate::integrator::settings::{
     AnyIntegrator, BlockSteps, InvalidSetting, LateSetting, Scheme, SchemeInfo, positive,
 };
 use crate::real;
-use crate::time::Clock;
-use crate::units::Real;
+use tisane_force::force::precision::Precision;
+use tisane_force::time::Clock;
+use tisane_force::units::Real;
 
 /// Neighbour scheme of Ahmad and Cohen with individual block time steps.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,16 +1,16 @@
 //! Start of the scheme: first radii, lists, forces and steps.
 
 use super::{AhmadCohen, Order, Parameters};
-use crate::error::Result;
-use crate::force::ForceEngine;
-use crate::force::neighbours::{NeighbourForces, next_radius};
 use crate::integrator::Progress;
 use crate::integrator::hermite::{Moved, tiles};
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::initial;
-use crate::particles::{History, Neighbours, Particles};
-use crate::time::Time;
 use std::ops::Range;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::force::neighbours::{NeighbourForces, next_radius};
+use tisane_force::particles::{History, Neighbours, Particles};
+use tisane_force::time::Time;
 
 /// ν of the first irregular steps in units of η², as the plain scheme of 4th order has it. They are of that order, as there
 /// is no earlier point.

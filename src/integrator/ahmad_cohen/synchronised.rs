@@ -1,11 +1,11 @@
 //! State of all particles at any moment, between the block steps of an integration.
 
 use super::{AhmadCohen, particle};
-use crate::error::Result;
-use crate::force::ForceEngine;
 use crate::integrator::particle_slices::ParticleSlices;
-use crate::particles::Particles;
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
 
 impl AhmadCohen {
     /// Returns a copy of the particles in which those before `now` have taken a step to it, regular steps included: the

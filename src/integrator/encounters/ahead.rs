@@ -4,11 +4,11 @@ use super::collisions::CollisionAction;
 use super::crossings::Offset;
 use super::path::{Path, between};
 use super::{Encounters, shorten};
-use crate::error::Result;
-use crate::force::ForceEngine;
-use crate::gravity::predict;
-use crate::particles::Vec3;
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::gravity::predict;
+use tisane_force::particles::Vec3;
+use tisane_force::time::Time;
 
 /// Time after the contact of two stars by which the step ends that has it, in units of the sum of the radii over the speed.
 const LATE: f64 = 0.1;

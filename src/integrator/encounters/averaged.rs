@@ -8,11 +8,11 @@ use super::group::{Group, Near, comes_within};
 use super::ring::{Orbit, Ring};
 use super::surroundings::at;
 use super::{Rules, Units};
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::gravity::predict;
-use crate::time::{Clock, Level, Time};
 use nalgebra::Matrix3;
+use tisane_force::error::Result;
+use tisane_force::gravity::predict;
+use tisane_force::time::{Clock, Level, Time};
 
 /// Number of times that the binding energy at a place on the orbit is computed: it changes the place by less each time.
 pub const REFINED: usize = 3;

@@ -5,10 +5,10 @@
 
 use super::averaged::{REFINED, bound_by};
 use super::coupling::{self, Members};
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::particles::Vec3;
-use crate::time::{Clock, Time};
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
 
 /// Star, or inner subsystem that acts as a point.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use super::bodies::Few;
 use super::group::Group;
 use super::membership::{Change, Look};
 use super::surroundings::at;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Force of all members as a point, in units of the sum of their forces, from which on a subsystem splits, and up to which one
 /// forms.

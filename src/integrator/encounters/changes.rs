@@ -4,10 +4,10 @@ use super::Encounters;
 use super::coupled::{Coupled, Subsystems};
 use super::group::Group;
 use super::membership::{Change, Look};
-use crate::error::Result;
-use crate::force::ForceEngine;
 use crate::integrator::Integrator;
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::time::Time;
 
 impl Encounters {
     /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.

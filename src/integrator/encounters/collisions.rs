@@ -1,8 +1,8 @@
 //! Collisions of stars and escapes: treatment, and the data of their events.
 
-use crate::particles::Vec3;
 use crate::stellar::main_sequence_radius;
 use std::ops::AddAssign;
+use tisane_force::particles::Vec3;
 
 /// What happens where two stars touch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@ use super::collisions::{CollisionAction, Collisions, Removed};
 use super::coupling;
 use super::group::{Group, pericentre};
 use super::tides::Tides;
-use crate::error::Result;
 use crate::few_body::{Contact, Motion, Tide, Watch};
-use crate::gravity::predict;
-use crate::particles::Vec3;
-use crate::time::{Clock, Time};
+use tisane_force::error::Result;
+use tisane_force::gravity::predict;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
 
 /// Distance of surfaces, in sums of the radii, from which on inner subsystems are bodies of their own.
 pub const NEAR: f64 = 2.0;

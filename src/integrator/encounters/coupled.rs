@@ -5,11 +5,11 @@ use super::coupling::{self, Members};
 use super::group::{Group, Listed, Near};
 use super::surroundings::{Positions, at};
 use super::{Rules, Units};
-use crate::error::Result;
-use crate::force::{ForceEngine, Forces, Targets};
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Level, Time};
 use rayon::prelude::*;
+use tisane_force::error::Result;
+use tisane_force::force::{ForceEngine, Forces, Targets};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Level, Time};
 
 /// Mark of a unit that is no target.
 const NONE: u32 = u32::MAX;

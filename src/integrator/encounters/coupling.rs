@@ -8,7 +8,7 @@
 //! Hamiltonian: Chambers 1999, MNRAS 304, 793).
 
 use super::ring::Ring;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Square of the outer over that of the inner radius.
 const RADII: f64 = 4.0;

@@ -10,11 +10,11 @@ use super::group::Group;
 use super::path::{Path, State, between};
 use super::surroundings::at;
 use super::{Encounters, Units, bodies};
-use crate::error::Result;
-use crate::gravity::predict;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
 use std::collections::BTreeMap;
+use tisane_force::error::Result;
+use tisane_force::gravity::predict;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Number of parts of a block step between which members of a subsystem move by cubic paths.
 const PARTS: u64 = 32;

@@ -7,10 +7,10 @@ use super::events::{Component, PairOrbit};
 use super::group::Group;
 use super::surroundings::at;
 use super::{Encounters, Units};
-use crate::error::{Error, Result};
 use crate::few_body::{AT_ONE_PLACE, TOO_CLOSE};
-use crate::particles::Vec3;
-use crate::time::{Clock, Time};
+use tisane_force::error::{Error, Result};
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
 
 /// Bodies that move about each other, in internal units: a subsystem, or one inside of another.
 #[derive(Clone, Debug, PartialEq)]

@@ -12,10 +12,10 @@ use super::coupling::{self, Members};
 use super::group::{Group, Listed, Near};
 use super::membership::Change;
 use super::surroundings::{Positions, at};
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::particles::{Particles, Vec3};
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::Time;
 
 impl Group {
     /// Returns the energy inside, with that of inner subsystems and of the far field.
@@ -111,7 +111,7 @@ impl Encounters {
     /// at this moment, and what it changes is the error of the integration.
     ///
     /// # Errors
-    /// [`Error::Integration`](crate::error::Error::Integration) where the motion of a subsystem cannot be followed to `now`.
+    /// [`Error::Integration`](tisane_force::error::Error::Integration) where the motion of a subsystem cannot be followed to `now`.
     pub fn energy_of_forces(&self, now: Time) -> Result<f64> {
         let (mut subsystems, mut positions) = (self.subsystems.clone(), Positions::default());
         subsystems.advance(now, |_, _| true)?;

@@ -5,12 +5,12 @@ use super::coupled::Coupled;
 use super::events::{Detail, Event, EventKind};
 use super::mergers::Changed;
 use super::{Encounters, bodies};
-use crate::error::Result;
-use crate::force::ForceEngine;
-use crate::gravity;
 use crate::integrator::Integrator as _;
-use crate::particles::Vec3;
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::gravity;
+use tisane_force::particles::Vec3;
+use tisane_force::time::Time;
 
 impl Encounters {
     /// Finds the units that are farther than the escape radius from the centre of mass of all, and whose energy in its frame is

@@ -6,12 +6,12 @@ use super::collisions::{Collision, Escape, Removed};
 use super::coupled::Subsystems;
 use super::group::Group;
 use super::membership::Change;
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::time::Time;
 use std::collections::BTreeMap;
 use std::f64::consts::TAU;
 use std::fmt;
+use tisane_force::error::Result;
+use tisane_force::time::Time;
 
 /// Kind of a change of subsystems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -366,7 +366,8 @@ mod tests {
     fn components_are_written_by_ids_in_order() {
         let ids = [40, 7, 3, 12];
         let inner = {
-            let motion = Motion::from_vectors(&[1.0, 2.0], &[crate::particles::Vec3::x()], &[Default::default()]);
+            let motion =
+                Motion::from_vectors(&[1.0, 2.0], &[tisane_force::particles::Vec3::x()], &[Default::default()]);
             Few { bodies: vec![Body::Star(1), Body::Star(2)], motion, time: Time::default() }
         };
         let orbit = PairOrbit::of(&inner.bodies, &inner.motion, &ids).unwrap();

@@ -5,11 +5,11 @@ use super::bodies::{Body, Placed, placed};
 use super::coupled::Subsystems;
 use super::coupling::{self, Members};
 use super::surroundings::at;
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::force::{Field, ForceEngine};
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
+use tisane_force::error::Result;
+use tisane_force::force::{Field, ForceEngine};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Smallest relative perturbation that counts in a potential.
 const LEAST: f64 = 1e-12;

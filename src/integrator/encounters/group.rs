@@ -7,11 +7,11 @@ use super::ring::Ring;
 use super::surroundings::{Positions, Reach, at, cube_root};
 use super::tides::{Far, Tides};
 use super::{Rules, Units};
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::particles::Vec3;
-use crate::time::{Clock, Level, Time};
 use std::f64::consts::TAU;
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Level, Time};
 
 /// Number of steps in the period of a pair, of its centre of mass and of those that feel its members.
 const STEPS_A_PERIOD: f64 = 24.0;

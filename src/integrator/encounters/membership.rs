@@ -10,8 +10,8 @@ use super::coupled::Subsystems;
 use super::group::{Elements, Group, elements, pericentre};
 use super::nested::is_stable;
 use super::surroundings::{Positions, Surroundings, at};
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Smallest 2 M / (r v²) of a pair that forms, and below which a receding one is dissolved.
 const FORMS_BOUND: f64 = 0.5;

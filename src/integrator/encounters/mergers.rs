@@ -11,8 +11,8 @@ use super::membership::Change;
 use super::rebuild::Units;
 use super::state::Recorded;
 use super::surroundings::at;
-use crate::particles::Particles;
-use crate::time::Time;
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
 
 /// Changes of the stars that the particles of the caller do not have yet.
 #[derive(Debug, Default)]

@@ -7,9 +7,9 @@
 
 use super::Encounters;
 use super::columns::{Column, LANES};
-use crate::particles::Vec3;
-use crate::time::Time;
 use std::collections::BTreeMap;
+use tisane_force::particles::Vec3;
+use tisane_force::time::Time;
 
 /// Longest time that a list holds for, in steps of its unit.
 const STEPS: u64 = 8;

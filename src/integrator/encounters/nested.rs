@@ -12,11 +12,11 @@ use super::group::{Elements, Group};
 use super::membership::Rules;
 use super::octupole::{Octupole, milankovitch, skew};
 use super::ring::Orbit;
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::particles::Vec3;
-use crate::time::{Clock, Time};
 use nalgebra::Matrix3;
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
 
 /// Largest perturbation at the pericentre of the outer orbit, with the inner axis as the size, of a binary that becomes the inner
 /// one of a stable system, and of one that stays one.

@@ -8,7 +8,7 @@
 
 use super::ring::Orbit;
 use crate::few_body::Motion;
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Derivatives of an energy by the vectors e and j of an orbit.
 pub type Slope = (Vec3, Vec3);

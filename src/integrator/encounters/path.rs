@@ -3,7 +3,7 @@
 //! A path is kept by the control points of its Bézier form: it lies within their hull, so that most paths are seen to stay
 //! away from one projection, and halves follow by means of neighbours alone (de Casteljau).
 
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Number of control points: the degree is five.
 const POINTS: usize = 6;

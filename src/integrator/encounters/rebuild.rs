@@ -5,10 +5,10 @@ use super::bodies::{Body, Few, Placed, placed, stars};
 use super::contacts::Sizes;
 use super::group::Group;
 use super::membership::Change;
-use crate::error::Result;
 use crate::few_body::Motion;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
+use tisane_force::error::Result;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Stars that are alone and centres of mass of subsystems, in the order of their lowest stars.
 #[derive(Clone, Debug, Default)]

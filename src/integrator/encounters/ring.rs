@@ -8,8 +8,8 @@
 //! the energy of the ring in the field is conserved by both.
 
 use crate::few_body::Motion;
-use crate::particles::Vec3;
 use nalgebra::Matrix3;
+use tisane_force::particles::Vec3;
 
 /// Largest angle by which the orbit turns in one step of the equations, which are solved to the fourth order.
 const TURN: f64 = 0.1;

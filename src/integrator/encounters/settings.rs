@@ -2,7 +2,7 @@
 
 use crate::integrator::settings::InvalidSetting;
 use crate::real;
-use crate::units::Real;
+use tisane_force::units::Real;
 
 /// Close encounters and binaries without softening: pairs and small groups move as subsystems, by methods for few bodies.
 #[derive(Clone, Debug, PartialEq)]

@@ -4,14 +4,20 @@ use super::bodies::{Body, Few};
 use super::group::{Group, Near};
 use super::ring::Ring;
 use super::tides::Far;
-use crate::error::{Error, Result};
 use crate::few_body::{Motion, Parts};
-use crate::particles::{Particles, SubsystemState, Vec3};
-use crate::time::{Level, Time};
 use nalgebra::Matrix3;
+use tisane_force::error::{Error, Result};
+use tisane_force::particles::{Particles, SubsystemState, Vec3};
+use tisane_force::time::{Level, Time};
 
 /// Writes numbers one after the other.
-impl SubsystemState {
+trait Write {
+    fn vector(&mut self, v: Vec3);
+    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time);
+    fn group(&mut self, group: &Group, units: &Particles, place: usize);
+}
+
+impl Write for SubsystemState {
     fn vector(&mut self, v: Vec3) {
         self.numbers.extend_from_slice(v.as_slice());
     }

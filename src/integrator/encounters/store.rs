@@ -3,8 +3,8 @@
 use super::coupled::Subsystems;
 use super::state::Recorded;
 use super::{bodies, state};
-use crate::error::Result;
-use crate::particles::{Particles, Vec3};
+use tisane_force::error::Result;
+use tisane_force::particles::{Particles, Vec3};
 
 /// Stores the state of all stars in `p`, that of the subsystems, and the stars whose events were recorded.
 pub fn store(own: &Particles, subsystems: &Subsystems, recorded: &Recorded, p: &mut Particles) -> Result<()> {

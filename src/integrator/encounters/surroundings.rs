@@ -1,9 +1,9 @@
 //! Tidal field around a particle: the strongest neighbour, and the sum of all others.
 
 use super::columns::{self, Column, FAR, LANES, Place, Potential, Sum, Tide, Weights, Within};
-use crate::gravity::predict;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Clock, Time};
+use tisane_force::gravity::predict;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Tidal field at a particle in units of G: m/r³ of each other one.
 #[derive(Clone, Copy, Debug, PartialEq)]

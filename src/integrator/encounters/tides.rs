@@ -3,10 +3,10 @@
 use super::Units;
 use super::coupling;
 use crate::few_body::Tide;
-use crate::gravity::predict;
-use crate::particles::Vec3;
-use crate::time::{Clock, Time};
 use nalgebra::Matrix3;
+use tisane_force::gravity::predict;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
 
 /// Tidal field of those that do not feel the members, or not fully, to the first order in place. It holds from one step
 /// of the centre of mass to the next, so that the motion in it has an energy.

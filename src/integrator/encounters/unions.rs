@@ -6,10 +6,10 @@ use super::crossings::{Way, share};
 use super::membership::Change;
 use super::surroundings::at;
 use super::{Encounters, bodies};
-use crate::error::Result;
-use crate::force::ForceEngine;
-use crate::particles::Vec3;
-use crate::time::Time;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::particles::Vec3;
+use tisane_force::time::Time;
 
 /// Change of the acceleration of another unit by a merger, in units of that acceleration, from which on that unit begins anew.
 const FELT: f64 = 1e-8;

@@ -1,14 +1,14 @@
 //! Least steps of particles on which the forces cancel: no shorter than those of the others.
 
 use super::{BlockHermite, HermiteScheme};
-use crate::error::Result;
-use crate::force::noise::BALANCE;
-use crate::gravity::predict;
-use crate::law::Law;
-use crate::law::evaluate::Quantities;
-use crate::particles::Particles;
-use crate::time::Time;
 use std::sync::Arc;
+use tisane_force::error::Result;
+use tisane_force::force::noise::BALANCE;
+use tisane_force::gravity::predict;
+use tisane_force::law::Law;
+use tisane_force::law::evaluate::Quantities;
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
 
 /// Least step where the forces cancel, in units of the step on a circular orbit about all other mass at its mean distance, on
 /// which nothing moves faster than the others do.

@@ -1,14 +1,14 @@
 //! Block steps in number: by the engine where it takes them by itself, and one at a time by the host.
 
 use super::{BlockHermite, HermiteScheme};
-use crate::error::Result;
-use crate::force::ForceEngine;
-use crate::force::block_steps::{Span, StepRules};
 use crate::integrator::Progress;
 use crate::integrator::scheduler::Scheduler;
-use crate::particles::Particles;
-use crate::time::Time;
 use std::time::Instant;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::force::block_steps::{Span, StepRules};
+use tisane_force::particles::Particles;
+use tisane_force::time::Time;
 
 /// Number of steps that the host takes at least after the engine refused one. It doubles with every refusal: a system
 /// may have forces that always need the closer look.
@@ -129,16 +129,16 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
 #[cfg(test)]
 mod tests {
-    use crate::error::Result;
-    use crate::force::block_steps::{Pause, Span, StepRules, Taken};
-    use crate::force::precision::Precision;
-    use crate::force::{Block, FieldEngine, ForceEngine, Forces, GivenForces, Targets, reference};
     use crate::initial::plummer;
     use crate::integrator::Integrator;
     use crate::integrator::hermite4::{Hermite4, Parameters};
-    use crate::particles::Particles;
-    use crate::time::{Clock, Time};
     use std::time::Duration;
+    use tisane_force::error::Result;
+    use tisane_force::force::block_steps::{Pause, Span, StepRules, Taken};
+    use tisane_force::force::precision::Precision;
+    use tisane_force::force::{Block, FieldEngine, ForceEngine, Forces, GivenForces, Targets, reference};
+    use tisane_force::particles::Particles;
+    use tisane_force::time::{Clock, Time};
 
     const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 

@@ -1,15 +1,15 @@
 //! Limits of the steps, the rules for engines that take them by themselves, and the errors that end an integration.
 
 use super::{Limits, OnFloor};
-use crate::error::{Error, Result, StepBelowFloor};
-use crate::force::block_steps::{StepRules, StepScheme};
-use crate::force::noise::Noise;
-use crate::force::range::RangeGuard;
-use crate::gravity::{Force, predict};
 use crate::integrator::SchemeInfo;
-use crate::pair::Body;
-use crate::particles::Particles;
-use crate::time::{Clock, Level, Time};
+use tisane_force::error::{Error, Result, StepBelowFloor};
+use tisane_force::force::block_steps::{StepRules, StepScheme};
+use tisane_force::force::noise::Noise;
+use tisane_force::force::range::RangeGuard;
+use tisane_force::gravity::{Force, predict};
+use tisane_force::pair::Body;
+use tisane_force::particles::Particles;
+use tisane_force::time::{Clock, Level, Time};
 
 /// What the limits of the steps and the errors need to know of an integration.
 #[derive(Clone, Copy, Debug)]

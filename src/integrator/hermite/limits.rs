@@ -2,9 +2,9 @@
 
 use crate::integrator::settings::{InvalidSetting, positive, tick};
 use crate::real;
-use crate::time::{LOG2_TICKS_PER_DT_MAX, Level};
-use crate::units::Real;
 use std::num::NonZeroU32;
+use tisane_force::time::{LOG2_TICKS_PER_DT_MAX, Level};
+use tisane_force::units::Real;
 
 /// Longest time step in Hénon units where the configuration does not give it.
 const DT_MAX: Real = real!(0.125);

@@ -1,20 +1,20 @@
 //! What makes a Hermite scheme: predictor, corrector, step criterion, and the parameters that all of them have.
 
 use super::OnFloor;
-#[cfg(doc)]
-use crate::force::Forces;
-use crate::force::block_steps::StepScheme;
-use crate::force::precision::Precision;
-use crate::force::range::Range;
 use crate::integrator::SchemeInfo;
 use crate::integrator::particle_slices::ParticleSlices;
 #[cfg(doc)]
 use crate::integrator::timestep::initial;
-#[cfg(doc)]
-use crate::particles::History;
-use crate::particles::{Particles, Vec3};
-use crate::time::{Level, Time};
 use std::fmt::Debug;
+#[cfg(doc)]
+use tisane_force::force::Forces;
+use tisane_force::force::block_steps::StepScheme;
+use tisane_force::force::precision::Precision;
+use tisane_force::force::range::Range;
+#[cfg(doc)]
+use tisane_force::particles::History;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Level, Time};
 
 /// Number of particles whose new steps are computed together, so that square roots and divisions use the vector unit.
 pub const LANES: usize = 16;
@@ -94,7 +94,7 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
     }
 
     /// Returns the scheme as an engine knows it that takes the steps by itself (see
-    /// [`crate::force::ForceEngine::take_steps`]).
+    /// [`tisane_force::force::ForceEngine::take_steps`]).
     fn step_scheme(&self) -> StepScheme;
 
     /// Returns the step on a circular orbit, in units of its period over 2π.

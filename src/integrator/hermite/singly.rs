@@ -1,10 +1,10 @@
 //! Steps of some particles alone, for integrators that change the system between block steps.
 
 use super::{BlockHermite, FirstStep, HermiteScheme, Moved};
-use crate::error::Result;
-use crate::force::ForceEngine;
-use crate::particles::Particles;
-use crate::time::{Level, Time};
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::particles::Particles;
+use tisane_force::time::{Level, Time};
 
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Returns the particles of the last block, ascending.

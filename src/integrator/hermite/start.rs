@@ -1,14 +1,14 @@
 //! Start of a Hermite integrator: forces at time zero, first steps, and derivatives for the first prediction.
 
 use super::{BlockHermite, FirstStep, HermiteScheme, Moved, tiles};
-use crate::error::Result;
-use crate::force::ForceEngine;
 use crate::integrator::Progress;
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::{aarseth, initial};
-use crate::particles::{History, Particles};
-use crate::time::{Level, Time};
 use std::ops::Range;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::particles::{History, Particles};
+use tisane_force::time::{Level, Time};
 
 /// Accuracy parameter of the distance in time at which derivatives are measured at the start.
 const NU_TRIAL: f64 = 1.0 / 64.0;

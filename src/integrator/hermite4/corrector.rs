@@ -1,6 +1,6 @@
 //! Corrector of the Hermite scheme.
 
-use crate::particles::Vec3;
+use tisane_force::particles::Vec3;
 
 /// Particle after the corrector: position, velocity, and the scaled derivatives `a⁽²⁾ dt²` and `a⁽³⁾ dt³` at the end of
 /// the step, so that no power of a short step over- or underflows.

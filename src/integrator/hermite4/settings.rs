@@ -1,15 +1,15 @@
 //! Settings of the Hermite scheme as users write them.
 
 use super::{Hermite4, OnFloor, Parameters};
-use crate::force::precision::Precision;
 use crate::integrator::encounters::{EncounterSettings, Encounters, StarEvents};
 use crate::integrator::hermite::Limits;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
 use crate::real;
-use crate::time::Clock;
-use crate::units::Real;
 use std::num::NonZeroU32;
+use tisane_force::force::precision::Precision;
+use tisane_force::time::Clock;
+use tisane_force::units::Real;
 
 /// Hermite scheme of 4th order with individual block time steps.
 #[derive(Clone, Debug, PartialEq)]

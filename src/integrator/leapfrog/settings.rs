@@ -1,11 +1,11 @@
 //! Settings of the leapfrog as users write them.
 
 use super::Leapfrog;
-use crate::force::precision::Precision;
-use crate::force::range::Range;
 use crate::integrator::settings::{AnyIntegrator, InvalidSetting, Scheme, SchemeInfo, positive, tick};
-use crate::time::Clock;
-use crate::units::Real;
+use tisane_force::force::precision::Precision;
+use tisane_force::force::range::Range;
+use tisane_force::time::Clock;
+use tisane_force::units::Real;
 
 /// Default number of steps between outputs.
 const STEPS_PER_OUTPUT: f64 = 128.0;

@@ -1,14 +1,14 @@
 //! Settings of the multi-point Hermite scheme as users write them.
 
 use super::{Criterion, FIRST, Multipoint, Order, Parameters};
-use crate::force::precision::Precision;
 use crate::integrator::hermite::Limits;
 use crate::integrator::hermite::OnFloor;
 use crate::integrator::hermite::limits::StepRange;
 use crate::integrator::settings::{AnyIntegrator, BlockSteps, InvalidSetting, Scheme, SchemeInfo, positive};
 use crate::real;
-use crate::time::Clock;
-use crate::units::Real;
+use tisane_force::force::precision::Precision;
+use tisane_force::time::Clock;
+use tisane_force::units::Real;
 
 /// Multi-point Hermite scheme of 6th or 8th order with individual block time steps.
 #[derive(Clone, Debug, PartialEq)]

@@ -14,7 +14,7 @@ use tisane::particles::Vec3;
 use tisane::time::Time;
 
 /// The compiled kernels.
-static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/papers.fatbin"));
+static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../force/kernels/papers.fatbin"));
 
 /// Threads in a block of the sum over spans.
 const SUM_THREADS: u32 = 256;
@@ -23,7 +23,7 @@ pub const LEAST_SOFTENING: f64 = 1e-6;
 /// Phases of an evaluation.
 const PHASE_NAMES: [&str; 4] = ["copy_up", "force", "reduce", "copy_down"];
 
-/// Argument of a kernel; mirrors `PaperCall` of kernels/papers.cu. Change both.
+/// Argument of a kernel; mirrors `PaperCall` of crates/force/kernels/papers.cu. Change both.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct PaperCall<'a> {
@@ -38,7 +38,7 @@ pub struct PaperCall<'a> {
     arrays: PhantomData<&'a Memory>,
 }
 
-// SAFETY: has the layout of `PaperCall` in kernels/papers.cu; the arrays that it points to are those that `PaperKernel`
+// SAFETY: has the layout of `PaperCall` in crates/force/kernels/papers.cu; the arrays that it points to are those that `PaperKernel`
 // holds, with room for every index that the kernels take from it.
 unsafe impl KernelArgument for PaperCall<'static> {
     type For<'a> = PaperCall<'a>;

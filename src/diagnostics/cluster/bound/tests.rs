@@ -2,8 +2,8 @@
 
 use super::super::{LagrangianMass, Settings, Stars, Survey};
 use crate::initial::plummer;
-use crate::particles::{Particles, Vec3};
 use std::ops::Range;
+use tisane_force::particles::{Particles, Vec3};
 
 const SETTINGS: Settings = Settings {
     neighbours: 6,

@@ -3,7 +3,7 @@
 use crate::units::nearest_power_of_two;
 
 /// |a| over the scale of its terms below which forces cancel.
-pub(crate) const BALANCE: f64 = 1.0 / 4096.0;
+pub const BALANCE: f64 = 1.0 / 4096.0;
 
 /// Scales of the accelerations in a system.
 ///

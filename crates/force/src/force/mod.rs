@@ -197,7 +197,8 @@ impl Forces {
     }
 
     /// Returns the sums of these forces and others on the same targets, with the external field of the others.
-    pub(crate) fn plus(&self, other: &Self) -> Self {
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
         let vectors = |a: &[Vec3], b: &[Vec3]| a.iter().zip(b).map(|(a, b)| a + b).collect();
         Self {
             acc: vectors(&self.acc, &other.acc),
@@ -217,7 +218,7 @@ impl Forces {
     }
 
     /// Replaces the forces on some targets by their places.
-    pub(crate) fn replace(&mut self, places: &[u32], by: &Self) {
+    pub fn replace(&mut self, places: &[u32], by: &Self) {
         for (k, place) in places.iter().map(|&k| k as usize).enumerate() {
             (self.acc[place], self.jerk[place], self.pot[place]) = (by.acc[k], by.jerk[k], by.pot[k]);
         }

@@ -1,0 +1,26 @@
+//! Gravitational forces of N bodies on CPUs and GPUs.
+//!
+//! This crate is the lower half of tisane's engine: [particles](particles) in columns, [time](time) and [units](units),
+//! the [law of gravity](gravity) and [laws of one's own](law), and the [force engines](force) with their precision modes
+//! and canonical sums. It knows no integrator. The crate `tisane` offers all of it together with the integrators.
+//!
+//! # Features
+//! - `cuda` (default): the engine for NVIDIA GPUs. The driver is loaded at run time.
+//! - `compiled-laws` (default): machine code of laws on x86-64, with the bits of the interpreter.
+//! - `serde`: units, modes and kinds of engines as serde types with a JSON Schema.
+
+// A mistake of a caller ends in an `Error`, not in a panic.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
+
+pub mod compensated_sum;
+pub mod error;
+pub mod force;
+pub mod gravity;
+pub mod law;
+pub mod pair;
+pub mod particles;
+pub mod spin_pool;
+pub mod time;
+pub mod units;
+
+pub use error::{Error, Result};
