@@ -65,8 +65,9 @@ pub mod initial;
 pub mod integrator;
 pub mod nearest;
 pub mod propagator;
+pub mod saved_states;
 pub mod stellar;
 
 pub use tisane_force::{
-    Error, Result, compensated_sum, error, force, gravity, law, pair, particles, real, spin_pool, time, units,
+    Error, Result, compensated_sum, error, force, gravity, law, pair, particles, real, spin_pool, states, time, units,
 };

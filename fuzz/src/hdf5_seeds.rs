@@ -5,7 +5,9 @@ use hdf5::{Group, Location};
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use tisane::force::Field;
-use tisane::particles::{History as EarlierPoints, Neighbours, Particles, Vec3};
+use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History as EarlierPoints;
+use tisane::states::neighbours::Neighbours;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
@@ -112,9 +114,8 @@ fn plain(folder: &Path) -> PathBuf {
 /// A checkpoint of a neighbour scheme.
 fn with_neighbours(folder: &Path) -> PathBuf {
     let mut particles = particles();
-    particles.history = EarlierPoints::new(3, 1, 2);
-    particles.neighbours = Neighbours::new(3, 1, 2);
-    particles.neighbours.lists = vec![vec![1, 2], vec![0], Vec::new()];
+    particles.states.set(EarlierPoints::new(3, 1, 2));
+    particles.states.set(Neighbours { lists: vec![vec![1, 2], vec![0], Vec::new()], ..Neighbours::new(3, 1, 2) });
     checkpoint(folder, particles)
 }
 

@@ -26,6 +26,7 @@ mod memory;
 mod particle;
 mod radius;
 mod settings;
+mod slices;
 mod start;
 mod synchronised;
 
@@ -45,6 +46,8 @@ use tisane_force::force::precision::Precision;
 use tisane_force::force::range::RangeGuard;
 use tisane_force::force::{Block, ForceEngine, Forces, Targets};
 use tisane_force::particles::Particles;
+use tisane_force::states::history::History;
+use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::{Clock, Time};
 
 /// Order of the scheme, of both parts.
@@ -201,7 +204,9 @@ impl AhmadCohen {
     fn check_state(&self, p: &Particles) -> Result<()> {
         let [points, derivatives] = self.parameters.order.history();
         let n = p.len();
-        if p.history.has(n, points, derivatives) && p.neighbours.has(n, points, derivatives) {
+        if p.states.get::<History>().has(n, points, derivatives)
+            && p.states.get::<Neighbours>().has(n, points, derivatives)
+        {
             return Ok(());
         }
         let problem = format!(
@@ -312,7 +317,8 @@ impl Integrator for AhmadCohen {
     /// The regular force beyond the present radius of each target, plus the irregular one within it.
     fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {
         let regular: Vec<u32> = (0..targets.len() as u32).collect();
-        let radius: Vec<f64> = targets.index.iter().map(|&i| p.neighbours.radius[i as usize]).collect();
+        let radius = &p.states.get::<Neighbours>().radius;
+        let radius: Vec<f64> = targets.index.iter().map(|&i| radius[i as usize]).collect();
         let lists = vec![&[][..]; targets.len()];
         let most = self.most;
         let task = NeighbourTargets { now, targets, lists: &lists, regular: &regular, radius: &radius, most };

@@ -45,6 +45,7 @@ pub use events::{Component, Detail, Event, EventKind, EventUnit, PairOrbit};
 pub use membership::LARGEST;
 pub use nested::may_be_followed;
 pub use settings::EncounterSettings;
+pub use state::SubsystemState;
 
 use contacts::Touched;
 use coupled::{Coupled, Subsystems};
@@ -335,7 +336,7 @@ impl Integrator for Encounters {
     }
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
-        let (found, recorded) = state::decode(&p.subsystems, p.len())?;
+        let (found, recorded) = state::decode(p.states.get(), p.len())?;
         self.recorded = recorded;
         self.ids.clone_from(&p.id);
         let mut is_single = vec![true; p.len()];

@@ -31,6 +31,7 @@ use tisane_force::force::range::RangeGuard;
 use tisane_force::force::{Block, ForceEngine, Forces, Targets};
 use tisane_force::gravity::Force;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::history::History;
 use tisane_force::time::{Clock, Level, Time};
 
 /// Largest number of targets that are evaluated at a time, which bounds the memory for them.
@@ -309,10 +310,11 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// Checks that the particles have the history that the scheme needs.
     fn check_history(&self, p: &Particles) -> Result<()> {
         let [points, derivatives] = self.scheme.history();
-        if p.history.has(p.len(), points, derivatives) {
+        let history = p.states.get::<History>();
+        if history.has(p.len(), points, derivatives) {
             return Ok(());
         }
-        let (section, found) = (self.scheme.info().section, p.history.points.len());
+        let (section, found) = (self.scheme.info().section, history.points.len());
         let problem = format!("{section} needs particles with a history of {points} points, found {found}");
         Err(Error::Integration { problem, help: Some("start the integrator, or resume the state that it left".into()) })
     }

@@ -23,6 +23,7 @@ use tisane_force::force::block_steps::StepScheme;
 use tisane_force::force::precision::Precision;
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::history::History;
 use tisane_force::time::{Clock, Time};
 
 /// Multi-point Hermite integrator.
@@ -266,7 +267,8 @@ impl HermiteScheme for MultipointScheme {
     #[inline(always)]
     fn predict(&self, p: &Particles, i: usize, dt: f64) -> (Vec3, Vec3) {
         let (pos, vel, acc, jerk) = (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]);
-        let of = |k: usize| p.history.derivatives[k][i];
+        let derivatives = &p.states.get::<History>().derivatives;
+        let of = |k: usize| derivatives[k][i];
         match self.order {
             Order::Four => predict(pos, vel, acc, jerk, dt),
             Order::Six => predict_with(pos, vel, acc, jerk, [of(0), of(1)], dt),

@@ -1,7 +1,22 @@
 //! Slices of the particles' columns, so that threads can move the parts of a block at the same time.
 
-use tisane_force::particles::{MOST_DERIVATIVES, MOST_POINTS, Neighbours, Particles, Point, Vec3};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::history::{History, MAX_DERIVATIVES, MAX_POINTS, Point};
 use tisane_force::time::{Level, Time};
+
+/// Slices of consecutive particles, which split into those of the first `at` particles, and the others.
+pub trait Split: Sized {
+    /// Splits.
+    fn split(self, at: usize) -> (Self, Self);
+}
+
+/// No columns.
+impl Split for () {
+    #[inline(always)]
+    fn split(self, _: usize) -> (Self, Self) {
+        ((), ())
+    }
+}
 
 /// Declares columns of consecutive particles, which split where they are not empty.
 macro_rules! columns {
@@ -12,8 +27,7 @@ macro_rules! columns {
             $(pub $column: &'a mut [$type],)*
         }
 
-        impl $Name<'_> {
-            /// Splits into the first `at` particles, and the others.
+        impl $crate::integrator::particle_slices::Split for $Name<'_> {
             #[inline(always)]
             fn split(self, at: usize) -> (Self, Self) {
                 $(let $column = self.$column.split_at_mut(at.min(self.$column.len()));)*
@@ -22,6 +36,8 @@ macro_rules! columns {
         }
     };
 }
+
+pub(super) use columns;
 
 columns! {
     /// Columns that a step changes.
@@ -45,74 +61,48 @@ columns! {
     }
 }
 
-columns! {
-    /// Columns of [`Neighbours`].
-    NeighbourSlices {
-        acc: Vec3,
-        jerk: Vec3,
-        regular_acc: Vec3,
-        regular_jerk: Vec3,
-        regular_pot: f64,
-        regular_time: Time,
-        regular_step: Level,
-        regular_snap: Vec3,
-        regular_crackle: Vec3,
-        radius: f64,
-        lists: Vec<u32>,
-    }
-}
-
-/// Columns that a step changes, of consecutive particles from `first` on. Those of the history are empty if the scheme
-/// keeps none.
+/// Columns that a step changes, of consecutive particles from `first` on, with those that a scheme has of its own. Those of
+/// the history are empty if the scheme keeps none.
 #[derive(Debug)]
-pub struct ParticleSlices<'a> {
+pub struct ParticleSlices<'a, O = ()> {
     /// Index of the first particle.
     pub first: usize,
     /// Columns, as in [`Particles`].
     pub columns: Columns<'a>,
     /// Derivatives of the acceleration, from the second on.
-    pub derivatives: [&'a mut [Vec3]; MOST_DERIVATIVES],
+    pub derivatives: [&'a mut [Vec3]; MAX_DERIVATIVES],
     /// Earlier points, the latest first.
-    pub points: [PointSlices<'a>; MOST_POINTS],
-    /// State of a neighbour scheme, and the earlier point of its regular force.
-    pub neighbours: NeighbourSlices<'a>,
-    pub regular_point: PointSlices<'a>,
+    pub points: [PointSlices<'a>; MAX_POINTS],
+    /// Columns of the scheme's own.
+    pub own: O,
 }
 
 impl<'a> PointSlices<'a> {
-    fn from_point(point: &'a mut Point) -> Self {
+    /// Returns the columns of a point.
+    pub fn from_point(point: &'a mut Point) -> Self {
         let Point { acc, jerk, time } = point;
         Self { acc, jerk, time }
     }
 }
 
 impl<'a> ParticleSlices<'a> {
-    /// Returns one slice of all particles.
+    /// Returns one slice of all particles, for a scheme that keeps a history at most.
     pub fn all(p: &'a mut Particles) -> Self {
-        let Particles { pos, vel, acc, jerk, pot, time, step, history, neighbours, .. } = p;
-        let Neighbours { regular_history: regular, .. } = neighbours;
-        let mut regular_derivatives = regular.derivatives.iter_mut().map(Vec::as_mut_slice);
-        let [regular_snap, regular_crackle] = [(); 2].map(|()| regular_derivatives.next().unwrap_or_default());
+        let Particles { pos, vel, acc, jerk, pot, time, step, states, .. } = p;
+        Self::from_columns(Columns { pos, vel, acc, jerk, pot, time, step }, states.get_mut(), ())
+    }
+}
+
+impl<'a, O: Split> ParticleSlices<'a, O> {
+    /// Returns one slice of all particles, given their columns.
+    pub fn from_columns(columns: Columns<'a>, history: &'a mut History, own: O) -> Self {
         let (mut derivatives, mut points) = (history.derivatives.iter_mut(), history.points.iter_mut());
         Self {
             first: 0,
-            columns: Columns { pos, vel, acc, jerk, pot, time, step },
+            columns,
             derivatives: std::array::from_fn(|_| derivatives.next().map(Vec::as_mut_slice).unwrap_or_default()),
             points: std::array::from_fn(|_| points.next().map(PointSlices::from_point).unwrap_or_default()),
-            neighbours: NeighbourSlices {
-                acc: &mut neighbours.acc,
-                jerk: &mut neighbours.jerk,
-                regular_acc: &mut neighbours.regular_acc,
-                regular_jerk: &mut neighbours.regular_jerk,
-                regular_pot: &mut neighbours.regular_pot,
-                regular_time: &mut neighbours.regular_time,
-                regular_step: &mut neighbours.regular_step,
-                regular_snap,
-                regular_crackle,
-                radius: &mut neighbours.radius,
-                lists: &mut neighbours.lists,
-            },
-            regular_point: regular.points.first_mut().map(PointSlices::from_point).unwrap_or_default(),
+            own,
         }
     }
 
@@ -122,27 +112,22 @@ impl<'a> ParticleSlices<'a> {
         let at = i - self.first;
         let columns = self.columns.split(at);
         let [d2, d3, d4, d5] = self.derivatives.map(|column| column.split_at_mut(at.min(column.len())));
-        let [near, far, regular_point] = {
-            let [near, far] = self.points;
-            [near, far, self.regular_point].map(|point| point.split(at))
-        };
-        let neighbours = self.neighbours.split(at);
+        let [near, far] = self.points.map(|point| point.split(at));
+        let own = self.own.split(at);
         (
             Self {
                 first: self.first,
                 columns: columns.0,
                 derivatives: [d2.0, d3.0, d4.0, d5.0],
                 points: [near.0, far.0],
-                neighbours: neighbours.0,
-                regular_point: regular_point.0,
+                own: own.0,
             },
             Self {
                 first: i,
                 columns: columns.1,
                 derivatives: [d2.1, d3.1, d4.1, d5.1],
                 points: [near.1, far.1],
-                neighbours: neighbours.1,
-                regular_point: regular_point.1,
+                own: own.1,
             },
         )
     }
@@ -171,13 +156,13 @@ impl<'a> ParticleSlices<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tisane_force::particles::History;
 
     #[test]
     fn slices_cover_their_chunks_and_do_not_overlap() {
         let mut p = Particles::new(vec![1.0; 50], vec![Vec3::zeros(); 50], vec![Vec3::zeros(); 50]);
-        p.history = History::new(50, 1, 0);
-        (0..50).for_each(|i| (p.pot[i], p.history.points[0].time[i]) = (i as f64, Time(i as u64)));
+        p.states.set(History::new(50, 1, 0));
+        p.pot = (0..50).map(f64::from).collect();
+        p.states.get_mut::<History>().points[0].time = (0..50).map(Time).collect();
         let index = [0, 3, 4, 20, 21, 30, 49];
         for size in 1..9 {
             let slices = ParticleSlices::all(&mut p).for_chunks(&index, size);

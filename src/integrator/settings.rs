@@ -25,6 +25,8 @@ pub struct SchemeInfo {
     pub accuracy_key: &'static str,
     /// Key of the longest step.
     pub dt_max_key: &'static str,
+    /// Keys on which its columns of the particles depend: a run that has begun goes on with their values.
+    pub state_keys: &'static [&'static str],
     /// Papers that the scheme is taken from, by their keys in the references of `tisane generate cite`.
     pub references: &'static [&'static str],
 }

@@ -16,12 +16,13 @@ use tisane::force::split::{Split, Threads};
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, reference};
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
-use tisane::integrator::encounters::Encounters;
+use tisane::integrator::encounters::{Encounters, SubsystemState};
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::integrator::multipoint::{self, Multipoint, Order};
-use tisane::particles::{History, Particles, Vec3, hexadecimal};
+use tisane::particles::{Particles, Vec3, hexadecimal};
 use tisane::propagator::Propagator;
+use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
@@ -464,17 +465,18 @@ fn not_begun(clock: Clock) -> RunState {
 /// SHA-256 of everything that a run goes on from: every column of the particles, the moment, the work done.
 fn hash(run: &Simulation) -> String {
     let (p, counters) = (&run.system.particles, run.system.state.counters);
-    let History { derivatives, points } = &p.history;
+    let History { derivatives, points } = p.states.get();
+    let subsystems = p.states.get::<SubsystemState>();
     let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().chain(derivatives);
     let vectors = vectors.chain(points.iter().flat_map(|point| [&point.acc, &point.jerk])).flatten().flatten();
-    let floats = vectors.chain(&p.mass).chain(&p.pot).chain(&p.subsystems.numbers).map(|x| x.to_bits());
+    let floats = vectors.chain(&p.mass).chain(&p.pot).chain(&subsystems.numbers).map(|x| x.to_bits());
     let counts = [run.system.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];
     let whole =
         p.id.iter()
             .copied()
             .chain(p.time.iter().chain(points.iter().flat_map(|point| &point.time)).map(|t| t.0))
             .chain(p.step.iter().map(|l| u64::from(l.0)))
-            .chain(p.subsystems.words.iter().copied());
+            .chain(subsystems.words.iter().copied());
     let mut digest = Sha256::new();
     floats.chain(whole).chain(counts).for_each(|word| digest.update(word.to_le_bytes()));
     hexadecimal(&digest.finalize())

@@ -7,13 +7,14 @@ use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane::force::precision::Precision;
 use tisane::force::split::{Split, Threads};
 use tisane::force::{Block, ForceEngine, Forces, reference};
-use tisane::particles::{Neighbours, Particles, Vec3};
+use tisane::particles::{Particles, Vec3};
+use tisane::states::neighbours::Neighbours;
 use tisane::time::Time;
 
 /// A system in mid-flight with room for lists, and its moment.
 fn system(n: usize) -> (Particles, Time) {
     let (mut p, now) = systems::system(n, 7);
-    p.neighbours = Neighbours::new(n, 0, 0);
+    p.states.set(Neighbours::new(n, 0, 0));
     (p, now)
 }
 

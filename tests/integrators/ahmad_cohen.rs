@@ -15,6 +15,8 @@ use tisane::integrator::ahmad_cohen::{AhmadCohen, Criterion, Limits, OnFloor, Or
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History;
+use tisane::states::neighbours::Neighbours;
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 8.0 };
@@ -111,10 +113,10 @@ fn verify_all_or_no_neighbours_are_the_multipoint_scheme() {
         scheme.start(&mut p, &mut its).unwrap();
         plain.start(&mut q, &mut other).unwrap();
         p.step.clone_from(&q.step);
-        p.history.clone_from(&q.history);
+        p.states.get_mut::<History>().clone_from(q.states.get::<History>());
         if neighbours == 0.0 {
-            p.neighbours.regular_step.clone_from(&q.step);
-            p.neighbours.regular_history.clone_from(&q.history);
+            p.states.get_mut::<Neighbours>().regular_step.clone_from(&q.step);
+            p.states.get_mut::<Neighbours>().regular_history.clone_from(q.states.get::<History>());
         }
         scheme.resume(&p, Time::default(), &mut its).unwrap();
         let what = format!("{neighbours} neighbours");
@@ -187,14 +189,16 @@ fn lists_have_the_wanted_number() {
     let mut p = plummer::sample(1000, 5, 0.999);
     let (mut its, mut scheme) = (engine(EPSILON), AhmadCohen::new(parameters(Order::Six), CLOCK));
     scheme.start(&mut p, &mut its).unwrap();
-    let mean = |p: &Particles| p.neighbours.lists.iter().map(|list| list.len() as f64).sum::<f64>() / p.len() as f64;
+    let mean = |p: &Particles| {
+        p.states.get::<Neighbours>().lists.iter().map(|list| list.len() as f64).sum::<f64>() / p.len() as f64
+    };
     let first = mean(&p);
     advance(&mut p, &mut scheme, &mut its, Time::from_dt_max(8));
     let later = mean(&p);
     println!("{first:.2} neighbours, later {later:.2}");
     let wanted = tisane::integrator::ahmad_cohen::neighbour_number(1000);
     assert!((first - wanted.round()).abs() < 0.5 && (later / wanted - 1.0).abs() < 0.25, "{first} {later}");
-    for (i, list) in p.neighbours.lists.iter().enumerate() {
+    for (i, list) in p.states.get::<Neighbours>().lists.iter().enumerate() {
         assert!(list.windows(2).all(|pair| pair[0] < pair[1]) && !list.contains(&(i as u32)));
     }
 }
@@ -264,7 +268,7 @@ fn regress_lists_of_all_others_do_not_end_the_steps() {
             scheme.start(&mut p, &mut engine).unwrap();
             for k in 1..=16 {
                 advance(&mut p, &mut scheme, &mut engine, Time::from_dt_max(k));
-                full += p.neighbours.lists.iter().filter(|list| list.len() == n - 1).count();
+                full += p.states.get::<Neighbours>().lists.iter().filter(|list| list.len() == n - 1).count();
             }
             *sum += (energy(&p, EPSILON) / energy(&start, EPSILON) - 1.0).abs();
         }
@@ -340,7 +344,7 @@ fn a_state_without_lists_is_refused() {
     // Of another order, and a list with a number that there is not.
     let mut other = AhmadCohen::new(parameters(Order::Four), CLOCK);
     assert!(other.resume(&p, Time::default(), &mut its).is_err());
-    p.neighbours.lists[3].push(20);
+    p.states.get_mut::<Neighbours>().lists[3].push(20);
     assert!(scheme.resume(&p, Time::default(), &mut its).is_err());
 }
 

@@ -4,6 +4,7 @@
 use crate::collisions::{MERGE, RECORD, WHOLE, run_with};
 use crate::contacts::{bodies, check_distances, check_steps, expected};
 use tisane::integrator::encounters::Collision;
+use tisane::integrator::encounters::SubsystemState;
 use tisane::particles::{Particles, Vec3};
 
 /// Radius of the light bodies, and end of the time that is looked at.
@@ -167,7 +168,7 @@ fn light_bodies_merge_where_their_orbits_meet() {
         if mass == 0.0 {
             check_steps(&done);
         }
-        subsystems += done.p.subsystems.numbers.len();
+        subsystems += done.p.states.get::<SubsystemState>().numbers.len();
     }
     assert!(subsystems > 0);
 }

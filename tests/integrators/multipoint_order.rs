@@ -12,7 +12,8 @@ use tisane::initial::{figure_eight, plummer};
 use tisane::integrator::Integrator;
 use tisane::integrator::hermite4::Hermite4;
 use tisane::integrator::multipoint::{Criterion, Limits, Multipoint, Order, Parameters};
-use tisane::particles::{History, Particles};
+use tisane::particles::Particles;
+use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 
 fn multipoint(order: Order, eta: f64) -> Parameters {
@@ -44,7 +45,7 @@ fn with_equal_steps(p: &Particles, order: Order, dt: f64, epsilon: f64, steps: u
         points.push(state.clone());
     }
     let coarse = Clock { start: 0.0, dt_max: dt };
-    let history = &mut state.history;
+    let history = state.states.get_mut::<History>();
     let [earlier, derivatives] = order.history();
     let fresh = History::new(p.len(), earlier, derivatives);
     history.derivatives.truncate(derivatives);

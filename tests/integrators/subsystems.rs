@@ -7,8 +7,9 @@ use tisane::force::{FieldEngine, ForceEngine, precision::Precision, reference};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator as _;
 use tisane::integrator::encounters::Encounters;
+use tisane::integrator::encounters::SubsystemState;
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
-use tisane::particles::{Particles, SubsystemState, Vec3};
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
@@ -98,7 +99,7 @@ fn calls_threads_and_resuming_change_no_bit() {
     let until = Time::from_dt_max(2);
     let start = || cluster(40, 12);
     let want = run(start(), until, u64::MAX, false);
-    assert!(!want.subsystems.words.is_empty());
+    assert!(!want.states.get::<SubsystemState>().words.is_empty());
     assert_eq!(run(start(), until, 7, false), want, "calls");
     assert_eq!(run(start(), until, 5, true), want, "resuming");
     for threads in [1, 3] {
@@ -155,7 +156,7 @@ fn a_pair_inside_of_a_wider_orbit() {
         let (mut it, mut f) = (encounters(1e-6), engine());
         it.start(&mut p, &mut *f).unwrap();
         // The first number of a state is that of the bodies of the first subsystem.
-        assert_eq!((it.subsystems(), p.subsystems.words[0]), (1, if closed { 2 } else { 3 }));
+        assert_eq!((it.subsystems(), p.states.get::<SubsystemState>().words[0]), (1, if closed { 2 } else { 3 }));
         let first = energy(&mut it, &p, &mut *f, Time::default());
         it.advance(&mut p, &mut *f, Time::from_dt_max(100), u64::MAX).unwrap();
         let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(100)) - first;
@@ -167,10 +168,10 @@ fn a_pair_inside_of_a_wider_orbit() {
 fn states_that_are_none_are_errors() {
     let (mut p, mut f) = (cluster(20, 6), engine());
     encounters(1e-6).start(&mut p, &mut *f).unwrap();
-    let whole = p.subsystems.clone();
+    let whole = p.states.get::<SubsystemState>().clone();
     let try_with = |change: fn(&mut SubsystemState)| {
         let mut p = p.clone();
-        change(&mut p.subsystems);
+        change(p.states.get_mut::<SubsystemState>());
         encounters(1e-6).resume(&p, Time::default(), &mut *engine()).is_err()
     };
     assert!(!try_with(|_| ()) && !whole.words.is_empty());
@@ -251,7 +252,7 @@ fn a_subsystem_ends_when_its_stars_fly_apart() {
         most = most.max(it.subsystems());
     }
     assert_eq!((most, it.subsystems()), (1, 0));
-    assert!((p.pos[0] - p.pos[1]).norm() > 5.0 && p.subsystems.words.is_empty());
+    assert!((p.pos[0] - p.pos[1]).norm() > 5.0 && p.states.get::<SubsystemState>().words.is_empty());
     let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(64)) - first;
     assert!(error.abs() < 1e-6, "{error:e}");
 }
@@ -265,12 +266,12 @@ fn an_inner_pair_that_is_perturbed_opens() {
     let mut p = Particles::new(vec![0.25, 0.25, 0.5, 0.5], pos.to_vec(), vel.to_vec());
     let (mut it, mut f) = (encounters(1e-7), engine());
     it.start(&mut p, &mut *f).unwrap();
-    assert_eq!((it.subsystems(), p.subsystems.words[0]), (1, 2));
+    assert_eq!((it.subsystems(), p.states.get::<SubsystemState>().words[0]), (1, 2));
     let first = energy(&mut it, &p, &mut *f, Time::default());
     let mut most = 0;
     for k in 1..=160 {
         it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
-        most = most.max(p.subsystems.words.first().copied().unwrap_or_default());
+        most = most.max(p.states.get::<SubsystemState>().words.first().copied().unwrap_or_default());
     }
     assert!(most > 2, "{most}");
     let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(160)) - first;

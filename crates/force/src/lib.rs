@@ -20,7 +20,9 @@ pub mod law;
 pub mod pair;
 pub mod particles;
 pub mod spin_pool;
+pub mod states;
 pub mod time;
 pub mod units;
+pub mod vector;
 
 pub use error::{Error, Result};

@@ -3,12 +3,10 @@
 //! `checkpoint.hdf5` is the newest, `checkpoint.previous.hdf5` the one before. At any instant at least one of the two
 //! is complete: see [`write()`].
 
-mod earlier_points;
 mod header;
 mod members;
-mod neighbours;
 mod numbers;
-mod subsystems;
+mod states;
 
 pub use header::{CheckpointHeader, read_header};
 pub(super) use members::numbers as members_in_progress;
@@ -23,13 +21,12 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::history::{self, History};
 use super::named_columns;
 use super::provenance::{self, Provenance};
-use earlier_points::Names;
 use hdf5::Group;
 use numbers::{StateVisitor, visit};
 use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane::particles::{History as EarlierPoints, Particles, Vec3, components, from_components};
+use tisane::particles::{Particles, Vec3, components, from_components};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 
@@ -224,9 +221,7 @@ fn fill_particles(g: &Group, p: &Particles) -> H5Result {
     put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
     named_columns::write(g, &p.columns)?;
-    earlier_points::write(g, Names::OF_FORCE, &p.history)?;
-    neighbours::write(g, &p.neighbours)?;
-    subsystems::write(&p.subsystems, g)
+    states::write(g, &p.states)
 }
 
 /// Reads a checkpoint and checks that it is complete and consistent.
@@ -239,7 +234,7 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
     let mut run = header::unread();
     visit(&mut run, &mut FromFile(tree.group("Run")?, tree.version))?;
     let particles = read_particles(&tree.group("Particles")?)?;
-    check_times(path, &particles, run.now)?;
+    states::check_times(path, &particles, run.now)?;
     let history = if tree.version < 2 { History::default() } else { history::read(&tree.group("History")?)? };
     Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
 }
@@ -247,14 +242,7 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
 /// Reads the particles and checks values, levels and ids.
 fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
     let n = usize::try_from(g.get::<u64>("n")?).map_err(|e| g.error("n", e))?;
-    let floats = |name: &str, width| {
-        let values: Vec<f64> = g.column(name, Some(n), width)?;
-        if values.iter().all(|v| v.is_finite()) {
-            Ok(values)
-        } else {
-            Err(g.error(name, "a value is not a finite number"))
-        }
-    };
+    let floats = |name: &str, width| floats(g, name, n, width);
     let vectors = |name: &str| Ok::<_, Error>(from_components(&floats(name, 3)?));
     let id: Vec<u64> = g.column("id", Some(n), 1)?;
     let mut sorted = id.clone();
@@ -274,11 +262,15 @@ fn read_particles(g: &TisaneGroup<'_>) -> Result<Particles> {
         pot: floats("potential", 1)?,
         time: ticks(g, "time_ticks", n)?,
         step: levels(g, "level", n)?,
-        history: earlier_points::read(g, Names::OF_FORCE, n, vectors)?,
-        neighbours: neighbours::read(g, n, vectors, |name| floats(name, 1))?,
-        subsystems: subsystems::read(g)?,
+        states: states::read(g, n)?,
         close: Vec::new(),
     })
+}
+
+/// Reads a column of finite numbers, `width` of them a row.
+fn floats(g: &TisaneGroup<'_>, name: &str, n: usize, width: usize) -> Result<Vec<f64>> {
+    let values: Vec<f64> = g.column(name, Some(n), width)?;
+    if values.iter().all(|v| v.is_finite()) { Ok(values) } else { Err(g.error(name, "a value is not a finite number")) }
 }
 
 /// Reads a column of levels.
@@ -293,37 +285,6 @@ fn levels(g: &TisaneGroup<'_>, name: &str, n: usize) -> Result<Vec<Level>> {
 /// Reads a column of times.
 fn ticks(g: &TisaneGroup<'_>, name: &str, n: usize) -> Result<Vec<Time>> {
     Ok(g.column::<u64>(name, Some(n), 1)?.into_iter().map(Time).collect())
-}
-
-/// Checks that the time of every particle is a multiple of its own step and not later than the time of the run, and
-/// likewise that of its last regular step.
-fn check_times(path: &Path, p: &Particles, now: Time) -> Result<()> {
-    let state = &p.neighbours;
-    for (name, time, step) in
-        [("time_ticks", &p.time, &p.step), ("regular_time_ticks", &state.regular_time, &state.regular_step)]
-    {
-        let bad = time.iter().zip(step).position(|(time, step)| *time > now || !time.is_multiple_of(*step));
-        if let Some(id) = bad.and_then(|i| p.id.get(i)) {
-            let problem = format!("/Particles/{name}: particle {id} is not at a multiple of its step");
-            return Err(Error::input(path, problem));
-        }
-    }
-    check_order(path, p, Names::OF_FORCE, &p.time, &p.history)?;
-    check_order(path, p, Names::OF_REGULAR, &state.regular_time, &state.regular_history)
-}
-
-/// Checks that no earlier point is after the next one.
-fn check_order(path: &Path, p: &Particles, names: Names, time: &[Time], history: &EarlierPoints) -> Result<()> {
-    let mut after = time;
-    for (k, point) in history.points.iter().enumerate() {
-        if let Some(id) = point.time.iter().zip(after).position(|(time, after)| time > after).and_then(|i| p.id.get(i))
-        {
-            let name = names.moments(k + 1);
-            return Err(Error::input(path, format!("/Particles/{name}: particle {id} is at a later point")));
-        }
-        after = &point.time;
-    }
-    Ok(())
 }
 
 /// Reads the newest valid checkpoint of an output directory: `checkpoint.hdf5`, or the previous one if that is missing

@@ -1,10 +1,10 @@
 //! Block steps: prediction, forces, correction and next steps of all particles that are due.
 
 use super::changes::Exchange;
+use super::slices::{self, Slices};
 use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle};
 use crate::integrator::hermite::{LEAST_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
-use crate::integrator::particle_slices::ParticleSlices;
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -13,6 +13,8 @@ use tisane_force::force::neighbours::{NeighbourForces, next_radius};
 use tisane_force::force::{Block, ForceEngine, Forces};
 use tisane_force::gravity::{Force, predict};
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::history::History;
+use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
 
 /// Returns the force on target `k`.
@@ -36,8 +38,9 @@ impl AhmadCohen {
 
     /// Returns the number of pairs evaluated in the last block step.
     pub(super) fn pairs(&self, p: &Particles) -> u64 {
+        let lists = &p.states.get::<Neighbours>().lists;
         let pairs = |k: usize| {
-            let by_list = p.neighbours.lists[self.block[k] as usize].len();
+            let by_list = lists[self.block[k] as usize].len();
             match self.rank[k] {
                 // The new list, the old one, which is now in its place, and all particles.
                 Some(rank) => by_list + self.forces.lists[rank as usize].len() + p.len() - 1,
@@ -54,7 +57,8 @@ impl AhmadCohen {
         let dt = self.clock.between(p.time[i], now);
         let (pos, vel, acc, jerk) = (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]);
         if self.parameters.order == Order::Six && is_target {
-            let [snap, crackle] = [0, 1].map(|k| p.history.derivatives[k][i]);
+            let derivatives = &p.states.get::<History>().derivatives;
+            let [snap, crackle] = [0, 1].map(|k| derivatives[k][i]);
             return predict_with(pos, vel, acc, jerk, [snap, crackle], dt);
         }
         predict(pos, vel, acc, jerk, dt)
@@ -93,9 +97,9 @@ impl AhmadCohen {
     /// Evaluates the forces on the predicted block, and checks that their numbers are within the range of the engine's
     /// arithmetic.
     pub(super) fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
-        let lists: Vec<&[u32]> = self.block.iter().map(|&i| p.neighbours.lists[i as usize].as_slice()).collect();
-        let radius: Vec<f64> =
-            self.regular.iter().map(|&k| p.neighbours.radius[self.block[k as usize] as usize]).collect();
+        let of = p.states.get::<Neighbours>();
+        let lists: Vec<&[u32]> = self.block.iter().map(|&i| of.lists[i as usize].as_slice()).collect();
+        let radius: Vec<f64> = self.regular.iter().map(|&k| of.radius[self.block[k as usize] as usize]).collect();
         let task = NeighbourTargets {
             now,
             targets: self.targets.view(),
@@ -129,11 +133,11 @@ impl AhmadCohen {
 
     /// Moves the particles of the block to `now`; returns the number of clamped particles.
     pub(super) fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
-        let tick = |i: usize| p.neighbours.regular_time[i].after(p.neighbours.regular_step[i]) == now;
-        self.predict_targets(p, now, tick);
+        let Neighbours { regular_time, regular_step, .. } = p.states.get();
+        self.predict_targets(p, now, |i| regular_time[i].after(regular_step[i]) == now);
         self.evaluate(p, f, now)?;
         let exchanges = self.exchanges(p, now);
-        let (n, all) = (self.block.len(), ParticleSlices::all(p));
+        let (n, all) = (self.block.len(), slices::all(p));
         let moved = match share(n) {
             share if share == n => self.move_part(all, 0..n, now, &exchanges),
             share => {
@@ -143,9 +147,10 @@ impl AhmadCohen {
             }
         };
         self.check(p, now, moved)?;
+        let lists = &mut p.states.get_mut::<Neighbours>().lists;
         for (rank, &k) in self.regular.iter().enumerate() {
             let i = self.block[k as usize] as usize;
-            std::mem::swap(&mut p.neighbours.lists[i], &mut self.forces.lists[rank]);
+            std::mem::swap(&mut lists[i], &mut self.forces.lists[rank]);
         }
         self.scheduler.reschedule(&p.step, &self.block);
         f.update(p, &self.block)?;
@@ -186,7 +191,7 @@ impl AhmadCohen {
     }
 
     /// Moves the targets `part`, whose particles lie in the slice `p`.
-    fn move_part(&self, p: ParticleSlices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
+    fn move_part(&self, p: Slices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
         let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
         let (parameters, noise) = (&self.parameters, &self.noise);
         let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };
@@ -211,12 +216,12 @@ impl AhmadCohen {
                     let found = corrector.correct_regular(&mut p, i, [&irregular, &regular, &renewed], exchange);
                     corrector.exchange(&mut p, i, &mut derivatives, exchange);
                     lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(error));
-                    let of = &mut p.neighbours;
+                    let of = &mut p.own.neighbours;
                     of.radius[i] = next_radius(of.radius[i], self.forces.within[rank as usize], self.wanted);
                 }
                 let pot = renewed.map_or(irregular.pot, |force| force.pot);
                 corrector.finish(&mut p, i, pot, Some(&derivatives));
-                let (acc, jerk) = (p.columns.acc[i], p.neighbours.jerk[i]);
+                let (acc, jerk) = (p.columns.acc[i], p.own.neighbours.jerk[i]);
                 let time = noise.time_of_others(self.block[k], acc.norm_squared(), p.columns.pot[i]);
                 least[0][lane] = time * (LEAST_SHARE * parameters.eta);
                 lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, [0.0; 4]);
@@ -237,12 +242,12 @@ impl AhmadCohen {
                 if self.rank[k].is_some()
                     && let Some(level) = moved.level(k, wanted_regular, regular())
                 {
-                    let step = &mut p.neighbours.regular_step[i];
+                    let step = &mut p.own.neighbours.regular_step[i];
                     *step = next_level(*step, level, now);
                 }
                 if let Some(level) = moved.level(k, wanted, allowed(wanted)) {
                     let step = &mut p.columns.step[i];
-                    *step = next_level(*step, level, now).max(p.neighbours.regular_step[i]);
+                    *step = next_level(*step, level, now).max(p.own.neighbours.regular_step[i]);
                 }
             }
             begin = end;

@@ -2,6 +2,7 @@
 
 use super::AhmadCohen;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
 
 /// Derivatives 0 … 3 of the acceleration by the pairs that entered a list, less those of the pairs that left it.
@@ -57,7 +58,7 @@ impl AhmadCohen {
     /// correction.
     pub(super) fn exchange(&self, p: &Particles, now: Time, k: usize, rank: usize) -> Option<Exchange> {
         let i = self.block[k] as usize;
-        let (old, new) = (&p.neighbours.lists[i], &self.forces.lists[rank]);
+        let (old, new) = (&p.states.get::<Neighbours>().lists[i], &self.forces.lists[rank]);
         if old == new {
             return None;
         }

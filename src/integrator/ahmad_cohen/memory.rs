@@ -33,29 +33,25 @@ pub fn needed(order: Order, n: u64, number: f64) -> [u64; 2] {
 mod tests {
     use super::super::neighbour_number;
     use super::*;
-    use tisane_force::particles::{History, Neighbours, Particles, Vec3};
+    use tisane_force::states::history::History;
+    use tisane_force::states::neighbours::Neighbours;
+    use tisane_force::states::{Column, SchemeState, Values};
 
     #[test]
     fn the_state_is_that_of_the_columns() {
         let n = 100;
         for (order, expected) in [(Order::Six, STATE[0]), (Order::Four, STATE[1])] {
             let [points, derivatives] = order.history();
-            let zeros = || vec![Vec3::zeros(); n];
-            let mut p = Particles::new(vec![1.0; n], zeros(), zeros());
-            p.history = History::new(n, points, derivatives);
-            p.neighbours = Neighbours::new(n, points, derivatives);
-            let of = &p.neighbours;
-            let history = |of: &History| {
-                let points =
-                    of.points.iter().map(|it| size_of_val(&*it.acc) + size_of_val(&*it.jerk) + size_of_val(&*it.time));
-                points.sum::<usize>() + of.derivatives.iter().map(|it| size_of_val(&**it)).sum::<usize>()
+            let (history, of) = (History::new(n, points, derivatives), Neighbours::new(n, points, derivatives));
+            let bytes = |column: Column<Values<'_>>| match column.values {
+                Values::Vectors(of) => size_of_val(of),
+                Values::Numbers(of) | Values::Reals(of) => size_of_val(of),
+                Values::Moments(of) => size_of_val(of),
+                Values::Steps(of, levels) => size_of_val(of) + size_of_val(levels),
+                Values::Lists(of) => size_of_val(of),
+                Values::Words(of) => size_of_val(of),
             };
-            let vectors = [&of.acc, &of.jerk, &of.regular_acc, &of.regular_jerk].map(|it| size_of_val(&**it));
-            let numbers =
-                [size_of_val(&*of.regular_pot), size_of_val(&*of.regular_time), size_of_val(&*of.regular_step)];
-            let lists = [size_of_val(&*of.radius), size_of_val(&*of.lists)];
-            let columns: usize = vectors.iter().chain(&numbers).chain(&lists).sum();
-            let all = columns + history(&p.history) + history(&of.regular_history);
+            let all: usize = history.columns().into_iter().chain(of.columns()).map(bytes).sum();
             assert_eq!(all as u64, expected * n as u64, "{order:?}");
         }
     }

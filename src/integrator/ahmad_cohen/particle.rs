@@ -2,8 +2,9 @@
 
 use super::Order;
 use super::changes::{Exchange, before};
+use super::slices::Slices;
 use crate::integrator::multipoint::{Stencil, amplification, correction};
-use crate::integrator::particle_slices::{ParticleSlices, PointSlices};
+use crate::integrator::particle_slices::PointSlices;
 use tisane_force::gravity::{Force, predict};
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
@@ -60,12 +61,12 @@ impl Corrector {
 
     /// Returns the derivatives of P, from the second on, a time `s` after the last regular step.
     #[inline(always)]
-    fn regular_derivatives(&self, p: &ParticleSlices<'_>, i: usize, s: f64) -> [Vec3; 2] {
+    fn regular_derivatives(&self, p: &Slices<'_>, i: usize, s: f64) -> [Vec3; 2] {
         match self.order {
             Order::Four => [Vec3::zeros(); 2],
             Order::Six => {
-                let crackle = p.neighbours.regular_crackle[i];
-                [p.neighbours.regular_snap[i] + crackle * s, crackle]
+                let crackle = p.own.neighbours.regular_crackle[i];
+                [p.own.neighbours.regular_snap[i] + crackle * s, crackle]
             }
         }
     }
@@ -73,12 +74,13 @@ impl Corrector {
     /// Corrects particle `i` of the slices for the irregular force: moves it to the end of its step, and its point and
     /// force with it.
     #[inline(always)]
-    pub fn correct_irregular(&self, p: &mut ParticleSlices<'_>, i: usize, new: &Force) -> Derivatives {
+    pub fn correct_irregular(&self, p: &mut Slices<'_>, i: usize, new: &Force) -> Derivatives {
         let start = p.columns.time[i];
         let dt = self.clock.between(start, self.now);
         let earlier = self.earlier(&p.points[0], i, start);
-        let [snap, crackle] = self.regular_derivatives(p, i, self.clock.between(p.neighbours.regular_time[i], start));
-        let (c, of) = (&mut p.columns, &mut p.neighbours);
+        let [snap, crackle] =
+            self.regular_derivatives(p, i, self.clock.between(p.own.neighbours.regular_time[i], start));
+        let (c, of) = (&mut p.columns, &mut p.own.neighbours);
         let (pos, vel) = predict(c.pos[i], c.vel[i], c.acc[i], c.jerk[i], dt);
         let points = earlier.as_ref().map(|(stencil, point)| (stencil, [*point; 2]));
         let found = correction(dt, points, (of.acc[i], of.jerk[i]), (new.acc, new.jerk));
@@ -100,16 +102,16 @@ impl Corrector {
     #[inline(always)]
     pub fn correct_regular(
         &self,
-        p: &mut ParticleSlices<'_>,
+        p: &mut Slices<'_>,
         i: usize,
         [old, regular, new]: [&Force; 3],
         exchange: Option<&Exchange>,
     ) -> Derivatives {
-        let start = p.neighbours.regular_time[i];
+        let start = p.own.neighbours.regular_time[i];
         let dt = self.clock.between(start, self.now);
-        let earlier = self.earlier(&p.regular_point, i, start);
+        let earlier = self.earlier(&p.own.regular_point, i, start);
         let [snap, crackle] = self.regular_derivatives(p, i, 0.0);
-        let (c, of) = (&mut p.columns, &mut p.neighbours);
+        let (c, of) = (&mut p.columns, &mut p.own.neighbours);
         let points = earlier.as_ref().map(|(stencil, point)| (stencil, [*point; 2]));
         let as_before = (regular.acc + (new.acc - old.acc), regular.jerk + (new.jerk - old.jerk));
         let found = correction(dt, points, (of.regular_acc[i], of.regular_jerk[i]), as_before);
@@ -122,7 +124,7 @@ impl Corrector {
             // What the irregular steps had of P beyond its first degree.
             c.pos[i] -= (snap + crackle * (dt / 5.0)) * (square * square / 24.0);
             c.vel[i] -= (snap + crackle * (dt / 4.0)) * (square * dt / 6.0);
-            let point = &mut p.regular_point;
+            let point = &mut p.own.regular_point;
             (point.acc[i], point.jerk[i], point.time[i]) = (of.regular_acc[i], of.regular_jerk[i], start);
             if let Some(exchange) = exchange {
                 let (acc, jerk) = before(exchange, dt);
@@ -136,7 +138,7 @@ impl Corrector {
             // are errors of the exchange.
             derivatives.scaled = [Vec3::zeros(); 4];
             if self.order == Order::Six {
-                let point = &mut p.regular_point;
+                let point = &mut p.own.regular_point;
                 (point.acc[i], point.jerk[i]) = (Vec3::zeros(), Vec3::zeros());
             }
         }
@@ -150,13 +152,7 @@ impl Corrector {
 
     /// Moves the pairs of a changed list to the irregular part.
     #[inline(always)]
-    pub fn exchange(
-        &self,
-        p: &mut ParticleSlices<'_>,
-        i: usize,
-        irregular: &mut Derivatives,
-        exchange: Option<&Exchange>,
-    ) {
+    pub fn exchange(&self, p: &mut Slices<'_>, i: usize, irregular: &mut Derivatives, exchange: Option<&Exchange>) {
         let Some(exchange) = exchange else { return };
         let point = &mut p.points[0];
         let (acc, jerk) = before(exchange, self.clock.between(point.time[i], self.now));
@@ -167,10 +163,10 @@ impl Corrector {
 
     /// Stores the total force on particle `i`, and the derivatives for its next prediction, if it has any.
     #[inline(always)]
-    pub fn finish(&self, p: &mut ParticleSlices<'_>, i: usize, irregular_pot: f64, irregular: Option<&Derivatives>) {
-        let s = self.clock.between(p.neighbours.regular_time[i], self.now);
+    pub fn finish(&self, p: &mut Slices<'_>, i: usize, irregular_pot: f64, irregular: Option<&Derivatives>) {
+        let s = self.clock.between(p.own.neighbours.regular_time[i], self.now);
         let [snap, crackle] = self.regular_derivatives(p, i, 0.0);
-        let of = &p.neighbours;
+        let of = &p.own.neighbours;
         let acc = of.regular_acc[i] + (of.regular_jerk[i] + (snap * 0.5 + crackle * (s / 6.0)) * s) * s;
         let jerk = of.regular_jerk[i] + (snap + crackle * (0.5 * s)) * s;
         p.columns.acc[i] = of.acc[i] + acc;

@@ -111,6 +111,7 @@ impl Scheme for AhmadCohenSettings {
             order: 6,
             accuracy_key: "eta",
             dt_max_key: "dt_max",
+            state_keys: &["order"],
             references: &[
                 "AhmadCohen1973",
                 "MakinoAarseth1992",

@@ -9,7 +9,9 @@ use std::ops::Range;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::force::neighbours::{NeighbourForces, next_radius};
-use tisane_force::particles::{History, Neighbours, Particles};
+use tisane_force::particles::Particles;
+use tisane_force::states::history::History;
+use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
 
 /// ν of the first irregular steps in units of η², as the plain scheme of 4th order has it. They are of that order, as there
@@ -34,11 +36,11 @@ impl AhmadCohen {
     pub(super) fn begin(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
         let (n, now) = (p.len(), Time::default());
         let [points, derivatives] = self.parameters.order.history();
-        p.history = History::new(n, points, derivatives);
-        p.neighbours = Neighbours::new(n, points, derivatives);
+        p.states.set(History::new(n, points, derivatives));
+        p.states.set(Neighbours::new(n, points, derivatives));
         p.time.fill(now);
         self.load(p, f)?;
-        p.neighbours.radius = self.first_radii(p);
+        p.states.get_mut::<Neighbours>().radius = self.first_radii(p);
         let mut clamped = 0;
         for tile in tiles(n) {
             self.block = (tile.start as u32..tile.end as u32).collect();
@@ -51,7 +53,7 @@ impl AhmadCohen {
         f.update(p, &self.block)?;
         self.scheduler = Scheduler::new(now, &p.step);
         let n = n as u64;
-        let listed: u64 = p.neighbours.lists.iter().map(|list| list.len() as u64).sum();
+        let listed: u64 = p.states.get::<Neighbours>().lists.iter().map(|list| list.len() as u64).sum();
         Ok(Progress { now, pairs: n * n.saturating_sub(1) + listed, clamped, ..Progress::default() })
     }
 
@@ -61,7 +63,7 @@ impl AhmadCohen {
         let (mut moved, guards) = (Moved::default(), self.guards());
         let NeighbourForces { regular, renewed, lists, within, .. } = &mut self.forces;
         let (Parameters { eta, order, .. }, eta_regular) = (self.parameters, self.eta_regular);
-        let of = &mut p.neighbours;
+        let of = p.states.get_mut::<Neighbours>();
         for (k, i) in tile.enumerate() {
             (of.acc[i], of.jerk[i]) = (renewed.acc[k], renewed.jerk[k]);
             (of.regular_acc[i], of.regular_jerk[i]) = (regular.acc[k], regular.jerk[k]);

@@ -1,10 +1,10 @@
 //! State of all particles at any moment, between the block steps of an integration.
 
-use super::{AhmadCohen, particle};
-use crate::integrator::particle_slices::ParticleSlices;
+use super::{AhmadCohen, particle, slices};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::particles::Particles;
+use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
 
 impl AhmadCohen {
@@ -12,16 +12,17 @@ impl AhmadCohen {
     /// correctors hold for any ratio of steps. The integration knows nothing of it.
     pub(super) fn at(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
         let mut moved = p.clone();
-        let due = |i: usize| p.time[i] < now || p.neighbours.regular_time[i] < now;
+        let regular_time = &p.states.get::<Neighbours>().regular_time;
+        let due = |i: usize| p.time[i] < now || regular_time[i] < now;
         self.block = (0..p.len() as u32).filter(|&i| due(i as usize)).collect();
         if self.block.is_empty() {
             return Ok(moved);
         }
-        self.predict_targets(p, now, |i| p.neighbours.regular_time[i] < now);
+        self.predict_targets(p, now, |i| regular_time[i] < now);
         self.evaluate(p, f, now)?;
         self.check_finite(p, now)?;
         let corrector = particle::Corrector { order: self.parameters.order, clock: self.clock, now };
-        let mut slices = ParticleSlices::all(&mut moved).of_equal_length();
+        let mut slices = slices::all(&mut moved).of_equal_length();
         for k in 0..self.block.len() {
             let i = self.block[k] as usize;
             let [irregular, regular, renewed] = self.parts(k);

@@ -7,17 +7,47 @@ use super::tides::Far;
 use crate::few_body::{Motion, Parts};
 use nalgebra::Matrix3;
 use tisane_force::error::{Error, Result};
-use tisane_force::particles::{Particles, SubsystemState, Vec3};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::{Column, SchemeState, Sizes, Values, ValuesMut};
 use tisane_force::time::{Level, Time};
 
-/// Writes numbers one after the other.
-trait Write {
-    fn vector(&mut self, v: Vec3);
-    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time);
-    fn group(&mut self, group: &Group, units: &Particles, place: usize);
+/// Names of the columns, and of their lengths.
+const WORDS: &str = "subsystem_words";
+const NUMBERS: &str = "subsystem_numbers";
+
+/// State of the subsystems of an integration as plain numbers, which only their scheme reads: without it the particles
+/// alone do not say how the integration goes on. Empty where there are none.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct SubsystemState {
+    /// Whole numbers: members, moments, levels, counts.
+    pub words: Vec<u64>,
+    /// All others.
+    pub numbers: Vec<f64>,
 }
 
-impl Write for SubsystemState {
+impl SchemeState for SubsystemState {
+    fn none() -> &'static Self {
+        static NONE: SubsystemState = SubsystemState { words: Vec::new(), numbers: Vec::new() };
+        &NONE
+    }
+
+    fn of_sizes(_: usize, sizes: &dyn Sizes) -> Result<Option<Self>> {
+        Ok(sizes.find(WORDS, usize::MAX)?.map(|_| Self::default()))
+    }
+
+    fn columns(&self) -> Vec<Column<Values<'_>>> {
+        let Self { words, numbers } = self;
+        vec![Column::new(WORDS, "", Values::Words(words)), Column::new(NUMBERS, "", Values::Reals(numbers))]
+    }
+
+    fn columns_mut(&mut self) -> Vec<Column<ValuesMut<'_>>> {
+        let Self { words, numbers } = self;
+        vec![Column::new(WORDS, "", ValuesMut::Words(words)), Column::new(NUMBERS, "", ValuesMut::Reals(numbers))]
+    }
+}
+
+/// Writes numbers one after the other.
+impl SubsystemState {
     fn vector(&mut self, v: Vec3) {
         self.numbers.extend_from_slice(v.as_slice());
     }

@@ -27,6 +27,6 @@ pub fn store(own: &Particles, subsystems: &Subsystems, recorded: &Recorded, p: &
     }
     let places = subsystems.groups.iter().map(|group| (group, units.of_star(group.members[0])));
     p.close.clear();
-    p.subsystems = state::encode(places, own, recorded);
+    p.states.set(state::encode(places, own, recorded));
     Ok(())
 }

@@ -11,9 +11,9 @@ use tisane_force::force::Forces;
 use tisane_force::force::block_steps::StepScheme;
 use tisane_force::force::precision::Precision;
 use tisane_force::force::range::Range;
-#[cfg(doc)]
-use tisane_force::particles::History;
 use tisane_force::particles::{Particles, Vec3};
+#[cfg(doc)]
+use tisane_force::states::history::History;
 use tisane_force::time::{Level, Time};
 
 /// Number of particles whose new steps are computed together, so that square roots and divisions use the vector unit.

@@ -7,7 +7,8 @@ use crate::integrator::timestep::{aarseth, initial};
 use std::ops::Range;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
-use tisane_force::particles::{History, Particles};
+use tisane_force::particles::Particles;
+use tisane_force::states::history::History;
 use tisane_force::time::{Level, Time};
 
 /// Accuracy parameter of the distance in time at which derivatives are measured at the start.
@@ -19,7 +20,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         self.load(p, f)?;
         let (n, now, first_step) = (p.len(), Time::default(), self.scheme.first_step());
         let [points, derivatives] = self.scheme.history();
-        p.history = History::new(n, points, derivatives);
+        p.states.set(History::new(n, points, derivatives));
         self.block = (0..n as u32).collect();
         let nu = match first_step {
             FirstStep::FromJerk(nu) => nu,
@@ -114,7 +115,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 let least = self.noise.time_of_others(i as u32, p.acc[i].norm_squared(), p.pot[i]) * nu.sqrt();
                 wanted.push(if self.law.is_none() && step < least { least } else { step });
                 let (per_dt, mut scale) = (1.0 / dt, 1.0 / dt);
-                for (column, derivative) in p.history.derivatives.iter_mut().zip([snap, crackle]) {
+                let of = p.states.get_mut::<History>();
+                for (column, derivative) in of.derivatives.iter_mut().zip([snap, crackle]) {
                     scale *= per_dt;
                     column[i] = derivative * scale;
                 }

@@ -80,6 +80,7 @@ impl Scheme for Hermite4Settings {
             order: 4,
             accuracy_key: "nu",
             dt_max_key: "dt_max",
+            state_keys: &[],
             references: &[
                 "MakinoAarseth1992",
                 "PortegiesZwartBellemanGeldof2007",

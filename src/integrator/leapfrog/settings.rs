@@ -28,6 +28,7 @@ impl Scheme for LeapfrogSettings {
             order: 2,
             accuracy_key: "dt",
             dt_max_key: "dt",
+            state_keys: &[],
             references: &["Verlet1967", "HamadaIitaka2007"],
         }
     }

@@ -71,6 +71,7 @@ impl Scheme for MultipointSettings {
             order: 6,
             accuracy_key: "eta",
             dt_max_key: "dt_max",
+            state_keys: &["order"],
             references: &["Dittmann2024", "MakinoAarseth1992", "NitadoriMakino2008", "McMillan1986", "Makino1991"],
         }
     }

@@ -5,13 +5,15 @@ use std::fs;
 use std::path::Path;
 use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::integrator::encounters::Removed;
-use tisane::particles::{Neighbours, Particles, Vec3};
+use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History;
+use tisane::states::neighbours::Neighbours;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 use tisane_io::atomic::temporary_name;
 use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, OutputCounts, PREVIOUS, References, RunState};
 use tisane_io::checksum::{self, Digest};
-use tisane_io::history::History;
+use tisane_io::history::History as Reported;
 use tisane_io::inspect;
 use tisane_io::provenance::Provenance;
 
@@ -77,7 +79,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             },
             wall_seconds: 2.5,
         },
-        history: History {
+        history: Reported {
             begun: true,
             systems: vec!["(0+1)".into(), "((0+1)+7)".into()],
             escaped: vec![3, u64::MAX],
@@ -207,13 +209,14 @@ fn with_history(n: usize, step: u64, points: usize) -> Checkpoint {
     let mut c = checkpoint(n, step);
     let p = &mut c.particles;
     let columns = [p.pos.clone(), p.vel.clone(), p.acc.clone(), p.jerk.clone()];
-    p.history = tisane::particles::History::new(n, points, 2 * points);
-    for (derivative, column) in p.history.derivatives.iter_mut().zip(columns) {
+    p.states.set(History::new(n, points, 2 * points));
+    for (derivative, column) in p.states.get_mut::<History>().derivatives.iter_mut().zip(columns) {
         *derivative = column;
     }
-    for (k, point) in p.history.points.iter_mut().enumerate() {
-        (point.acc, point.jerk) = (p.vel.clone(), p.pos.clone());
-        point.time = p.time.iter().enumerate().map(|(i, time)| Time(time.0 - (k * i * 1000) as u64)).collect();
+    let Particles { pos, vel, time, states, .. } = p;
+    for (k, point) in states.get_mut::<History>().points.iter_mut().enumerate() {
+        (point.acc, point.jerk) = (vel.clone(), pos.clone());
+        point.time = time.iter().enumerate().map(|(i, time)| Time(time.0 - (k * i * 1000) as u64)).collect();
     }
     c
 }
@@ -226,8 +229,8 @@ fn earlier_points_come_back_to_the_bit() {
         checkpoint::write(dir.path(), &written).unwrap();
         let read = checkpoint::read(&dir.path().join(NEWEST)).unwrap();
         assert_same_bits(&read, &written);
-        assert!(read.particles.history == written.particles.history, "{points} points");
-        assert!(read.particles.history.has(37, points, 2 * points));
+        assert!(read.particles.states.get::<History>() == written.particles.states.get::<History>(), "{points} points");
+        assert!(read.particles.states.get::<History>().has(37, points, 2 * points));
     }
 }
 
@@ -235,13 +238,17 @@ fn earlier_points_come_back_to_the_bit() {
 fn histories_that_no_run_leaves_are_refused() {
     let dir = tempfile::tempdir().unwrap();
     let spoil: [(&str, Spoil); 4] = [
-        ("time_ticks_before_2: particle 1 is at a later point", |c| c.particles.history.points[1].time[3].0 += 1 << 40),
-        ("derivative_3: a value is not a finite number", |c| c.particles.history.derivatives[1][2][0] = f64::NAN),
-        ("earlier_points: expected at most 2, found 3", |c| {
-            let point = c.particles.history.points[0].clone();
-            c.particles.history.points.push(point);
+        ("time_ticks_before_2: particle 1 is at a later point", |c| {
+            c.particles.states.get_mut::<History>().points[1].time[3].0 += 1 << 40
         }),
-        ("jerk_before_1", |c| c.particles.history.points[0].jerk.truncate(3)),
+        ("derivative_3: a value is not a finite number", |c| {
+            c.particles.states.get_mut::<History>().derivatives[1][2][0] = f64::NAN
+        }),
+        ("earlier_points: expected at most 2, found 3", |c| {
+            let point = c.particles.states.get::<History>().points[0].clone();
+            c.particles.states.get_mut::<History>().points.push(point);
+        }),
+        ("jerk_before_1", |c| c.particles.states.get_mut::<History>().points[0].jerk.truncate(3)),
     ];
     for (expected, spoil) in spoil {
         let mut bad = with_history(5, 1, 2);
@@ -264,14 +271,14 @@ fn with_neighbours(n: usize, step: u64, points: usize) -> Checkpoint {
     state.radius[0] = f64::MAX;
     state.regular_step = (0..n).map(|i| Level((i % 5) as u8)).collect();
     state.regular_time = state.regular_step.iter().map(|_| Time::from_dt_max(step)).collect();
-    state.regular_history = p.history.clone();
+    state.regular_history = p.states.get::<History>().clone();
     for point in &mut state.regular_history.points {
         point.time = vec![Time::from_dt_max(step - 1); n];
     }
     let list =
         |i: usize| (0..n).filter(|j| *j != i && (i * 7 + j).is_multiple_of(i % 4 + 1)).map(|j| j as u32).collect();
     state.lists = (0..n).map(list).collect();
-    p.neighbours = state;
+    p.states.set(state);
     c
 }
 
@@ -283,7 +290,8 @@ fn the_state_of_a_neighbour_scheme_comes_back_to_the_bit() {
         checkpoint::write(dir.path(), &written).unwrap();
         let read = checkpoint::read(&dir.path().join(NEWEST)).unwrap();
         assert_same_bits(&read, &written);
-        assert!(read.particles.neighbours.has(n, points, 2 * points) && !read.particles.neighbours.is_empty());
+        let state = read.particles.states.get::<Neighbours>();
+        assert!(state.has(n, points, 2 * points) && !state.is_empty());
     }
 }
 
@@ -292,20 +300,24 @@ fn neighbours_that_no_run_leaves_are_refused() {
     const ASCENDING: &str = "neighbour_lists: expected ascending numbers of other particles in each list";
     const WHEN: &str = "regular_time_ticks: particle 3 is not at a multiple of its step";
     let spoil: [(&str, Spoil); 11] = [
-        (ASCENDING, |c| c.particles.neighbours.lists[0] = vec![2, 1]),
-        (ASCENDING, |c| c.particles.neighbours.lists[1] = vec![2, 2]),
-        (ASCENDING, |c| c.particles.neighbours.lists[2] = vec![1, 2]),
-        (ASCENDING, |c| c.particles.neighbours.lists[3] = vec![5]),
-        ("neighbour_counts", |c| c.particles.neighbours.lists.truncate(4)),
-        ("regular_level: a level is above 36", |c| c.particles.neighbours.regular_step[0] = Level(37)),
-        // Later than the run, and not at a multiple of the step.
-        (WHEN, |c| c.particles.neighbours.regular_time[1] = Time(c.run.now.0 + 1)),
-        (WHEN, |c| c.particles.neighbours.regular_time[1].0 -= 3),
-        ("regular_time_ticks_before_1: particle 2 is at a later point", |c| {
-            c.particles.neighbours.regular_history.points[0].time[2].0 += 1 << 40;
+        (ASCENDING, |c| c.particles.states.get_mut::<Neighbours>().lists[0] = vec![2, 1]),
+        (ASCENDING, |c| c.particles.states.get_mut::<Neighbours>().lists[1] = vec![2, 2]),
+        (ASCENDING, |c| c.particles.states.get_mut::<Neighbours>().lists[2] = vec![1, 2]),
+        (ASCENDING, |c| c.particles.states.get_mut::<Neighbours>().lists[3] = vec![5]),
+        ("neighbour_counts", |c| c.particles.states.get_mut::<Neighbours>().lists.truncate(4)),
+        ("regular_level: a level is above 36", |c| {
+            c.particles.states.get_mut::<Neighbours>().regular_step[0] = Level(37)
         }),
-        ("neighbour_radius: a value is not a finite number", |c| c.particles.neighbours.radius[4] = f64::INFINITY),
-        ("regular_jerk", |c| c.particles.neighbours.regular_jerk.truncate(3)),
+        // Later than the run, and not at a multiple of the step.
+        (WHEN, |c| c.particles.states.get_mut::<Neighbours>().regular_time[1] = Time(c.run.now.0 + 1)),
+        (WHEN, |c| c.particles.states.get_mut::<Neighbours>().regular_time[1].0 -= 3),
+        ("regular_time_ticks_before_1: particle 2 is at a later point", |c| {
+            c.particles.states.get_mut::<Neighbours>().regular_history.points[0].time[2].0 += 1 << 40;
+        }),
+        ("neighbour_radius: a value is not a finite number", |c| {
+            c.particles.states.get_mut::<Neighbours>().radius[4] = f64::INFINITY
+        }),
+        ("regular_jerk", |c| c.particles.states.get_mut::<Neighbours>().regular_jerk.truncate(3)),
     ];
     let dir = tempfile::tempdir().unwrap();
     for (expected, spoil) in spoil {

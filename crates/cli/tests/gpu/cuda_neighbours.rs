@@ -14,7 +14,8 @@ use tisane::force::{ForceEngine, Forces};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{AhmadCohen, Limits, OnFloor, Order, Parameters};
-use tisane::particles::{Neighbours, Particles};
+use tisane::particles::Particles;
+use tisane::states::neighbours::Neighbours;
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
@@ -51,7 +52,7 @@ fn forces_in_two_parts_are_the_cpus() {
         for n in sizes() {
             for (step, radius, most) in [(1, 0.3, usize::MAX), (3, 0.0, 10), (2, 0.5, 40), (2, f64::MAX, usize::MAX)] {
                 let (mut p, now) = systems::system(n, 7);
-                p.neighbours = Neighbours::new(n, 0, 0);
+                p.states.set(Neighbours::new(n, 0, 0));
                 let system = (p, now);
                 let Some(mut on_gpu) = needed(CudaEngine::new(precision, EPSILON, systems::CLOCK, 0)) else { return };
                 on_gpu.set_profile(true).unwrap();

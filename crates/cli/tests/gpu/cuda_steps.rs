@@ -16,6 +16,7 @@ use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::multipoint::{self, Multipoint, Order};
 use tisane::integrator::{Integrator, Progress};
 use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
@@ -108,9 +109,10 @@ fn history_bits(p: &Particles) -> u64 {
     let mut bits = 0u64;
     let mut add = |word: u64| bits = bits.rotate_left(1).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ word;
     let mut add_all = |column: &[Vec3]| column.iter().flatten().for_each(|x| add(x.to_bits()));
-    p.history.derivatives.iter().for_each(|column| add_all(column));
-    p.history.points.iter().for_each(|point| [&point.acc, &point.jerk].into_iter().for_each(|column| add_all(column)));
-    p.history.points.iter().flat_map(|point| &point.time).for_each(|time| add(time.0));
+    let History { derivatives, points } = p.states.get();
+    derivatives.iter().for_each(|column| add_all(column));
+    points.iter().for_each(|point| [&point.acc, &point.jerk].into_iter().for_each(|column| add_all(column)));
+    points.iter().flat_map(|point| &point.time).for_each(|time| add(time.0));
     bits
 }
 

@@ -1,6 +1,7 @@
 //! States of the members of an ensemble that are in progress, in one file, with the hashes of what its tables held then.
 
-use super::{FromFile, RunState, ToFile, check_times, fill_particles, header, read_particles, visit};
+use super::states::check_times;
+use super::{FromFile, RunState, ToFile, fill_particles, header, read_particles, visit};
 use crate::checksum::Digest;
 use crate::hdf::FileKind;
 use crate::hdf::read::TisaneFile;

@@ -10,9 +10,11 @@ use tisane::error::{Error, Result};
 use tisane::force::profile::Profile;
 use tisane::force::profile::Profiler;
 use tisane::force::{EngineKind, Field};
+use tisane::integrator::encounters::SubsystemState;
 use tisane::particles::Particles;
 use tisane::propagator::Propagator;
 use tisane::spin_pool;
+use tisane::states::neighbours::Neighbours;
 use tisane::time::{Clock, Level, TICKS_PER_DT_MAX, Time};
 use tisane_run::assemble::{self, Session, Setup};
 
@@ -129,9 +131,10 @@ pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
 /// neighbours, and in regular steps with both. Steps of particles that have hardly moved are as much longer than their `first` ones
 /// as those of the others have become.
 fn pairs_per_dt_max(p: &Particles, first: &[Level]) -> f64 {
-    if !p.neighbours.is_empty() {
+    let neighbours = p.states.get::<Neighbours>();
+    if !neighbours.is_empty() {
         let (steps, others) = (|level: &Level| 2f64.powi(level.0.into()), p.len() as f64 - 1.0);
-        let regular = p.step.iter().zip(&p.neighbours.regular_step).zip(&p.neighbours.lists);
+        let regular = p.step.iter().zip(&neighbours.regular_step).zip(&neighbours.lists);
         let each = |((all, some), list): ((&Level, &Level), &Vec<u32>)| {
             steps(all) * list.len() as f64 + steps(some) * (others + list.len() as f64)
         };
@@ -143,7 +146,7 @@ fn pairs_per_dt_max(p: &Particles, first: &[Level]) -> f64 {
         let [x, y, z] = <[f64; 3]>::from(p.acc[i]).map(f64::to_bits);
         seen.insert([p.pot[i].to_bits(), x, y, z, p.time[i].0])
     };
-    let no_subsystems = p.subsystems.words.is_empty();
+    let no_subsystems = p.states.get::<SubsystemState>().words.is_empty();
     let bodies: Vec<usize> = (0..p.len()).filter(|i| no_subsystems || is_first(*i)).collect();
     let has_moved = |i: usize| p.time[i].0 >= FIRST_STEPS * p.step[i].ticks();
     let longer = |i: usize| f64::from(first[i].0) - f64::from(p.step[i].0);

@@ -3,6 +3,7 @@
 use crate::config::{Config, real};
 use serde_json::Value;
 use tisane::integrator::encounters::EncounterSettings;
+use tisane::integrator::{IntegratorKind, SchemeInfo};
 use tisane_io::provenance::Change;
 
 /// Freedom of a setting when a run is resumed.
@@ -40,19 +41,25 @@ const BY_SET: [&str; 6] = [
     "escapers.radius",
     "escapers.half_mass_radii",
 ];
-/// Keys of the integrators on which the columns of the particles depend.
-const OF_THE_STATE: [&str; 2] = ["integrator.ahmad_cohen.order", "integrator.multipoint.order"];
-
 /// Returns the freedom of a setting.
 pub(super) fn freedom(key: &str) -> Freedom {
     let within = |name: &str| key.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
     if FREE.into_iter().any(within) {
         Freedom::Free
-    } else if BY_SET.into_iter().any(within) && !OF_THE_STATE.contains(&key) {
+    } else if BY_SET.into_iter().any(within) && !is_of_the_state(key) {
         Freedom::BySet
     } else {
         Freedom::Fixed
     }
+}
+
+/// Returns true for a key of a scheme on which its columns of the particles depend.
+fn is_of_the_state(key: &str) -> bool {
+    let is_of = |info: SchemeInfo| {
+        let name = key.strip_prefix(info.section).and_then(|rest| rest.strip_prefix('.'));
+        name.is_some_and(|name| info.state_keys.contains(&name))
+    };
+    IntegratorKind::ALL.iter().any(|kind| is_of(kind.info()))
 }
 
 /// Setting with another value in two configurations; `null` where it has none.

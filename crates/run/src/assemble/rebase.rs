@@ -1,6 +1,7 @@
 //! Another longest step for a run that is resumed: the same moments and steps, counted in other ticks.
 
 use tisane::particles::Particles;
+use tisane::states::{Values, ValuesMut};
 use tisane::time::{Clock, Level, MAX_DT_MAX_STEPS, TICKS_PER_DT_MAX, Time};
 
 /// Why a run cannot continue with another longest step.
@@ -10,7 +11,7 @@ pub(super) enum Obstacle {
     Ratio,
     /// Particles stand between moments that both can count, or have steps longer than the new longest one.
     Moment,
-    /// There are subsystems, whose state has times and steps of its own.
+    /// There are subsystems: a state with times and steps that only its scheme reads.
     Subsystems,
 }
 
@@ -21,7 +22,7 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
     if !(halvings.abs() < 64.0 && dt_max * 2f64.powf(halvings) == clock.dt_max) {
         return Err(Obstacle::Ratio);
     }
-    if !p.subsystems.words.is_empty() {
+    if p.states.iter().any(|state| state.columns().iter().any(|column| matches!(column.values, Values::Words(_)))) {
         return Err(Obstacle::Subsystems);
     }
     let shift = halvings as i32;
@@ -44,13 +45,19 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
     for i in 0..p.len() {
         (moved.time[i], moved.step[i]) = step(p.time[i], p.step[i])?;
     }
-    let of = &mut moved.neighbours;
-    for (time, level) in of.regular_time.iter_mut().zip(&mut of.regular_step) {
-        (*time, *level) = step(*time, *level)?;
-    }
-    for point in moved.history.points.iter_mut().chain(&mut of.regular_history.points) {
-        for time in &mut point.time {
-            *time = moment(*time)?;
+    for column in moved.states.iter_mut().flat_map(|state| state.columns_mut()) {
+        match column.values {
+            ValuesMut::Steps(times, levels) => {
+                for (time, level) in times.iter_mut().zip(levels) {
+                    (*time, *level) = step(*time, *level)?;
+                }
+            }
+            ValuesMut::Moments(times) => {
+                for time in times {
+                    *time = moment(*time)?;
+                }
+            }
+            _ => {}
         }
     }
     *p = moved;
@@ -61,7 +68,9 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tisane::particles::{Neighbours, Vec3};
+    use tisane::integrator::encounters::SubsystemState;
+    use tisane::particles::Vec3;
+    use tisane::states::neighbours::Neighbours;
 
     const CLOCK: Clock = Clock { start: 1.0, dt_max: 0.5 };
 
@@ -88,10 +97,11 @@ mod tests {
     /// Three particles of a neighbour scheme that stand at one moment, whose regular steps began before it.
     fn with_regular_steps(times: [u64; 3], levels: [u8; 3]) -> Particles {
         let mut p = three([TICKS_PER_DT_MAX; 3], [4, 5, 9]);
-        p.neighbours = Neighbours::new(3, 1, 2);
-        p.neighbours.regular_time = times.map(Time).to_vec();
-        p.neighbours.regular_step = levels.map(Level).to_vec();
-        p.neighbours.regular_history.points[0].time = times.map(|time| Time(time - TICKS_PER_DT_MAX / 8)).to_vec();
+        let mut of = Neighbours::new(3, 1, 2);
+        of.regular_time = times.map(Time).to_vec();
+        of.regular_step = levels.map(Level).to_vec();
+        of.regular_history.points[0].time = times.map(|time| Time(time - TICKS_PER_DT_MAX / 8)).to_vec();
+        p.states.set(of);
         p
     }
 
@@ -104,7 +114,7 @@ mod tests {
             rebase(&mut p, &mut now, &mut clock, dt_max).unwrap();
             for i in 0..3 {
                 let [then, later] = [(&before, &CLOCK), (&p, &clock)].map(|(p, clock)| {
-                    let of = &p.neighbours;
+                    let of = p.states.get::<Neighbours>();
                     let earlier = of.regular_history.points[0].time[i];
                     [clock.time(of.regular_time[i]), of.regular_step[i].step(clock.dt_max), clock.time(earlier)]
                 });
@@ -146,7 +156,7 @@ mod tests {
             assert_eq!((p, now, clock), before);
         }
         let (mut p, mut now, mut clock) = (three([unit; 3], [0, 1, 4]), Time(unit), CLOCK);
-        p.subsystems.words.push(2);
+        p.states.get_mut::<SubsystemState>().words.push(2);
         assert_eq!(rebase(&mut p, &mut now, &mut clock, 0.25), Err(Obstacle::Subsystems));
         // At a synchronised moment long steps become the new longest one.
         let (mut p, mut now, mut clock) = (three([unit; 3], [0, 1, 4]), Time(unit), CLOCK);

@@ -3,7 +3,7 @@
 use super::{InMemory, Phase, columns};
 use std::collections::{HashMap, HashSet};
 use tisane::error::{Error, Result};
-use tisane::particles::{History, Neighbours, Particles, SubsystemState, Vec3};
+use tisane::particles::{Particles, Vec3};
 use tisane::time::{Level, Time};
 
 /// New values of some particles, in the units of the configuration; a column that is left out stays as it is.
@@ -140,9 +140,7 @@ impl InMemory {
         p.pot.resize(n, 0.0);
         p.time.resize(n, Time::default());
         p.step.resize(n, Level::default());
-        p.history = History::default();
-        p.neighbours = Neighbours::default();
-        p.subsystems = SubsystemState::default();
+        p.states.clear();
         Ok(id)
     }
 

@@ -6,6 +6,7 @@ use crate::force::Targets;
 use crate::force::neighbours::NeighbourTargets;
 use crate::gravity::predict_component;
 use crate::particles::Particles;
+use crate::states::neighbours::Neighbours;
 use crate::time::Time;
 use bytemuck::{Pod, Zeroable};
 use pulp::{Simd, WithSimd};
@@ -54,7 +55,7 @@ impl Records {
     /// Stores all particles, if they have lists.
     pub fn load(&mut self, p: &Particles) {
         *self = Self::default();
-        if p.neighbours.is_empty() {
+        if p.states.get::<Neighbours>().is_empty() {
             return;
         }
         let n = p.len();

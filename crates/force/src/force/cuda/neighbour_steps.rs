@@ -13,7 +13,9 @@ use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
 use crate::force::neighbours::next_radius;
 use crate::force::precision::Precision;
-use crate::particles::{History, Neighbours, Particles, Vec3};
+use crate::particles::{Particles, Vec3};
+use crate::states::history::History;
+use crate::states::neighbours::Neighbours;
 use crate::time::{Clock, LEVELS, Level, Time};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -183,21 +185,21 @@ impl NeighbourSteps {
         }
         let Some(call) = self.call(arrays, (clock, eps2), rules) else { return Ok(None) };
         if !self.memory.state.current {
-            if !is_on_schedule(p, span.from) || !is_on_regular_schedule(&p.neighbours, span.from) {
+            if !is_on_schedule(p, span.from) || !is_on_regular_schedule(p.states.get(), span.from) {
                 return Ok(None);
             }
-            let longest = p.neighbours.lists.iter().map(Vec::len).max().unwrap_or_default();
+            let longest = p.states.get::<Neighbours>().lists.iter().map(Vec::len).max().unwrap_or_default();
             if longest >= self.capacity {
                 return Ok(None);
             }
             self.memory.state.send(device, p, through)?;
-            self.send(device, &p.neighbours, &call)?;
+            self.send(device, p.states.get(), &call)?;
         }
         let taken = self.take_up_to(device, &call, rules, span, pause)?;
         if taken.block_steps > 0 {
             let began = Instant::now();
             self.memory.state.read(device, arrays, (p, taken.now), through)?;
-            self.read(device, (&mut p.neighbours, taken.now), &call)?;
+            self.read(device, (p.states.get_mut(), taken.now), &call)?;
             self.handed_over = began.elapsed();
         } else {
             device.wait()?;

@@ -3,7 +3,8 @@
 use super::device::Device;
 use super::memory::{Memory, Pinned};
 use crate::error::Result;
-use crate::particles::{History, Vec3};
+use crate::particles::Vec3;
+use crate::states::history::History;
 use crate::time::Time;
 use rayon::prelude::*;
 

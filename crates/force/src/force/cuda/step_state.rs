@@ -76,7 +76,7 @@ impl StepState {
         device.copy_up(through, 0..slots, &self.pot)?;
         device.copy_up(through, slots..slots + slots.div_ceil(8), &self.level)?;
         if let Some(history) = &mut self.history {
-            history.send(device, &p.history)?;
+            history.send(device, p.states.get())?;
         }
         self.current = true;
         Ok(())
@@ -117,7 +117,7 @@ impl StepState {
             *time = Time(now.0 / step.ticks() * step.ticks());
         }
         if let Some(history) = &self.history {
-            history.unpack(&mut p.history);
+            history.unpack(p.states.get_mut());
         }
         Ok(())
     }

@@ -5,7 +5,8 @@ use super::{Found, part_of_peer};
 use crate::error::{Error, Result};
 use crate::force::neighbours::NeighbourTargets;
 use crate::force::{Evaluation, ForceEngine};
-use crate::particles::{Neighbours, Particles};
+use crate::particles::Particles;
+use crate::states::neighbours::Neighbours;
 use crate::time::Time;
 
 /// Engine with the particles that it holds, which does what messages say.
@@ -39,7 +40,7 @@ impl<E: Evaluation> Follower<E> {
                     self.particles =
                         Particles::new(state.mass.to_vec(), state.columns[0].to_vec(), state.columns[1].to_vec());
                     if has_lists {
-                        self.particles.neighbours = Neighbours::new(n, 0, 0);
+                        self.particles.states.set(Neighbours::new(n, 0, 0));
                     }
                     self.store(0..n, &state);
                     self.engine.load(&self.particles)?;

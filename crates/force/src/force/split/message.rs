@@ -3,6 +3,7 @@
 use crate::force::Targets;
 use crate::force::neighbours::NeighbourTargets;
 use crate::particles::{Particles, Vec3};
+use crate::states::neighbours::Neighbours as NeighbourState;
 use crate::time::Time;
 use bytemuck::Pod;
 
@@ -38,7 +39,7 @@ pub(super) struct State<'a> {
 
 /// Appends a message with all particles.
 pub fn add_load(words: &mut Vec<u64>, all: &Particles) {
-    words.extend([LOAD, all.len() as u64, u64::from(!all.neighbours.is_empty())]);
+    words.extend([LOAD, all.len() as u64, u64::from(!all.states.get::<NeighbourState>().is_empty())]);
     words.extend_from_slice(bytemuck::cast_slice(&all.mass));
     words.extend(all.time.iter().map(|time| time.0));
     for column in [&all.pos, &all.vel, &all.acc, &all.jerk] {

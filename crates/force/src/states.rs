@@ -1,0 +1,271 @@
+//! States of schemes: what a scheme keeps of the particles besides their motion, in columns that have names.
+//!
+//! A scheme owns its columns and says what they are. Everybody else treats all columns alike: checkpoints write and read
+//! them under their names, another longest step counts their moments in other ticks, particles that leave take their
+//! rows with them. A state is the type of a scheme's own file; [`States`] holds those of the schemes at work.
+
+pub mod history;
+pub mod neighbours;
+
+use crate::error::Result;
+use crate::time::{Level, Time};
+use crate::vector::Vec3;
+use std::any::Any;
+use std::borrow::Cow;
+use std::fmt::Debug;
+
+/// Column of a state: its name in files, its unit as a product of powers of mass, length and time, and its values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Column<V> {
+    /// Name in files.
+    pub name: Cow<'static, str>,
+    /// Unit, as in `length/time^2`; empty for plain numbers.
+    pub unit: &'static str,
+    /// Values.
+    pub values: V,
+}
+
+impl<V> Column<V> {
+    /// Creates a column.
+    pub fn new(name: impl Into<Cow<'static, str>>, unit: &'static str, values: V) -> Self {
+        Self { name: name.into(), unit, values }
+    }
+}
+
+/// Values of a column, by their kind. All but the last two have a row for each particle.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Values<'a> {
+    /// Vectors.
+    Vectors(&'a [Vec3]),
+    /// Numbers.
+    Numbers(&'a [f64]),
+    /// Steps: the moment that each has begun at, and its level.
+    Steps(&'a [Time], &'a [Level]),
+    /// Moments that are not after those of the column of moments or steps before it; of the first such column, not after
+    /// the particle's own.
+    Moments(&'a [Time]),
+    /// Lists of other particles: ascending rows.
+    Lists(&'a [Vec<u32>]),
+    /// Whole numbers that only the scheme reads; they may name rows and moments.
+    Words(&'a [u64]),
+    /// Numbers that only the scheme reads.
+    Reals(&'a [f64]),
+}
+
+/// Values of a column, for changes; see [`Values`].
+#[derive(Debug, PartialEq)]
+pub enum ValuesMut<'a> {
+    /// Vectors.
+    Vectors(&'a mut Vec<Vec3>),
+    /// Numbers.
+    Numbers(&'a mut Vec<f64>),
+    /// Steps.
+    Steps(&'a mut Vec<Time>, &'a mut Vec<Level>),
+    /// Moments.
+    Moments(&'a mut Vec<Time>),
+    /// Lists of other particles.
+    Lists(&'a mut Vec<Vec<u32>>),
+    /// Whole numbers that only the scheme reads.
+    Words(&'a mut Vec<u64>),
+    /// Numbers that only the scheme reads.
+    Reals(&'a mut Vec<f64>),
+}
+
+impl Values<'_> {
+    /// Returns true if the values name rows, so that they must be made anew where rows change.
+    #[must_use]
+    pub const fn name_rows(&self) -> bool {
+        matches!(self, Self::Lists(_) | Self::Words(_))
+    }
+
+    /// Returns the number of rows; [`None`] for values without a row for each particle.
+    #[must_use]
+    pub const fn rows(&self) -> Option<usize> {
+        match self {
+            Self::Vectors(column) => Some(column.len()),
+            Self::Numbers(column) => Some(column.len()),
+            Self::Steps(column, _) | Self::Moments(column) => Some(column.len()),
+            Self::Lists(column) => Some(column.len()),
+            Self::Words(_) | Self::Reals(_) => None,
+        }
+    }
+}
+
+/// Whole numbers by which a state is made anew, as files have them.
+pub trait Sizes {
+    /// Returns the number of a name, if there is one.
+    ///
+    /// # Errors
+    /// If it is above `max`, or cannot be read.
+    fn find(&self, name: &str, max: usize) -> Result<Option<usize>>;
+
+    /// Returns the number of a name.
+    ///
+    /// # Errors
+    /// If there is none, or as [`Self::find`].
+    fn get(&self, name: &str, max: usize) -> Result<usize>;
+}
+
+/// State of a scheme.
+pub trait SchemeState: AnyState {
+    /// Returns the state without columns, of particles of another scheme.
+    fn none() -> &'static Self
+    where
+        Self: Sized;
+
+    /// Returns the state of `n` particles with columns of these sizes and any values; [`None`] if the sizes have no such
+    /// state.
+    ///
+    /// # Errors
+    /// Those of `sizes`.
+    fn of_sizes(n: usize, sizes: &dyn Sizes) -> Result<Option<Self>>
+    where
+        Self: Sized;
+
+    /// Returns the numbers by which [`Self::of_sizes`] makes it anew. The sums of the lengths of lists, and the lengths of
+    /// columns without a row for each particle, are not among them: files have these with the columns.
+    fn sizes(&self) -> Vec<(Cow<'static, str>, usize)> {
+        Vec::new()
+    }
+
+    /// Returns the columns.
+    fn columns(&self) -> Vec<Column<Values<'_>>>;
+
+    /// Returns the columns, in the same order, for changes.
+    fn columns_mut(&mut self) -> Vec<Column<ValuesMut<'_>>>;
+}
+
+/// What every [`SchemeState`] can that is a value: known by its type, copied, compared.
+pub trait AnyState: Any + Debug + Send + Sync {
+    /// Returns it by its type.
+    fn as_any(&self) -> &dyn Any;
+    /// Returns it by its type, for changes.
+    fn as_any_mut(&mut self) -> &mut dyn Any;
+    /// Returns a copy.
+    fn copied(&self) -> Box<dyn SchemeState>;
+    /// Returns true if the other is the same.
+    fn is(&self, other: &dyn SchemeState) -> bool;
+    /// Returns true if it is [`SchemeState::none`].
+    fn is_none(&self) -> bool;
+}
+
+impl<T: SchemeState + Clone + PartialEq> AnyState for T {
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+
+    fn as_any_mut(&mut self) -> &mut dyn Any {
+        self
+    }
+
+    fn copied(&self) -> Box<dyn SchemeState> {
+        Box::new(self.clone())
+    }
+
+    fn is(&self, other: &dyn SchemeState) -> bool {
+        other.as_any().downcast_ref::<T>() == Some(self)
+    }
+
+    fn is_none(&self) -> bool {
+        self == T::none()
+    }
+}
+
+/// States of the schemes that move some particles, one of a type.
+#[derive(Debug, Default)]
+pub struct States(Vec<Box<dyn SchemeState>>);
+
+impl States {
+    /// Returns the state of a type; the one without columns if there is none.
+    #[must_use]
+    pub fn get<T: SchemeState>(&self) -> &T {
+        self.0.iter().find_map(|state| (**state).as_any().downcast_ref()).unwrap_or_else(|| T::none())
+    }
+
+    /// Returns the state of a type for changes.
+    pub fn get_mut<T: SchemeState + Default>(&mut self) -> &mut T {
+        if !self.0.iter().any(|state| (**state).as_any().is::<T>()) {
+            self.0.push(Box::<T>::default());
+        }
+        let found = self.0.iter_mut().find_map(|state| (**state).as_any_mut().downcast_mut());
+        found.unwrap_or_else(|| unreachable!("it was put in"))
+    }
+
+    /// Returns the states of two types for changes.
+    pub fn two_mut<A: SchemeState + Default, B: SchemeState + Default>(&mut self) -> (&mut A, &mut B) {
+        self.get_mut::<A>();
+        self.get_mut::<B>();
+        let (mut first, mut second) = (None, None);
+        for state in self.0.iter_mut().map(|state| (**state).as_any_mut()) {
+            match state.is::<A>() {
+                true => first = state.downcast_mut(),
+                false if state.is::<B>() => second = state.downcast_mut(),
+                false => {}
+            }
+        }
+        first.zip(second).unwrap_or_else(|| unreachable!("they were put in"))
+    }
+
+    /// Puts in a state, in place of the one of its type.
+    pub fn set<T: SchemeState>(&mut self, state: T) {
+        self.put(Box::new(state));
+    }
+
+    /// Puts in a state, in place of the one of its type.
+    pub fn put(&mut self, state: Box<dyn SchemeState>) {
+        let of = (*state).as_any().type_id();
+        self.0.retain(|other| (**other).as_any().type_id() != of);
+        self.0.push(state);
+    }
+
+    /// Takes all states out: the particles are those of no scheme.
+    pub fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    /// Returns the states that have something.
+    pub fn iter(&self) -> impl Iterator<Item = &dyn SchemeState> {
+        self.0.iter().map(|state| &**state).filter(|state| !state.is_none())
+    }
+
+    /// Returns the states for changes.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut (dyn SchemeState + 'static)> {
+        self.0.iter_mut().map(|state| &mut **state)
+    }
+
+    /// Removes the rows of particles that do not stay, and the states that name rows, which their schemes make anew.
+    pub fn keep_rows(&mut self, stays: &[bool]) {
+        self.0.retain(|state| !state.columns().iter().any(|column| column.values.name_rows()));
+        for column in self.iter_mut().flat_map(SchemeState::columns_mut) {
+            match column.values {
+                ValuesMut::Vectors(of) => keep(of, stays),
+                ValuesMut::Numbers(of) => keep(of, stays),
+                ValuesMut::Moments(of) => keep(of, stays),
+                ValuesMut::Steps(of, levels) => {
+                    keep(of, stays);
+                    keep(levels, stays);
+                }
+                ValuesMut::Lists(_) | ValuesMut::Words(_) | ValuesMut::Reals(_) => {}
+            }
+        }
+    }
+}
+
+/// Removes the rows of a column that do not stay; nothing from one that is empty.
+pub(crate) fn keep<T>(column: &mut Vec<T>, stays: &[bool]) {
+    let mut rows = stays.iter();
+    column.retain(|_| rows.next().is_none_or(|stays| *stays));
+}
+
+impl Clone for States {
+    fn clone(&self) -> Self {
+        Self(self.0.iter().map(|state| state.copied()).collect())
+    }
+}
+
+impl PartialEq for States {
+    /// A state that has nothing is no difference.
+    fn eq(&self, other: &Self) -> bool {
+        self.iter().count() == other.iter().count() && self.iter().all(|state| other.iter().any(|it| state.is(it)))
+    }
+}
