@@ -3,11 +3,13 @@
 use crate::subsystems::{cluster, encounters, engine};
 use std::collections::BTreeMap;
 use tisane::diagnostics::orbit::Orbit;
+use tisane::encounters::Encounters;
 use tisane::initial::binaries::Eccentricities;
 use tisane::initial::binary_single;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::{Encounters, Event, EventKind, EventUnit};
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Subsystems as _;
+use tisane::subsystems::{Event, EventKind, EventUnit};
 use tisane::time::Time;
 
 /// Integrates to `until` in calls of up to `most` block steps and takes the events after each.
@@ -53,7 +55,7 @@ fn the_events_lead_from_single_stars_to_the_subsystems_of_the_end() {
         units.extend(event.after.iter().map(|unit| (unit.members.to_string(), unit.binding)));
     }
     let subsystems: Vec<f64> = units.values().copied().filter(|binding| *binding != 0.0).collect();
-    assert_eq!(subsystems.len(), it.subsystems(), "{units:?}");
+    assert_eq!(subsystems.len(), it.number(), "{units:?}");
     let sum: f64 = subsystems.iter().sum();
     assert!((sum / it.binding_energy() - 1.0).abs() < 1e-6, "{sum} {}", it.binding_energy());
 }
@@ -68,7 +70,7 @@ fn verify_descriptions_of_subsystems() {
     p.id = vec![11, 7, 3, 1];
     let (mut it, mut f) = (encounters(1e-6), engine());
     it.start(&mut p, &mut *f).unwrap();
-    let found = it.describe_subsystems(Time::default()).unwrap();
+    let found = it.describe(Time::default()).unwrap();
     let [outer, inner] = &found[..] else { panic!("{found:?}") };
     assert_eq!([outer.members.to_string(), inner.members.to_string()], ["(3+(7+11))", "(7+11)"]);
     assert_eq!([outer.inside_of, inner.inside_of], [None, Some(0)]);
@@ -125,7 +127,7 @@ fn a_smaller_perturbation_neglects_less() {
     let neglected = |perturbation: f64| {
         let (mut p, mut it, mut f) = (cluster(40, 12), encounters(perturbation), engine());
         it.start(&mut p, &mut *f).unwrap();
-        it.describe_subsystems(Time::default()).unwrap().iter().map(|one| one.neglected).sum::<f64>()
+        it.describe(Time::default()).unwrap().iter().map(|one| one.neglected).sum::<f64>()
     };
     let found = [1e-6, 1e-8, 1e-10].map(neglected);
     assert!(found[0] > 2.0 * found[1] && found[1] > 2.0 * found[2] && found[2] > 0.0, "{found:?}");

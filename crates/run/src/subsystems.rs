@@ -2,7 +2,7 @@
 
 use crate::system::System;
 use tisane::error::Result;
-use tisane::integrator::encounters::{Description, Detail, Event, EventUnit};
+use tisane::subsystems::{Description, Detail, Event, EventUnit};
 use tisane::time::Clock;
 use tisane::units::Scale;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, UserTime};

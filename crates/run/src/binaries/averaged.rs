@@ -3,7 +3,7 @@
 use super::Kind;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
-use tisane::integrator::encounters::may_be_followed;
+use tisane::encounters::may_be_followed;
 use tisane::particles::Particles;
 
 /// Largest number of particles of a system that is no cluster in which triples are looked for.

@@ -8,7 +8,7 @@ use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::{crossing_time_of, median_radius};
-use tisane::integrator::encounters::{DISSOLVES, LARGEST};
+use tisane::encounters::{DISSOLVES, LARGEST};
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
 

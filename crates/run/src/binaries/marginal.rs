@@ -3,7 +3,7 @@
 
 use super::Binaries;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
-use tisane::integrator::encounters::{DISSOLVES, FORMS};
+use tisane::encounters::{DISSOLVES, FORMS};
 use tisane::particles::Particles;
 
 /// Largest number of pairs that are looked at; they stand for more.

@@ -1,0 +1,217 @@
+//! Contacts of stars in different units, on the paths that these took in a block step.
+//!
+//! After each block step the paths of the units that have moved are compared with those of their neighbours, from the moment on
+//! at which both stood when they were compared before. A path has position, velocity and acceleration of both ends.
+
+use crate::encounters::Encounters;
+use crate::encounters::contacts::inside::leads_inside;
+use crate::encounters::contacts::path::{Path, State};
+use crate::encounters::contacts::ways::{Offset, Way, share};
+use crate::encounters::forces::surroundings::at;
+use crate::encounters::membership::hierarchy::Passage;
+use crate::encounters::motion::elements::Elements;
+use crate::encounters::motion::touched::Touched;
+use crate::encounters::settings::stars::CollisionAction;
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
+use tisane_force::time::Time;
+
+/// Number of parts of a block step between which members of a subsystem move by cubic paths.
+const PARTS: u64 = 32;
+/// Number of such parts below which a period is too short to follow: then members count as being at their centre of mass.
+const FOLLOWED: f64 = 6.0;
+
+impl Encounters {
+    /// Looks for contacts on the ways of the units that have moved to `now` since the last call.
+    pub(crate) fn find_crossings(&mut self, now: Time) -> Result<()> {
+        let Some(action) = self.action() else { return Ok(()) };
+        let passed = std::mem::take(&mut self.subsystems.passed);
+        let units = &self.subsystems.units;
+        let mut pairs = Vec::new();
+        for &Passage { unit, time, state } in &passed {
+            let star = units.stars[unit as usize];
+            let way = Way::of(&self.particles, unit as usize, state, (time, now), &self.clock);
+            self.crossings.ways.extend(way.map(|way| (star, way)));
+            self.crossings.stirred.push(star);
+            pairs.extend(self.neighbours.of(star).iter().map(|&other| [star.min(other), star.max(other)]));
+        }
+        pairs.sort_unstable();
+        pairs.dedup();
+        for pair in pairs {
+            let found = self.crossing(pair, now)?;
+            match action {
+                CollisionAction::Merge => self.crossings.found.extend(found),
+                CollisionAction::Stop | CollisionAction::Record => self.contacts.extend(found),
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the unit whose lowest star is `star`, if there is one.
+    pub(crate) fn unit_of(&self, star: u32) -> Option<usize> {
+        Some(self.subsystems.units.of_star(star)).filter(|&unit| unit < self.particles.len())
+    }
+
+    /// Returns the way of a unit to `now`.
+    pub(crate) fn way(&self, star: u32, now: Time) -> Option<Way> {
+        self.crossings.ways.get(&star).copied().or_else(|| {
+            let (p, i) = (&self.particles, self.unit_of(star)?);
+            Way::of(p, i, [p.pos[i], p.vel[i], p.acc[i], p.jerk[i]], (p.time[i], now), &self.clock)
+        })
+    }
+
+    /// Returns the contacts of stars of two units, given by their lowest stars, in the block step that ends `now`.
+    pub(crate) fn crossing(&self, pair: [u32; 2], now: Time) -> Result<Vec<Touched>> {
+        let ([Some(i), Some(k)], [Some(a), Some(b)]) =
+            (pair.map(|star| self.unit_of(star)), pair.map(|star| self.way(star, now)))
+        else {
+            return Ok(Vec::new());
+        };
+        let path = a.to(&b);
+        if path.is_outside(self.reach(i) + self.reach(k)) {
+            return Ok(Vec::new());
+        }
+        if pair.iter().any(|&star| self.subsystems.of_star(star).is_some()) {
+            return self.crossings_inside(pair, [&a, &b], &path, now);
+        }
+        let stars = pair.map(|star| (star, self.particles.mass[self.subsystems.units.of_star(star)]));
+        let touched = self.entry(stars.map(|star| (star.0, star.1, [Vec3::zeros(); 2])), &path, true).map(|time| {
+            let [x, v, _] = path.at(time);
+            let centre = [&a, &b].map(|way| way.back(path.span - time));
+            self.touched(stars, centre.map(|it| [it[0], it[1]]), [x, v], self.clock.time(now) - (path.span - time))
+        });
+        Ok(touched.into_iter().collect())
+    }
+
+    /// Returns the time since the begin of a path at which it is within the radii of two stars, unless that is known already.
+    fn entry(&self, [a, b]: [Offset; 2], path: &Path, is_first: bool) -> Option<f64> {
+        let radii = [a.0, b.0].map(|star| self.radius_of(star));
+        let stars = [a.0.min(b.0), a.0.max(b.0)];
+        let merges = self.action() == Some(CollisionAction::Merge);
+        if !merges && self.recorded.touching.binary_search(&stars).is_ok() {
+            return None;
+        }
+        let time = path.entry(radii[0] + radii[1])?;
+        // Stars that part do not touch anew; those that become one may be within the radii of a new star.
+        let [x, v, _] = path.at(0.0);
+        let parts = !merges && is_first && time == 0.0 && x.dot(&v) >= 0.0;
+        (!parts).then_some(time)
+    }
+
+    /// Returns the radius of a star, also of one that two have become in this block step.
+    pub(crate) fn radius_of(&self, star: u32) -> f64 {
+        let sizes = &self.subsystems.units.sizes;
+        let group = self.subsystems.groups.iter().find(|group| group.members.contains(&star));
+        group.map_or_else(|| sizes.radii[star as usize], |group| group.radius(sizes, star))
+    }
+
+    /// Returns the contacts of stars of two units of which one is a subsystem, by parts of the block step.
+    fn crossings_inside(&self, pair: [u32; 2], ways: [&Way; 2], path: &Path, now: Time) -> Result<Vec<Touched>> {
+        let ticks = ((path.span / self.clock.tick()).round() as u64).max(1);
+        let parts = ticks.min(PARTS);
+        let back =
+            |part: u64| Time(now.0 - (ticks - (u128::from(ticks) * u128::from(part) / u128::from(parts)) as u64));
+        let since = |part: u64| path.span - self.clock.between(back(part), now);
+        let mut found: Vec<Touched> = Vec::new();
+        let mut before = self.offsets(pair, back(0), path.span)?;
+        for part in 1..=parts {
+            let after = self.offsets(pair, back(part), path.span)?;
+            let (from, to) = (since(part - 1), since(part));
+            let ends = [from, to].map(|time| path.at(time));
+            for (a, c) in before[0].iter().zip(&after[0]) {
+                for (b, d) in before[1].iter().zip(&after[1]) {
+                    let state = |end: &State, a: &Offset, b: &Offset| [0, 1].map(|k| end[k] + b.2[k] - a.2[k]);
+                    let path = Path::cubic(state(&ends[0], a, b), state(&ends[1], c, d), to - from);
+                    let stars = [a.0.min(b.0), a.0.max(b.0)];
+                    if found.iter().any(|it| it.stars == stars) {
+                        continue;
+                    }
+                    let Some(time) = self.entry([*a, *b], &path, part == 1) else { continue };
+                    let left = ways[0].span.min(ways[1].span) - from - time;
+                    let centre = [(ways[0], a, c), (ways[1], b, d)].map(|(way, begin, end)| {
+                        let [x, v, _] = way.back(left);
+                        let [y, w, _] = Path::cubic(begin.2, end.2, to - from).at(time);
+                        [x + y, v + w]
+                    });
+                    let [x, v, _] = path.at(time);
+                    found.push(self.touched(
+                        [a, b].map(|it| (it.0, it.1)),
+                        centre,
+                        [x, v],
+                        self.clock.time(now) - left,
+                    ));
+                }
+            }
+            before = after;
+        }
+        Ok(found)
+    }
+
+    /// Returns the stars of two units at a moment, relative to their units. Pairs whose period is short against the `span` of the
+    /// block step are at their centre of mass.
+    pub(crate) fn offsets(&self, pair: [u32; 2], time: Time, span: f64) -> Result<[Vec<Offset>; 2]> {
+        let subsystems = &self.subsystems;
+        let of = |star: u32| -> Result<Vec<Offset>> {
+            let Some(group) = subsystems.of_star(star) else {
+                let mass = self.particles.mass[subsystems.units.of_star(star)];
+                return Ok(vec![(star, mass, [Vec3::zeros(); 2])]);
+            };
+            let is_fast = |pair: Elements| pair.period * PARTS as f64 <= FOLLOWED * span;
+            let mut found = group.stars_at(&subsystems.units, &self.clock, time)?;
+            if group.settled(&subsystems.rules).is_some_and(is_fast) {
+                found.iter_mut().for_each(|star| star.2 = [Vec3::zeros(); 2]);
+            }
+            Ok(found)
+        };
+        Ok([of(pair[0])?, of(pair[1])?])
+    }
+
+    /// Returns the contact of two stars with these masses and states, at a time, and the state of the second relative to the first.
+    fn touched(&self, stars: [(u32, f64); 2], at: [[Vec3; 2]; 2], relative: [Vec3; 2], time: f64) -> Touched {
+        let is_turned = stars[0].0 > stars[1].0;
+        let [a, b] = if is_turned { [1, 0] } else { [0, 1] };
+        let mass = [stars[a].1, stars[b].1];
+        let relative = if is_turned { relative.map(|x| -x) } else { relative };
+        let share = share(mass);
+        Touched {
+            stars: [stars[a].0, stars[b].0],
+            mass,
+            radius: [stars[a].0, stars[b].0].map(|star| self.radius_of(star)),
+            time,
+            centre: [0, 1].map(|k| at[a][k] + (at[b][k] - at[a][k]) * share),
+            relative,
+            pericentre: pericentre(relative, mass[0] + mass[1]),
+            merged: None,
+        }
+    }
+
+    /// Returns true if two stars that were seen to touch are still within their radii, or their orbit about each other leads them
+    /// there: at the moment up to which their paths are known, from which on they are looked at next.
+    pub(crate) fn still_touch(&self, stars: [u32; 2]) -> bool {
+        let (groups, units, p) = (&self.subsystems.groups, &self.subsystems.units, &self.particles);
+        let together = groups.iter().find(|group| stars.iter().all(|star| group.members.contains(star)));
+        if let Some(group) = together {
+            return group.still_touch(&units.sizes, stars);
+        }
+        // A star that has become one with another in this block step is in no unit.
+        let [Some(i), Some(k)] = stars.map(|star| self.unit_with(star)) else { return false };
+        let until = p.time[i].max(p.time[k]);
+        let place = |star: u32, unit: usize| {
+            let (x, v) = at(p, unit, &self.clock, until);
+            let Some(group) = self.subsystems.of_star(units.stars[unit]) else { return Some((p.mass[unit], x, v)) };
+            let inside = group.stars_at(units, &self.clock, until).ok()?;
+            let (_, mass, [y, w]) = inside.into_iter().find(|it| it.0 == star)?;
+            Some((mass, x + y, v + w))
+        };
+        let (Some(a), Some(b)) = (place(stars[0], i), place(stars[1], k)) else { return false };
+        let distance = stars.iter().map(|&star| units.sizes.radii[star as usize]).sum();
+        leads_inside((b.1 - a.1, b.2 - a.2), a.0 + b.0, distance)
+    }
+}
+
+/// Returns the pericentre of two bodies of mass `mu`, also without masses: h² / (μ + √(μ² + 2 E h²)).
+fn pericentre([pos, vel]: [Vec3; 2], mu: f64) -> f64 {
+    let (h2, energy) = (pos.cross(&vel).norm_squared(), vel.norm_squared() - 2.0 * mu / pos.norm());
+    let below = mu + (mu * mu + energy * h2).max(0.0).sqrt();
+    if h2 > 0.0 { h2 / below } else { 0.0 }
+}

@@ -1,0 +1,235 @@
+//! Hierarchy as plain numbers, for checkpoints: from them they are made again to the same bits.
+
+use crate::encounters::forces::orbit::Ring;
+use crate::encounters::forces::tides::Far;
+use crate::encounters::motion::member::{Body, Few};
+use crate::encounters::motion::subsystem::{Group, Near};
+use crate::few_body::{Motion, Parts};
+use nalgebra::Matrix3;
+use tisane_force::error::{Error, Result};
+use tisane_force::particles::{Particles, SubsystemState, Vec3};
+use tisane_force::time::{Level, Time};
+
+/// Writes numbers one after the other.
+trait Write {
+    fn vector(&mut self, v: Vec3);
+    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time);
+    fn group(&mut self, group: &Group, units: &Particles, place: usize);
+}
+
+impl Write for SubsystemState {
+    fn vector(&mut self, v: Vec3) {
+        self.numbers.extend_from_slice(v.as_slice());
+    }
+
+    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time) {
+        let Parts { order, evaluations, numbers } = motion.parts();
+        self.words.extend([bodies.len() as u64, time.0, evaluations, numbers.len() as u64]);
+        self.words.extend(order);
+        self.numbers.extend(numbers);
+        for body in bodies {
+            match body {
+                Body::Star(star) => self.words.extend([0, u64::from(*star)]),
+                Body::Inner(few) => {
+                    self.words.push(1);
+                    self.few(&few.bodies, &few.motion, few.time);
+                }
+            }
+        }
+    }
+
+    fn group(&mut self, group: &Group, units: &Particles, place: usize) {
+        self.few(&group.bodies, &group.motion, group.time);
+        let flags = u64::from(group.is_perturbed)
+            + 2 * u64::from(group.far.is_some())
+            + 4 * u64::from(group.ring.is_some())
+            + 8 * u64::from(group.nested.is_some());
+        self.words.extend([group.formed.0, group.near_until.0, flags, group.near.len() as u64]);
+        self.numbers.extend([group.size, group.field]);
+        for near in &group.near {
+            self.words.push(2 * u64::from(near.star) + u64::from(near.is_mean));
+            self.numbers.push(near.outer2);
+        }
+        if let Some(Far { tide }) = &group.far {
+            self.numbers.extend_from_slice(tide.as_slice());
+        }
+        if let Some((time, Ring { moments, change })) = &group.ring {
+            self.words.push(time.0);
+            self.numbers.extend_from_slice(moments.as_slice());
+            self.numbers.extend_from_slice(change.as_slice());
+        }
+        self.words.extend(group.nested.map(|time| time.0));
+        self.words.extend([units.time[place].0, u64::from(units.step[place].0)]);
+        self.numbers.extend([units.mass[place], units.pot[place]]);
+        let state = [units.pos[place], units.vel[place], units.acc[place], units.jerk[place]];
+        state.into_iter().for_each(|v| self.vector(v));
+    }
+}
+
+/// Stars whose events were recorded, and are not again as long as they last.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Recorded {
+    /// Stars that touched, and have not parted since, ascending.
+    pub touching: Vec<[u32; 2]>,
+    /// Stars that escaped, and have not come back since, ascending.
+    pub escaped: Vec<u32>,
+}
+
+/// Returns the state of subsystems whose centres of mass are at `places` of the units, and of stars whose events were
+/// recorded.
+pub fn encode<'a>(
+    groups: impl Iterator<Item = (&'a Group, usize)>,
+    units: &Particles,
+    Recorded { touching, escaped }: &Recorded,
+) -> SubsystemState {
+    let mut state = SubsystemState::default();
+    groups.for_each(|(group, place)| state.group(group, units, place));
+    if !(touching.is_empty() && escaped.is_empty()) {
+        // A group begins with the number of its bodies, which is not 0.
+        state.words.extend([0, touching.len() as u64]);
+        state.words.extend(touching.as_flattened().iter().chain(escaped).map(|&star| u64::from(star)));
+    }
+    state
+}
+
+/// Centre of mass of a subsystem as a particle.
+#[derive(Clone, Copy, Debug)]
+pub struct Centre {
+    /// Mass.
+    pub mass: f64,
+    /// Potential.
+    pub pot: f64,
+    /// Position, velocity, acceleration and jerk.
+    pub state: [Vec3; 4],
+    /// Time.
+    pub time: Time,
+    /// Level of its next step.
+    pub step: Level,
+}
+
+/// Hierarchy with their centres of mass, and stars whose events were recorded.
+pub type Decoded = (Vec<(Group, Centre)>, Recorded);
+
+/// Returns the subsystems of a state, of `n` stars, and the stars whose events were recorded.
+///
+/// # Errors
+/// [`Error::Input`] if it is not one.
+pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
+    let mut reader = Reader { words: &state.words, numbers: &state.numbers, stars: n };
+    let mut found: Vec<(Group, Centre)> = Vec::new();
+    while reader.words.first().is_some_and(|&word| word != 0) {
+        found.push(reader.group()?);
+    }
+    let recorded = reader.recorded()?;
+    let mut stars: Vec<u32> = found.iter().flat_map(|(group, _)| group.members.iter().copied()).collect();
+    stars.sort_unstable();
+    let ascending = found.windows(2).all(|two| two[0].0.members[0] < two[1].0.members[0]);
+    let known = |near: &Near| match stars.binary_search(&near.star) {
+        Ok(_) => found.binary_search_by_key(&near.star, |(group, _)| group.members[0]).is_ok(),
+        Err(_) => true,
+    };
+    let whole = found.iter().all(|(group, _)| group.near.iter().all(known));
+    if !(reader.numbers.is_empty() && ascending && whole && stars.windows(2).all(|two| two[0] < two[1])) {
+        return Err(wrong());
+    }
+    Ok((found, recorded))
+}
+
+fn wrong() -> Error {
+    Error::input("subsystems", "the numbers are not those of subsystems")
+}
+
+/// Numbers that are left.
+struct Reader<'a> {
+    words: &'a [u64],
+    numbers: &'a [f64],
+    stars: usize,
+}
+
+impl Reader<'_> {
+    fn words<const K: usize>(&mut self) -> Result<[u64; K]> {
+        let (first, rest) = self.words.split_first_chunk().ok_or_else(wrong)?;
+        self.words = rest;
+        Ok(*first)
+    }
+
+    fn numbers<const K: usize>(&mut self) -> Result<[f64; K]> {
+        let (first, rest) = self.numbers.split_first_chunk().ok_or_else(wrong)?;
+        self.numbers = rest;
+        Ok(*first)
+    }
+
+    fn vector(&mut self) -> Result<Vec3> {
+        Ok(self.numbers::<3>()?.into())
+    }
+
+    fn star(&self, word: u64) -> Result<u32> {
+        u32::try_from(word).ok().filter(|&star| (star as usize) < self.stars).ok_or_else(wrong)
+    }
+
+    /// Reads the stars whose events were recorded, at the end.
+    fn recorded(&mut self) -> Result<Recorded> {
+        if self.words.is_empty() {
+            return Ok(Recorded::default());
+        }
+        let [_, pairs] = self.words()?;
+        let mut stars = Vec::with_capacity(self.words.len());
+        for word in std::mem::take(&mut self.words) {
+            stars.push(self.star(*word)?);
+        }
+        let count = usize::try_from(pairs).ok().and_then(|pairs| pairs.checked_mul(2));
+        let (touching, escaped) = count.and_then(|count| stars.split_at_checked(count)).ok_or_else(wrong)?;
+        let found = Recorded { touching: touching.as_chunks().0.to_vec(), escaped: escaped.to_vec() };
+        if found.touching.is_sorted() && found.escaped.is_sorted() { Ok(found) } else { Err(wrong()) }
+    }
+
+    fn few(&mut self) -> Result<Few> {
+        let [n, time, evaluations, count] = self.words()?;
+        let n = usize::try_from(n).ok().filter(|&n| (2..=self.stars).contains(&n)).ok_or_else(wrong)?;
+        let order = self.words.get(..n).ok_or_else(wrong)?.to_vec();
+        self.words = &self.words[n..];
+        let count = usize::try_from(count).map_err(|_| wrong())?;
+        let numbers = self.numbers.get(..count).ok_or_else(wrong)?.to_vec();
+        self.numbers = &self.numbers[count..];
+        let motion = Motion::from_parts(&Parts { order, evaluations, numbers })?;
+        let mut bodies = Vec::with_capacity(n);
+        for _ in 0..n {
+            bodies.push(match self.words()? {
+                [0] => {
+                    let [star] = self.words()?;
+                    Body::Star(self.star(star)?)
+                }
+                [1] => Body::Inner(Box::new(self.few()?)),
+                _ => return Err(wrong()),
+            });
+        }
+        Ok(Few { bodies, motion, time: Time(time) })
+    }
+
+    fn group(&mut self) -> Result<(Group, Centre)> {
+        let mut group = Group::new(self.few()?, 0.0);
+        let [formed, near_until, flags, near] = self.words()?;
+        [group.size, group.field] = self.numbers()?;
+        (group.formed, group.near_until, group.is_perturbed) = (Time(formed), Time(near_until), flags & 1 == 1);
+        for _ in 0..near {
+            let ([star], [outer2]) = (self.words()?, self.numbers()?);
+            group.near.push(Near { star: self.star(star / 2)?, outer2, is_mean: star % 2 == 1 });
+        }
+        let matrix = |numbers: [f64; 9]| Matrix3::from_column_slice(&numbers);
+        if flags & 2 == 2 {
+            group.far = Some(Far { tide: matrix(self.numbers()?) });
+        }
+        if flags & 4 == 4 {
+            let ([time], moments, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
+            group.ring = Some((Time(time), Ring { moments: matrix(moments), change: matrix(change) }));
+        }
+        if flags & 8 == 8 {
+            let [time] = self.words()?;
+            group.nested = Some(Time(time));
+        }
+        let ([time, step], [mass, pot]) = (self.words()?, self.numbers()?);
+        let state = [self.vector()?, self.vector()?, self.vector()?, self.vector()?];
+        let step = u8::try_from(step).ok().map(Level).filter(|&level| level <= Level::DEEPEST).ok_or_else(wrong)?;
+        Ok((group, Centre { mass, pot, state, time: Time(time), step }))
+    }
+}
