@@ -62,7 +62,7 @@ impl EventKind {
 
 /// Star or subsystem that ends or begins.
 #[derive(Clone, Debug, PartialEq)]
-pub struct EventUnit {
+pub struct EventBody {
     /// Its stars.
     pub members: Component,
     /// Mass.
@@ -79,9 +79,9 @@ pub struct Event {
     /// Kind.
     pub kind: EventKind,
     /// What ended, in the order of the smallest ids.
-    pub before: Vec<EventUnit>,
+    pub before: Vec<EventBody>,
     /// What began, likewise.
-    pub after: Vec<EventUnit>,
+    pub after: Vec<EventBody>,
     /// Orbit that it is about: that of the new pair, of the inner pair that opens or closes, of the pair that dissolves, and
     /// after a split that of the pair that is left, of two the one with the larger binding energy. [`None`] where there is
     /// no pair.

@@ -7,7 +7,7 @@ pub(crate) mod stars;
 
 pub use component::{Component, PairOrbit};
 pub use description::{Description, StarInside};
-pub use event::{Detail, Event, EventKind, EventUnit};
+pub use event::{Detail, Event, EventBody, EventKind};
 pub use stars::{Collision, Escape, Escaper, Merged, Removed};
 
 use tisane_force::error::Result;

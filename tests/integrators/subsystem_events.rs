@@ -9,7 +9,7 @@ use tisane::initial::binary_single;
 use tisane::integrator::Integrator as _;
 use tisane::particles::{Particles, Vec3};
 use tisane::subsystems::Subsystems as _;
-use tisane::subsystems::{Event, EventKind, EventUnit};
+use tisane::subsystems::{Event, EventBody, EventKind};
 use tisane::time::Time;
 
 /// Integrates to `until` in calls of up to `most` block steps and takes the events after each.
@@ -47,7 +47,7 @@ fn the_events_lead_from_single_stars_to_the_subsystems_of_the_end() {
     let mut units: BTreeMap<String, f64> = p.id.iter().map(|id| (id.to_string(), 0.0)).collect();
     assert!(events.windows(2).all(|two| two[0].time <= two[1].time));
     for event in &events {
-        let mass = |of: &[EventUnit]| of.iter().map(|unit| unit.mass).sum::<f64>();
+        let mass = |of: &[EventBody]| of.iter().map(|unit| unit.mass).sum::<f64>();
         assert!((mass(&event.before) / mass(&event.after) - 1.0).abs() < 1e-14, "{event:?}");
         for unit in &event.before {
             assert!(units.remove(&unit.members.to_string()).is_some(), "{event:?}: {units:?}");
@@ -175,7 +175,7 @@ fn verify_the_events_of_encounters_of_three_stars() {
         }
         let [form, join, split] = &events[..] else { continue };
         assert_eq!([form.kind, join.kind, split.kind], [EventKind::Form, EventKind::Join, EventKind::Split]);
-        let names = |of: &[EventUnit]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
+        let names = |of: &[EventBody]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
         assert_eq!([names(&form.before), names(&form.after)], ["0 1", "(0+1)"]);
         assert_eq!([names(&join.before), names(&join.after)], ["(0+1) 2", "(0+1+2)"]);
         assert_eq!(names(&split.before), "(0+1+2)");

@@ -14,64 +14,64 @@ impl Encounters {
     /// # Errors
     /// [`Error::Integration`](tisane_force::error::Error::Integration) where the motion of a subsystem cannot be followed to `now`.
     pub fn energy_of_forces(&self, now: Time) -> Result<f64> {
-        let (mut subsystems, mut positions) = (self.subsystems.clone(), Positions::default());
-        subsystems.advance(now, |_, _| true)?;
+        let (mut hierarchy, mut positions) = (self.hierarchy.clone(), Positions::default());
+        hierarchy.advance(now, |_, _| true)?;
         positions.set(&self.particles, &self.clock, now);
         let all: Vec<usize> = (0..self.particles.len()).collect();
         let mut counts = positions.mass().clone();
-        Ok(subsystems.energy(&self.particles, &positions, &all, &mut counts, now))
+        Ok(hierarchy.energy(&self.particles, &positions, &all, &mut counts, now))
     }
 
     /// Returns the energies of the units of each change, where all of them stand at `now`.
-    pub(crate) fn energies<'a>(&mut self, units: impl Iterator<Item = &'a [usize]>, now: Time) -> Vec<f64> {
-        let Self { particles, subsystems, positions, clock, .. } = self;
+    pub(crate) fn energies<'a>(&mut self, bodies: impl Iterator<Item = &'a [usize]>, now: Time) -> Vec<f64> {
+        let Self { particles, hierarchy, positions, clock, .. } = self;
         positions.set(particles, clock, now);
         let mut counts = positions.mass().clone();
-        units.map(|units| subsystems.energy(particles, positions, units, &mut counts, now)).collect()
+        bodies.map(|bodies| hierarchy.energy(particles, positions, bodies, &mut counts, now)).collect()
     }
 
     /// Gives the units that each change led to, by their lowest stars, the energy of those that ended there.
     pub(crate) fn balance(&mut self, changes: &[Change], energies: &[f64], begun: &[Vec<u32>], now: Time) {
-        let units = |stars: &Vec<u32>| stars.iter().map(|&star| self.subsystems.units.of_star(star)).collect();
-        let begun: Vec<Vec<usize>> = begun.iter().map(units).collect();
+        let bodies = |stars: &Vec<u32>| stars.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
+        let begun: Vec<Vec<usize>> = begun.iter().map(bodies).collect();
         let after = self.energies(begun.iter().map(Vec::as_slice), now);
-        for (((change, units), before), after) in changes.iter().zip(&begun).zip(energies).zip(after) {
+        for (((change, bodies), before), after) in changes.iter().zip(&begun).zip(energies).zip(after) {
             // What a merger takes out of the system is recorded by itself.
             match change {
                 Change::Merge(_) => {}
                 Change::Unite(_, touched) => {
                     let removed = touched.merged.map_or(0.0, |removed| removed.energy);
-                    self.take_up(units, before - after - removed);
+                    self.take_up(bodies, before - after - removed);
                 }
-                _ => self.take_up(units, before - after),
+                _ => self.take_up(bodies, before - after),
             }
         }
     }
 
     /// Adds an energy to that of the motion inside of a unit, or of two units about each other; inside of one of them where these
     /// hardly move.
-    fn take_up(&mut self, units: &[usize], energy: f64) {
-        let (p, subsystems) = (&mut self.particles, &mut self.subsystems);
-        let rules = subsystems.rules;
-        match *units {
+    fn take_up(&mut self, bodies: &[usize], energy: f64) {
+        let (p, hierarchy) = (&mut self.particles, &mut self.hierarchy);
+        let rules = hierarchy.rules;
+        match *bodies {
             [i] => {
-                let star = subsystems.units.stars[i];
-                if let Some(group) = subsystems.of_star_mut(star) {
-                    let is_settled = group.settled(&rules).is_some();
-                    group.take_up(energy, is_settled);
+                let star = hierarchy.bodies.stars[i];
+                if let Some(subsystem) = hierarchy.of_star_mut(star) {
+                    let is_settled = subsystem.settled(&rules).is_some();
+                    subsystem.take_up(energy, is_settled);
                 }
             }
             [i, k] => {
                 let mut pair = Motion::new(&[p.mass[i], p.mass[k]], &[p.pos[i], p.pos[k]], &[p.vel[i], p.vel[k]]);
                 let before = pair.speeds();
                 if !pair.take_up(energy) {
-                    let has_inside = |unit: &usize| subsystems.of_star(subsystems.units.stars[*unit]).is_some();
+                    let has_inside = |body: &usize| hierarchy.of_star(hierarchy.bodies.stars[*body]).is_some();
                     let inside = [i, k].into_iter().find(has_inside);
-                    return inside.into_iter().for_each(|unit| self.take_up(&[unit], energy));
+                    return inside.into_iter().for_each(|body| self.take_up(&[body], energy));
                 }
-                for ((unit, before), after) in [i, k].into_iter().zip(before).zip(pair.speeds()) {
-                    p.vel[unit] += after - before;
-                    subsystems.units.all.vel[unit] = p.vel[unit];
+                for ((body, before), after) in [i, k].into_iter().zip(before).zip(pair.speeds()) {
+                    p.vel[body] += after - before;
+                    hierarchy.bodies.particles.vel[body] = p.vel[body];
                 }
             }
             _ => {}

@@ -11,26 +11,22 @@ use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::hierarchy::Passage;
 use crate::encounters::motion::elements::Elements;
 use crate::encounters::motion::touched::Touched;
+use crate::encounters::settings::criteria;
 use crate::encounters::settings::stars::CollisionAction;
 use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
-/// Number of parts of a block step between which members of a subsystem move by cubic paths.
-const PARTS: u64 = 32;
-/// Number of such parts below which a period is too short to follow: then members count as being at their centre of mass.
-const FOLLOWED: f64 = 6.0;
-
 impl Encounters {
     /// Looks for contacts on the ways of the units that have moved to `now` since the last call.
     pub(crate) fn find_crossings(&mut self, now: Time) -> Result<()> {
         let Some(action) = self.action() else { return Ok(()) };
-        let passed = std::mem::take(&mut self.subsystems.passed);
-        let units = &self.subsystems.units;
+        let passed = std::mem::take(&mut self.hierarchy.passed);
+        let bodies = &self.hierarchy.bodies;
         let mut pairs = Vec::new();
-        for &Passage { unit, time, state } in &passed {
-            let star = units.stars[unit as usize];
-            let way = Way::of(&self.particles, unit as usize, state, (time, now), &self.clock);
+        for &Passage { body, time, state } in &passed {
+            let star = bodies.stars[body as usize];
+            let way = Way::of(&self.particles, body as usize, state, (time, now), &self.clock);
             self.crossings.ways.extend(way.map(|way| (star, way)));
             self.crossings.stirred.push(star);
             pairs.extend(self.neighbours.of(star).iter().map(|&other| [star.min(other), star.max(other)]));
@@ -48,14 +44,14 @@ impl Encounters {
     }
 
     /// Returns the unit whose lowest star is `star`, if there is one.
-    pub(crate) fn unit_of(&self, star: u32) -> Option<usize> {
-        Some(self.subsystems.units.of_star(star)).filter(|&unit| unit < self.particles.len())
+    pub(crate) fn body_of(&self, star: u32) -> Option<usize> {
+        Some(self.hierarchy.bodies.of_star(star)).filter(|&body| body < self.particles.len())
     }
 
     /// Returns the way of a unit to `now`.
     pub(crate) fn way(&self, star: u32, now: Time) -> Option<Way> {
         self.crossings.ways.get(&star).copied().or_else(|| {
-            let (p, i) = (&self.particles, self.unit_of(star)?);
+            let (p, i) = (&self.particles, self.body_of(star)?);
             Way::of(p, i, [p.pos[i], p.vel[i], p.acc[i], p.jerk[i]], (p.time[i], now), &self.clock)
         })
     }
@@ -63,7 +59,7 @@ impl Encounters {
     /// Returns the contacts of stars of two units, given by their lowest stars, in the block step that ends `now`.
     pub(crate) fn crossing(&self, pair: [u32; 2], now: Time) -> Result<Vec<Touched>> {
         let ([Some(i), Some(k)], [Some(a), Some(b)]) =
-            (pair.map(|star| self.unit_of(star)), pair.map(|star| self.way(star, now)))
+            (pair.map(|star| self.body_of(star)), pair.map(|star| self.way(star, now)))
         else {
             return Ok(Vec::new());
         };
@@ -71,10 +67,10 @@ impl Encounters {
         if path.is_outside(self.reach(i) + self.reach(k)) {
             return Ok(Vec::new());
         }
-        if pair.iter().any(|&star| self.subsystems.of_star(star).is_some()) {
+        if pair.iter().any(|&star| self.hierarchy.of_star(star).is_some()) {
             return self.crossings_inside(pair, [&a, &b], &path, now);
         }
-        let stars = pair.map(|star| (star, self.particles.mass[self.subsystems.units.of_star(star)]));
+        let stars = pair.map(|star| (star, self.particles.mass[self.hierarchy.bodies.of_star(star)]));
         let touched = self.entry(stars.map(|star| (star.0, star.1, [Vec3::zeros(); 2])), &path, true).map(|time| {
             let [x, v, _] = path.at(time);
             let centre = [&a, &b].map(|way| way.back(path.span - time));
@@ -100,15 +96,15 @@ impl Encounters {
 
     /// Returns the radius of a star, also of one that two have become in this block step.
     pub(crate) fn radius_of(&self, star: u32) -> f64 {
-        let sizes = &self.subsystems.units.sizes;
-        let group = self.subsystems.groups.iter().find(|group| group.members.contains(&star));
-        group.map_or_else(|| sizes.radii[star as usize], |group| group.radius(sizes, star))
+        let sizes = &self.hierarchy.bodies.sizes;
+        let subsystem = self.hierarchy.subsystems.iter().find(|subsystem| subsystem.stars.contains(&star));
+        subsystem.map_or_else(|| sizes.radii[star as usize], |subsystem| subsystem.radius(sizes, star))
     }
 
     /// Returns the contacts of stars of two units of which one is a subsystem, by parts of the block step.
     fn crossings_inside(&self, pair: [u32; 2], ways: [&Way; 2], path: &Path, now: Time) -> Result<Vec<Touched>> {
         let ticks = ((path.span / self.clock.tick()).round() as u64).max(1);
-        let parts = ticks.min(PARTS);
+        let parts = ticks.min(criteria::PARTS_OF_STEP);
         let back =
             |part: u64| Time(now.0 - (ticks - (u128::from(ticks) * u128::from(part) / u128::from(parts)) as u64));
         let since = |part: u64| path.span - self.clock.between(back(part), now);
@@ -150,15 +146,16 @@ impl Encounters {
     /// Returns the stars of two units at a moment, relative to their units. Pairs whose period is short against the `span` of the
     /// block step are at their centre of mass.
     pub(crate) fn offsets(&self, pair: [u32; 2], time: Time, span: f64) -> Result<[Vec<Offset>; 2]> {
-        let subsystems = &self.subsystems;
+        let hierarchy = &self.hierarchy;
         let of = |star: u32| -> Result<Vec<Offset>> {
-            let Some(group) = subsystems.of_star(star) else {
-                let mass = self.particles.mass[subsystems.units.of_star(star)];
+            let Some(subsystem) = hierarchy.of_star(star) else {
+                let mass = self.particles.mass[hierarchy.bodies.of_star(star)];
                 return Ok(vec![(star, mass, [Vec3::zeros(); 2])]);
             };
-            let is_fast = |pair: Elements| pair.period * PARTS as f64 <= FOLLOWED * span;
-            let mut found = group.stars_at(&subsystems.units, &self.clock, time)?;
-            if group.settled(&subsystems.rules).is_some_and(is_fast) {
+            let is_fast =
+                |pair: Elements| pair.period * criteria::PARTS_OF_STEP as f64 <= criteria::MIN_PARTS_PER_PERIOD * span;
+            let mut found = subsystem.stars_at(&hierarchy.bodies, &self.clock, time)?;
+            if subsystem.settled(&hierarchy.rules).is_some_and(is_fast) {
                 found.iter_mut().for_each(|star| star.2 = [Vec3::zeros(); 2]);
             }
             Ok(found)
@@ -188,23 +185,23 @@ impl Encounters {
     /// Returns true if two stars that were seen to touch are still within their radii, or their orbit about each other leads them
     /// there: at the moment up to which their paths are known, from which on they are looked at next.
     pub(crate) fn still_touch(&self, stars: [u32; 2]) -> bool {
-        let (groups, units, p) = (&self.subsystems.groups, &self.subsystems.units, &self.particles);
-        let together = groups.iter().find(|group| stars.iter().all(|star| group.members.contains(star)));
-        if let Some(group) = together {
-            return group.still_touch(&units.sizes, stars);
+        let (subsystems, bodies, p) = (&self.hierarchy.subsystems, &self.hierarchy.bodies, &self.particles);
+        let together = subsystems.iter().find(|subsystem| stars.iter().all(|star| subsystem.stars.contains(star)));
+        if let Some(subsystem) = together {
+            return subsystem.still_touch(&bodies.sizes, stars);
         }
         // A star that has become one with another in this block step is in no unit.
-        let [Some(i), Some(k)] = stars.map(|star| self.unit_with(star)) else { return false };
+        let [Some(i), Some(k)] = stars.map(|star| self.body_with(star)) else { return false };
         let until = p.time[i].max(p.time[k]);
-        let place = |star: u32, unit: usize| {
-            let (x, v) = at(p, unit, &self.clock, until);
-            let Some(group) = self.subsystems.of_star(units.stars[unit]) else { return Some((p.mass[unit], x, v)) };
-            let inside = group.stars_at(units, &self.clock, until).ok()?;
+        let place = |star: u32, body: usize| {
+            let (x, v) = at(p, body, &self.clock, until);
+            let Some(subsystem) = self.hierarchy.of_star(bodies.stars[body]) else { return Some((p.mass[body], x, v)) };
+            let inside = subsystem.stars_at(bodies, &self.clock, until).ok()?;
             let (_, mass, [y, w]) = inside.into_iter().find(|it| it.0 == star)?;
             Some((mass, x + y, v + w))
         };
         let (Some(a), Some(b)) = (place(stars[0], i), place(stars[1], k)) else { return false };
-        let distance = stars.iter().map(|&star| units.sizes.radii[star as usize]).sum();
+        let distance = stars.iter().map(|&star| bodies.sizes.radii[star as usize]).sum();
         leads_inside((b.1 - a.1, b.2 - a.2), a.0 + b.0, distance)
     }
 }

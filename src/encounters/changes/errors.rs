@@ -1,7 +1,7 @@
 //! Errors of the motion inside of subsystems.
 
 use crate::encounters::Encounters;
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::records::parts::component;
 use crate::few_body::{AT_ONE_PLACE, TOO_CLOSE};
 use tisane_force::error::Error;
@@ -13,11 +13,11 @@ impl Encounters {
             Error::Integration { problem, help: Some(help) } => (problem, help),
             other => return other,
         };
-        let gap = |group: &&Group| group.gaps().fold(f64::INFINITY, f64::min);
-        let closest = self.subsystems.groups.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
+        let gap = |subsystem: &&Subsystem| subsystem.gaps().fold(f64::INFINITY, f64::min);
+        let closest = self.hierarchy.subsystems.iter().min_by(|a, b| gap(a).total_cmp(&gap(b)));
         let is_of_few = [AT_ONE_PLACE, TOO_CLOSE].contains(&help.as_str());
-        let named = |group: &Group| {
-            let (stars, time) = (component(&group.bodies, &self.ids), self.clock.time(group.time));
+        let named = |subsystem: &Subsystem| {
+            let (stars, time) = (component(&subsystem.members, &self.ids), self.clock.time(subsystem.time));
             format!("{problem} since {time}, in the subsystem of stars {stars}")
         };
         let problem = closest.filter(|_| is_of_few).map_or_else(|| problem.clone(), named);

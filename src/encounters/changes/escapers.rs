@@ -1,7 +1,7 @@
 //! Stars that leave the system for ever: they are taken out of the integration, or recorded.
 
 use crate::encounters::Encounters;
-use crate::encounters::membership::coupled_engine::Coupled;
+use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::motion::member;
 use crate::encounters::records::star_changes::Changed;
 use crate::encounters::settings::stars::{EscapeAction, EscapeRadius, Escapes};
@@ -25,16 +25,16 @@ impl Encounters {
         let radius = self.length(radius, &left);
         self.forget_returned(&mut left, radius);
         let (mut gone, mut any): (Vec<usize>, bool) = (Vec::new(), false);
-        while let Some((unit, energy)) = self.next_escape(&left, radius) {
-            left.retain(|&k| k != unit);
-            let mut escape = self.escape_of(unit, energy, &left, now)?;
+        while let Some((body, energy)) = self.next_escape(&left, radius) {
+            left.retain(|&k| k != body);
+            let mut escape = self.escape_of(body, energy, &left, now)?;
             if action == EscapeAction::Record {
-                let new = self.record_escape(unit);
+                let new = self.record_escape(body);
                 escape.stars.retain(|star| new.contains(&star.id));
                 escape.removed = Removed::default();
             } else {
-                self.forget_forces_of(unit, &left);
-                gone.push(unit);
+                self.forget_forces_of(body, &left);
+                gone.push(body);
             }
             let event = Event::of_stars(now, EventKind::Escape, Detail::Escape(Box::new(escape)));
             self.events.get_or_insert_default().push(event);
@@ -42,18 +42,18 @@ impl Encounters {
         }
         if !gone.is_empty() {
             gone.sort_unstable();
-            self.take_out_units(&gone);
+            self.take_out_bodies(&gone);
             self.positions.clear();
-            let mut coupled = Coupled { engine: f, subsystems: &mut self.subsystems };
+            let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
             self.scheme.retire(&self.particles, &mut coupled, now)?;
         }
         Ok(any)
     }
 
     /// Returns the stars of a unit.
-    fn stars_of(&self, unit: usize) -> Vec<u32> {
-        let star = self.subsystems.units.stars[unit];
-        self.subsystems.of_star(star).map_or_else(|| vec![star], |group| group.members.clone())
+    fn stars_of(&self, body: usize) -> Vec<u32> {
+        let star = self.hierarchy.bodies.stars[body];
+        self.hierarchy.of_star(star).map_or_else(|| vec![star], |subsystem| subsystem.stars.clone())
     }
 
     /// Returns the units that were not recorded as escapers, ascending. Where escapers are taken out, what was recorded before
@@ -63,13 +63,13 @@ impl Encounters {
             self.recorded.escaped.clear();
         }
         let has_left = |star: &u32| self.recorded.escaped.binary_search(star).is_ok();
-        (0..self.particles.len()).filter(|&unit| !self.stars_of(unit).iter().all(has_left)).collect()
+        (0..self.particles.len()).filter(|&body| !self.stars_of(body).iter().all(has_left)).collect()
     }
 
     /// Records the escape of a unit. Returns the ids of those of its stars that were not recorded before.
-    fn record_escape(&mut self, unit: usize) -> Vec<u64> {
+    fn record_escape(&mut self, body: usize) -> Vec<u64> {
         let mut new = Vec::new();
-        for star in self.stars_of(unit) {
+        for star in self.stars_of(body) {
             if let Err(place) = self.recorded.escaped.binary_search(&star) {
                 self.recorded.escaped.insert(place, star);
                 new.push(self.ids[star as usize]);
@@ -81,11 +81,11 @@ impl Encounters {
     /// Takes units that were recorded as escapers, and are within the radius again, back to those that are `left`.
     fn forget_returned(&mut self, left: &mut Vec<usize>, radius: f64) {
         let (centre, _) = self.centre(left);
-        let is_within = |unit: &usize| (self.particles.pos[*unit] - centre).norm() <= radius;
+        let is_within = |body: &usize| (self.particles.pos[*body] - centre).norm() <= radius;
         let all = 0..self.particles.len();
-        let returned: Vec<usize> = all.filter(|unit| left.binary_search(unit).is_err()).filter(is_within).collect();
-        for &unit in &returned {
-            let stars = self.stars_of(unit);
+        let returned: Vec<usize> = all.filter(|body| left.binary_search(body).is_err()).filter(is_within).collect();
+        for &body in &returned {
+            let stars = self.stars_of(body);
             self.recorded.escaped.retain(|star| !stars.contains(star));
         }
         left.extend(returned);
@@ -132,9 +132,9 @@ impl Encounters {
     }
 
     /// Returns the escape of a unit from those that are `left`.
-    fn escape_of(&self, unit: usize, energy: f64, left: &[usize], now: Time) -> Result<Escape> {
-        let (p, units) = (&self.particles, &self.subsystems.units);
-        let (mass, pos, vel) = (p.mass[unit], p.pos[unit], p.vel[unit]);
+    fn escape_of(&self, body: usize, energy: f64, left: &[usize], now: Time) -> Result<Escape> {
+        let (p, bodies) = (&self.particles, &self.hierarchy.bodies);
+        let (mass, pos, vel) = (p.mass[body], p.pos[body], p.vel[body]);
         let of_star = |star: u32, mass: f64, x: Vec3, v: Vec3| Escaper {
             id: self.ids[star as usize],
             mass,
@@ -142,13 +142,13 @@ impl Encounters {
             vel: vel + v,
         };
         let (mut stars, mut inside) = (Vec::new(), 0.0);
-        match self.subsystems.of_star(units.stars[unit]) {
-            None => stars.push(of_star(units.stars[unit], mass, Vec3::zeros(), Vec3::zeros())),
-            Some(group) => {
-                let group = group.at(units, &self.clock, now)?;
-                let found = member::stars(&group.bodies, &group.motion, &self.clock, now)?;
+        match self.hierarchy.of_star(bodies.stars[body]) {
+            None => stars.push(of_star(bodies.stars[body], mass, Vec3::zeros(), Vec3::zeros())),
+            Some(subsystem) => {
+                let subsystem = subsystem.at(bodies, &self.clock, now)?;
+                let found = member::stars(&subsystem.members, &subsystem.motion, &self.clock, now)?;
                 stars.extend(found.into_iter().map(|star| of_star(star.of, star.mass, star.pos, star.vel)));
-                inside = -group.binding();
+                inside = -subsystem.binding();
             }
         }
         let pull: f64 = left.iter().map(|&k| p.mass[k] / (p.pos[k] - pos).norm()).sum();
@@ -164,9 +164,9 @@ impl Encounters {
     }
 
     /// Takes the forces of a unit out of those that the others have.
-    fn forget_forces_of(&mut self, unit: usize, left: &[usize]) {
+    fn forget_forces_of(&mut self, body: usize, left: &[usize]) {
         let p = &mut self.particles;
-        let (pos, vel, mass) = (p.pos[unit], p.vel[unit], p.mass[unit]);
+        let (pos, vel, mass) = (p.pos[body], p.vel[body], p.mass[body]);
         for &k in left {
             let pair = gravity::pair(mass, (pos - p.pos[k]).into(), (vel - p.vel[k]).into(), 0.0);
             p.acc[k] -= (pos - p.pos[k]) * pair.m_s3;
@@ -175,21 +175,24 @@ impl Encounters {
         }
     }
 
-    /// Takes units, ascending, out of all that numbers units and stars.
-    fn take_out_units(&mut self, gone: &[usize]) {
-        let units = &mut self.subsystems.units;
-        let lowest: Vec<u32> = gone.iter().map(|&unit| units.stars[unit]).collect();
+    /// Takes bodies, ascending, out of all that numbers bodies and stars.
+    fn take_out_bodies(&mut self, gone: &[usize]) {
+        let bodies = &mut self.hierarchy.bodies;
+        let lowest: Vec<u32> = gone.iter().map(|&body| bodies.stars[body]).collect();
         let is_gone = |star: u32| lowest.binary_search(&star).is_ok();
-        let groups = &mut self.subsystems.groups;
-        let members = groups.iter().filter(|group| is_gone(group.members[0])).flat_map(|group| group.members.clone());
+        let subsystems = &mut self.hierarchy.subsystems;
+        let members = subsystems
+            .iter()
+            .filter(|subsystem| is_gone(subsystem.stars[0]))
+            .flat_map(|subsystem| subsystem.stars.clone());
         let mut stars: Vec<u32> = lowest.iter().copied().chain(members).collect();
         stars.sort_unstable();
         stars.dedup();
-        groups.retain(|group| !is_gone(group.members[0]));
-        groups.iter_mut().for_each(|group| group.near.retain(|near| !is_gone(near.star)));
-        units.stars.retain(|&star| !is_gone(star));
+        subsystems.retain(|subsystem| !is_gone(subsystem.stars[0]));
+        subsystems.iter_mut().for_each(|subsystem| subsystem.perturbers.retain(|perturber| !is_gone(perturber.star)));
+        bodies.stars.retain(|&star| !is_gone(star));
         self.particles.remove_rows(gone);
-        units.all.clone_from(&self.particles);
+        bodies.particles.clone_from(&self.particles);
         self.take_out(Changed { merged: Vec::new(), gone: stars });
     }
 }

@@ -3,11 +3,11 @@
 use crate::encounters::Encounters;
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::hierarchy::Hierarchy;
-use crate::encounters::motion::member::{Body, Few};
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::member::{Few, Member};
+use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::records::parts::{component, pair_orbit};
 use crate::subsystems::component::Component;
-use crate::subsystems::event::{Detail, Event, EventKind, EventUnit};
+use crate::subsystems::event::{Detail, Event, EventBody, EventKind};
 use std::collections::BTreeMap;
 use tisane_force::error::Result;
 use tisane_force::time::Time;
@@ -20,16 +20,16 @@ pub(crate) struct Ending {
 }
 
 /// Returns the perturbation of a subsystem by all others.
-fn perturbation(group: &Group) -> f64 {
-    let r = group.extent();
-    2.0 * r * r * r * group.field / group.mass()
+fn perturbation(subsystem: &Subsystem) -> f64 {
+    let r = subsystem.extent();
+    2.0 * r * r * r * subsystem.field / subsystem.mass()
 }
 
 /// Returns the perturbation of the inner subsystem at a place by the other bodies.
-fn perturbation_inside(group: &Group, place: usize, few: &Few) -> f64 {
-    let (mass, size) = (group.motion.masses(), few.size());
+fn perturbation_inside(subsystem: &Subsystem, place: usize, few: &Few) -> f64 {
+    let (mass, size) = (subsystem.motion.masses(), few.size());
     let by = |j: usize| {
-        let ratio = size / group.motion.vectors(place, j).0.norm();
+        let ratio = size / subsystem.motion.vectors(place, j).0.norm();
         2.0 * mass[j] / mass[place] * ratio * ratio * ratio
     };
     (0..mass.len()).filter(|&j| j != place).map(by).sum()
@@ -37,21 +37,23 @@ fn perturbation_inside(group: &Group, place: usize, few: &Few) -> f64 {
 
 impl Encounters {
     /// Returns the subsystem whose lowest star is `star`, at `now` and at the place of its members on their orbits.
-    fn present(&self, star: u32, now: Time) -> Result<Option<Group>> {
-        let Hierarchy { units, clock, .. } = &self.subsystems;
-        self.subsystems.of_star(star).map(|group| group.at(units, clock, now.max(group.time))).transpose()
+    fn present(&self, star: u32, now: Time) -> Result<Option<Subsystem>> {
+        let Hierarchy { bodies, clock, .. } = &self.hierarchy;
+        self.hierarchy.of_star(star).map(|subsystem| subsystem.at(bodies, clock, now.max(subsystem.time))).transpose()
     }
 
     /// Returns the unit whose lowest star is `star`, and its subsystem.
-    fn event_unit(&self, star: u32, group: Option<&Group>) -> EventUnit {
-        match group {
+    fn event_body(&self, star: u32, subsystem: Option<&Subsystem>) -> EventBody {
+        match subsystem {
             None => {
-                let mass = self.particles.mass[self.subsystems.units.of_star(star)];
-                EventUnit { members: Component::Star(self.ids[star as usize]), mass, binding: 0.0 }
+                let mass = self.particles.mass[self.hierarchy.bodies.of_star(star)];
+                EventBody { members: Component::Star(self.ids[star as usize]), mass, binding: 0.0 }
             }
-            Some(group) => {
-                EventUnit { members: component(&group.bodies, &self.ids), mass: group.mass(), binding: group.binding() }
-            }
+            Some(subsystem) => EventBody {
+                members: component(&subsystem.members, &self.ids),
+                mass: subsystem.mass(),
+                binding: subsystem.binding(),
+            },
         }
     }
 
@@ -64,15 +66,15 @@ impl Encounters {
     }
 
     fn ending_by(&self, now: Time, change: &Change) -> Result<Ending> {
-        let (mut before, mut groups) = (Vec::new(), Vec::new());
-        for star in change.units().iter().map(|&unit| self.subsystems.units.stars[unit]) {
-            let group = self.present(star, now)?;
-            before.push(self.event_unit(star, group.as_ref()));
-            groups.extend(group);
+        let (mut before, mut subsystems) = (Vec::new(), Vec::new());
+        for star in change.bodies().iter().map(|&body| self.hierarchy.bodies.stars[body]) {
+            let subsystem = self.present(star, now)?;
+            before.push(self.event_body(star, subsystem.as_ref()));
+            subsystems.extend(subsystem);
         }
-        before.sort_unstable_by_key(|unit| unit.members.first());
+        before.sort_unstable_by_key(|body| body.members.first());
         let kind = match change {
-            Change::Join(..) if groups.is_empty() => EventKind::Form,
+            Change::Join(..) if subsystems.is_empty() => EventKind::Form,
             Change::Join(..) => EventKind::Join,
             Change::Split(..) | Change::Merge(_) | Change::Unite(..) => EventKind::Split,
             Change::Open(..) => EventKind::Open,
@@ -80,19 +82,19 @@ impl Encounters {
         };
         let mut event = Event { before, ..Event::of_stars(now, kind, Detail::None) };
         let mut closed = Vec::new();
-        match (change, groups.first()) {
-            (Change::Split(..), Some(group)) => {
-                event.orbit = pair_orbit(&group.bodies, &group.motion, &self.ids);
-                event.perturbation = perturbation(group);
+        match (change, subsystems.first()) {
+            (Change::Split(..), Some(subsystem)) => {
+                event.orbit = pair_orbit(&subsystem.members, &subsystem.motion, &self.ids);
+                event.perturbation = perturbation(subsystem);
             }
-            (Change::Open(_, place), Some(group)) => {
-                if let Some(few) = group.bodies[*place].inner() {
-                    event.orbit = pair_orbit(&few.bodies, &few.motion, &self.ids);
-                    event.perturbation = perturbation_inside(group, *place, few);
+            (Change::Open(_, place), Some(subsystem)) => {
+                if let Some(few) = subsystem.members[*place].inner() {
+                    event.orbit = pair_orbit(&few.members, &few.motion, &self.ids);
+                    event.perturbation = perturbation_inside(subsystem, *place, few);
                 }
             }
-            (Change::Close(_, two), Some(group)) => {
-                closed = two.iter().flat_map(|&place| group.bodies[place].stars()).collect();
+            (Change::Close(_, two), Some(subsystem)) => {
+                closed = two.iter().flat_map(|&place| subsystem.members[place].stars()).collect();
                 closed.sort_unstable();
             }
             _ => {}
@@ -105,9 +107,9 @@ impl Encounters {
         if ending.is_empty() {
             return Ok(());
         }
-        let units = ending.iter().enumerate().flat_map(|(k, it)| it.event.before.iter().map(move |unit| (k, unit)));
+        let bodies = ending.iter().enumerate().flat_map(|(k, it)| it.event.before.iter().map(move |body| (k, body)));
         let of_id: BTreeMap<u64, usize> =
-            units.flat_map(|(k, unit)| unit.members.ids().into_iter().map(move |id| (id, k))).collect();
+            bodies.flat_map(|(k, body)| body.members.ids().into_iter().map(move |id| (id, k))).collect();
         let mut after: Vec<Vec<u32>> = vec![Vec::new(); ending.len()];
         for &star in begun {
             if let Some(&k) = of_id.get(&self.ids[star as usize]) {
@@ -123,34 +125,35 @@ impl Encounters {
 
     /// Returns an event with the units that have begun.
     fn begun(&self, Ending { mut event, closed }: Ending, now: Time, stars: &[u32]) -> Result<Event> {
-        let mut groups = Vec::new();
+        let mut subsystems = Vec::new();
         for &star in stars {
-            let group = self.present(star, now)?;
-            event.after.push(self.event_unit(star, group.as_ref()));
-            groups.extend(group);
+            let subsystem = self.present(star, now)?;
+            event.after.push(self.event_body(star, subsystem.as_ref()));
+            subsystems.extend(subsystem);
         }
-        event.after.sort_unstable_by_key(|unit| unit.members.first());
-        let orbit = |group: &Group| pair_orbit(&group.bodies, &group.motion, &self.ids);
-        match (event.kind, groups.first()) {
-            (EventKind::Form | EventKind::Join, Some(group)) => {
-                (event.orbit, event.perturbation) = (orbit(group), perturbation(group));
+        event.after.sort_unstable_by_key(|body| body.members.first());
+        let orbit = |subsystem: &Subsystem| pair_orbit(&subsystem.members, &subsystem.motion, &self.ids);
+        match (event.kind, subsystems.first()) {
+            (EventKind::Form | EventKind::Join, Some(subsystem)) => {
+                (event.orbit, event.perturbation) = (orbit(subsystem), perturbation(subsystem));
             }
-            (EventKind::Close, Some(group)) => {
+            (EventKind::Close, Some(subsystem)) => {
                 let is_it = |few: &Few| {
-                    let mut stars: Vec<u32> = few.bodies.iter().flat_map(Body::stars).collect();
+                    let mut stars: Vec<u32> = few.members.iter().flat_map(Member::stars).collect();
                     stars.sort_unstable();
                     stars == closed
                 };
-                let inner = group.bodies.iter().enumerate().filter_map(|(place, body)| Some((place, body.inner()?)));
+                let inner =
+                    subsystem.members.iter().enumerate().filter_map(|(place, member)| Some((place, member.inner()?)));
                 if let Some((place, few)) = inner.into_iter().find(|(_, few)| is_it(few)) {
-                    event.orbit = pair_orbit(&few.bodies, &few.motion, &self.ids);
-                    event.perturbation = perturbation_inside(group, place, few);
+                    event.orbit = pair_orbit(&few.members, &few.motion, &self.ids);
+                    event.perturbation = perturbation_inside(subsystem, place, few);
                 }
             }
             (EventKind::Split, None) => event.kind = EventKind::Dissolve,
             (EventKind::Split, Some(_)) => {
-                let binding = |group: &&Group| group.motion.binding();
-                let pairs = groups.iter().filter(|group| group.elements().is_some());
+                let binding = |subsystem: &&Subsystem| subsystem.motion.binding();
+                let pairs = subsystems.iter().filter(|subsystem| subsystem.elements().is_some());
                 event.orbit = pairs.max_by(|a, b| binding(a).total_cmp(&binding(b))).and_then(orbit);
             }
             _ => {}

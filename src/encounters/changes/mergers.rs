@@ -2,12 +2,12 @@
 
 use crate::encounters::Encounters;
 use crate::encounters::contacts::inside::spin;
-use crate::encounters::forces::bodies::Units;
+use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling;
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::change::Change;
-use crate::encounters::motion::member::Body;
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::member::Member;
+use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::motion::touched::Touched;
 use crate::encounters::records::star_changes::Changed;
 use crate::encounters::records::state::Recorded;
@@ -22,35 +22,35 @@ impl Encounters {
     /// [`Integrator::take_events`](crate::integrator::Integrator::take_events) returns.
     #[must_use]
     pub fn with_star_events(mut self, StarEvents { collisions, escapes }: StarEvents) -> Self {
-        self.subsystems.units.sizes.collisions = collisions;
+        self.hierarchy.bodies.sizes.collisions = collisions;
         self.escapes = escapes;
         self
     }
 
     /// Takes over units, with the radii of the stars.
-    pub(crate) fn set_units(&mut self, units: Units, stars: &Particles) {
-        let mut sizes = std::mem::take(&mut self.subsystems.units.sizes);
+    pub(crate) fn set_bodies(&mut self, bodies: Bodies, stars: &Particles) {
+        let mut sizes = std::mem::take(&mut self.hierarchy.bodies.sizes);
         sizes.radii = match sizes.collisions {
             Some(_) if stars.radius.is_empty() => vec![0.0; stars.len()],
             Some(_) => stars.radius.clone(),
             None => Vec::new(),
         };
-        self.subsystems.units = units.with_sizes(sizes);
+        self.hierarchy.bodies = bodies.with_sizes(sizes);
     }
 
     pub(crate) fn action(&self) -> Option<CollisionAction> {
-        self.subsystems.units.sizes.collisions.map(|collisions| collisions.action)
+        self.hierarchy.bodies.sizes.collisions.map(|collisions| collisions.action)
     }
 
     /// Finds the contacts of pairs in the block that nothing moves.
-    pub(crate) fn look_ahead(&mut self, now: Time, block: &[u32]) {
+    pub(crate) fn find_contacts_ahead(&mut self, now: Time, block: &[u32]) {
         if self.action().is_none() {
             return;
         }
-        let (groups, units, clock) = (&mut self.subsystems.groups, &self.subsystems.units, &self.clock);
-        for star in block.iter().map(|&unit| units.stars[unit as usize]) {
-            if let Ok(place) = groups.binary_search_by_key(&star, |group| group.members[0]) {
-                groups[place].look_ahead(units, clock, now);
+        let (subsystems, bodies, clock) = (&mut self.hierarchy.subsystems, &self.hierarchy.bodies, &self.clock);
+        for star in block.iter().map(|&body| bodies.stars[body as usize]) {
+            if let Ok(place) = subsystems.binary_search_by_key(&star, |subsystem| subsystem.stars[0]) {
+                subsystems[place].find_contacts_ahead(bodies, clock, now);
             }
         }
     }
@@ -60,24 +60,25 @@ impl Encounters {
         if self.action() != Some(CollisionAction::Merge) {
             return Vec::new();
         }
-        let pairs = self.subsystems.groups.iter().filter(|group| group.pair_contact().is_some());
-        pairs.map(|group| Change::Merge(self.subsystems.units.of_star(group.members[0]))).collect()
+        let pairs = self.hierarchy.subsystems.iter().filter(|subsystem| subsystem.pair_contact().is_some());
+        pairs.map(|subsystem| Change::Merge(self.hierarchy.bodies.of_star(subsystem.stars[0]))).collect()
     }
 
     /// Returns the units that feel the members of the subsystems whose stars merge, or on which the force of two that become one
     /// changes, ascending.
     pub(crate) fn felt(&self, changes: &[Change], now: Time) -> Vec<usize> {
-        let units = &self.subsystems.units;
-        let merging = changes.iter().filter(|change| change.is_merger()).flat_map(Change::units);
-        let pairs = merging.filter_map(|&unit| self.subsystems.of_star(units.stars[unit]));
-        let mut found: Vec<usize> =
-            pairs.flat_map(|group| group.near.iter().map(|near| units.of_star(near.star))).collect();
+        let bodies = &self.hierarchy.bodies;
+        let merging = changes.iter().filter(|change| change.is_merger()).flat_map(Change::bodies);
+        let pairs = merging.filter_map(|&body| self.hierarchy.of_star(bodies.stars[body]));
+        let mut found: Vec<usize> = pairs
+            .flat_map(|subsystem| subsystem.perturbers.iter().map(|perturber| bodies.of_star(perturber.star)))
+            .collect();
         for change in changes {
             if let Change::Unite(two, touched) = change {
                 found.extend(self.felt_of_union(*two, touched.mass, now));
             }
         }
-        found.retain(|unit| !changes.iter().any(|change| change.units().contains(unit)));
+        found.retain(|body| !changes.iter().any(|change| change.bodies().contains(body)));
         found.sort_unstable();
         found.dedup();
         found
@@ -86,9 +87,9 @@ impl Encounters {
     /// Replaces changes of pairs whose stars have touched by their mergers. All that take part stand at the present moment.
     pub(crate) fn with_mergers(&self, changes: &[Change]) -> Vec<Change> {
         let mergers = self.mergers();
-        let merges = |unit: &usize| mergers.contains(&Change::Merge(*unit));
-        let of = |change: &Change| match change.units().iter().any(merges) {
-            true => change.units().iter().filter(|unit| merges(unit)).map(|&unit| Change::Merge(unit)).collect(),
+        let merges = |body: &usize| mergers.contains(&Change::Merge(*body));
+        let of = |change: &Change| match change.bodies().iter().any(merges) {
+            true => change.bodies().iter().filter(|body| merges(body)).map(|&body| Change::Merge(body)).collect(),
             false => vec![change.clone()],
         };
         changes.iter().flat_map(of).collect()
@@ -97,15 +98,15 @@ impl Encounters {
     /// Takes the contacts of the subsystems of units that end, with what the mergers among the changes take out of the system.
     pub(crate) fn take_contacts(&mut self, now: Time, changes: &[Change]) {
         for change in changes {
-            for &unit in change.units() {
-                let star = self.subsystems.units.stars[unit];
-                let removed = match (change, self.subsystems.of_star(star)) {
-                    (Change::Merge(_), Some(group)) => self.removed_by(unit, group, now),
+            for &body in change.bodies() {
+                let star = self.hierarchy.bodies.stars[body];
+                let removed = match (change, self.hierarchy.of_star(star)) {
+                    (Change::Merge(_), Some(subsystem)) => self.removed_by(body, subsystem, now),
                     _ => None,
                 };
-                let Some(group) = self.subsystems.of_star_mut(star) else { continue };
-                let pair = group.pair_contact().cloned().map(|touched| Touched { merged: removed, ..touched });
-                let mut found = std::mem::take(&mut group.contacts);
+                let Some(subsystem) = self.hierarchy.of_star_mut(star) else { continue };
+                let pair = subsystem.pair_contact().cloned().map(|touched| Touched { merged: removed, ..touched });
+                let mut found = std::mem::take(&mut subsystem.contacts);
                 if let Some(pair) = pair.filter(|pair| pair.merged.is_some()) {
                     found.retain(|touched| touched.stars != pair.stars || touched.merged.is_some());
                     found.push(pair);
@@ -116,14 +117,14 @@ impl Encounters {
     }
 
     /// Returns what the merger of the pair of a unit, at `now`, takes out of the system.
-    fn removed_by(&self, unit: usize, group: &Group, now: Time) -> Option<Removed> {
-        let [a, b] = group.motion.masses()[..] else { return None };
-        let (p, members) = (&self.particles, group.members());
-        let (pos, _) = at(p, unit, &self.clock, now);
-        let others = (0..p.len()).filter(|&k| k != unit);
-        let outside = |k: usize| p.mass[k] * coupling::potential(&members, at(p, k, &self.clock, now).0 - pos);
-        let energy = others.map(outside).sum::<f64>() - group.motion.binding();
-        Some(Removed { energy, angular_momentum: spin([a, b], group.motion.pair().into()), ..Removed::default() })
+    fn removed_by(&self, body: usize, subsystem: &Subsystem, now: Time) -> Option<Removed> {
+        let [a, b] = subsystem.motion.masses()[..] else { return None };
+        let (p, points) = (&self.particles, subsystem.point_masses());
+        let (pos, _) = at(p, body, &self.clock, now);
+        let others = (0..p.len()).filter(|&k| k != body);
+        let outside = |k: usize| p.mass[k] * coupling::potential(&points, at(p, k, &self.clock, now).0 - pos);
+        let energy = others.map(outside).sum::<f64>() - subsystem.motion.binding();
+        Some(Removed { energy, angular_momentum: spin([a, b], subsystem.motion.pair().into()), ..Removed::default() })
     }
 
     /// Records all contacts of the block step that ended at `now`, and makes the stars that two became one in all that numbers
@@ -131,7 +132,7 @@ impl Encounters {
     pub(crate) fn settle(&mut self, now: Time) -> bool {
         let Some(action) = self.action() else { return false };
         let mut found = std::mem::take(&mut self.contacts);
-        self.subsystems.groups.iter_mut().for_each(|group| found.append(&mut group.contacts));
+        self.hierarchy.subsystems.iter_mut().for_each(|subsystem| found.append(&mut subsystem.contacts));
         match action {
             // Those at one moment stay in the order in which they became one: a new star may touch the next at once.
             CollisionAction::Merge => found.sort_by(|a, b| a.time.total_cmp(&b.time)),
@@ -158,10 +159,11 @@ impl Encounters {
 
     fn settle_merger(&mut self, now: Time, touched: Touched, changed: &mut Changed) {
         let [first, second] = touched.stars;
-        let mut inner = || self.subsystems.groups.iter_mut().find_map(|group| group.merge_inner(touched.stars));
+        let mut inner =
+            || self.hierarchy.subsystems.iter_mut().find_map(|subsystem| subsystem.merge_inner(touched.stars));
         // A pair that another change took up in this very step: it touches again.
         let Some(removed) = touched.merged.or_else(&mut inner) else { return };
-        let Some(collisions) = self.subsystems.units.sizes.collisions else { return };
+        let Some(collisions) = self.hierarchy.bodies.sizes.collisions else { return };
         let id = touched.stars.map(|star| self.ids[star as usize]);
         let heavier = match touched.mass[0].total_cmp(&touched.mass[1]) {
             std::cmp::Ordering::Less => id[1],
@@ -172,7 +174,7 @@ impl Encounters {
         let radius = collisions.law.merged(mass, touched.radius);
         self.tell(now, &touched, Some(Merged { id: heavier, radius, removed }));
         self.ids[first as usize] = heavier;
-        self.subsystems.units.sizes.radii[first as usize] = radius;
+        self.hierarchy.bodies.sizes.radii[first as usize] = radius;
         changed.merged.push((first, heavier, mass, radius));
         let place = changed.gone.partition_point(|&star| star < second);
         changed.gone.insert(place, second);
@@ -198,23 +200,23 @@ impl Encounters {
         let keep = |k: usize| stays(k as u32);
         let mut k = 0..self.ids.len();
         self.ids.retain(|_| k.next().is_some_and(keep));
-        let mut units = std::mem::take(&mut self.subsystems.units);
-        let mut k = 0..units.sizes.radii.len();
-        units.sizes.radii.retain(|_| k.next().is_some_and(keep));
-        let stars: Vec<u32> = units.stars.iter().map(|&star| number(star)).collect();
+        let mut bodies = std::mem::take(&mut self.hierarchy.bodies);
+        let mut k = 0..bodies.sizes.radii.len();
+        bodies.sizes.radii.retain(|_| k.next().is_some_and(keep));
+        let stars: Vec<u32> = bodies.stars.iter().map(|&star| number(star)).collect();
         for (id, &star) in self.particles.id.iter_mut().zip(&stars) {
             *id = self.ids[star as usize];
         }
-        units.all.id.clone_from(&self.particles.id);
-        let (all, sizes) = (std::mem::take(&mut units.all), std::mem::take(&mut units.sizes));
-        self.subsystems.units = Units::new(all, stars, self.ids.len()).with_sizes(sizes);
-        for group in &mut self.subsystems.groups {
-            group.members.retain(|&star| stays(star));
-            group.members.iter_mut().for_each(|star| *star = number(*star));
-            group.near.iter_mut().for_each(|near| near.star = number(near.star));
-            group.bodies.iter_mut().for_each(|body| renumber(body, &number));
+        bodies.particles.id.clone_from(&self.particles.id);
+        let (all, sizes) = (std::mem::take(&mut bodies.particles), std::mem::take(&mut bodies.sizes));
+        self.hierarchy.bodies = Bodies::new(all, stars, self.ids.len()).with_sizes(sizes);
+        for subsystem in &mut self.hierarchy.subsystems {
+            subsystem.stars.retain(|&star| stays(star));
+            subsystem.stars.iter_mut().for_each(|star| *star = number(*star));
+            subsystem.perturbers.iter_mut().for_each(|perturber| perturber.star = number(perturber.star));
+            subsystem.members.iter_mut().for_each(|member| renumber(member, &number));
         }
-        self.subsystems.index(self.ids.len());
+        self.hierarchy.index(self.ids.len());
         self.neighbours.renumber(stays, number);
         let Recorded { touching, escaped } = &mut self.recorded;
         touching.retain(|stars| stars.iter().all(|&star| stays(star)));
@@ -224,9 +226,9 @@ impl Encounters {
     }
 }
 
-fn renumber(body: &mut Body, number: &impl Fn(u32) -> u32) {
-    match body {
-        Body::Star(star) => *star = number(*star),
-        Body::Inner(few) => few.bodies.iter_mut().for_each(|body| renumber(body, number)),
+fn renumber(member: &mut Member, number: &impl Fn(u32) -> u32) {
+    match member {
+        Member::Star(star) => *star = number(*star),
+        Member::Inner(few) => few.members.iter_mut().for_each(|member| renumber(member, number)),
     }
 }

@@ -1,10 +1,10 @@
 //! Change of the units: subsystems that form, and parts of subsystems that go on by themselves.
 
 use crate::encounters::Encounters;
-use crate::encounters::forces::bodies::Units;
+use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::membership::change::Change;
-use crate::encounters::motion::member::{Body, Few, Placed, placed, stars};
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::member::{Few, Member, Placed, placed, stars};
+use crate::encounters::motion::subsystem::Subsystem;
 use crate::few_body::Motion;
 use tisane_force::error::Result;
 use tisane_force::particles::{Particles, Vec3};
@@ -23,17 +23,17 @@ pub struct New {
 }
 
 /// Body that takes part in a new subsystem, and where it comes from: the motion that knows it, by a number, and its place there.
-type Part<'a> = (Placed<Body>, Option<(&'a Motion, usize)>);
+type Part<'a> = (Placed<Member>, Option<(&'a Motion, usize)>);
 
 /// Returns the unit of some bodies, which stand relative to the state `centre`.
-fn unit(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
+fn body(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
     parts.sort_unstable_by_key(|part| part.0.of.first());
     let mass: Vec<f64> = parts.iter().map(|part| part.0.mass).collect();
     let total: f64 = mass.iter().sum();
-    let mean = |of: fn(&Placed<Body>) -> Vec3| {
+    let mean = |of: fn(&Placed<Member>) -> Vec3| {
         parts.iter().fold(Vec3::zeros(), |sum, part| sum + of(&part.0) * part.0.mass) / total
     };
-    let means = [mean(|body| body.pos), mean(|body| body.vel)];
+    let means = [mean(|member| member.pos), mean(|member| member.vel)];
     let (pos, vel) = (centre.0 + means[0], centre.1 + means[1]);
     let rest = [(centre.0 - pos) + means[0], (centre.1 - vel) + means[1]];
     let first = parts[0].0.of.first();
@@ -48,13 +48,13 @@ fn unit(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
     };
     let (x, v): (Vec<Vec3>, Vec<Vec3>) = parts.windows(2).map(difference).unzip();
     let motion = Motion::from_vectors(&mass, &x, &v);
-    let bodies = parts.into_iter().map(|part| part.0.of).collect();
-    New { first, mass: total, pos, vel, rest, few: Some(Few { bodies, motion, time: now }) }
+    let members = parts.into_iter().map(|part| part.0.of).collect();
+    New { first, mass: total, pos, vel, rest, few: Some(Few { members, motion, time: now }) }
 }
 
 /// Returns the bodies of a motion as parts.
-fn parts<'a>(bodies: &[Body], motion: &'a Motion) -> Vec<Part<'a>> {
-    placed(bodies, motion).into_iter().enumerate().map(|(k, body)| (body, Some((motion, k)))).collect()
+fn parts<'a>(members: &[Member], motion: &'a Motion) -> Vec<Part<'a>> {
+    placed(members, motion).into_iter().enumerate().map(|(k, member)| (member, Some((motion, k)))).collect()
 }
 
 /// Moves a body by the state of another.
@@ -72,13 +72,13 @@ fn points(parts: &[Part<'_>]) -> Vec<(f64, Vec3)> {
 /// Mass and place of the stars of bodies at `now`.
 fn single(parts: &[Part<'_>], clock: &Clock, now: Time) -> Result<Vec<(f64, Vec3)>> {
     let mut found = Vec::new();
-    for (body, _) in parts {
-        match &body.of {
-            Body::Star(_) => found.push((body.mass, body.pos)),
-            Body::Inner(few) => {
+    for (member, _) in parts {
+        match &member.of {
+            Member::Star(_) => found.push((member.mass, member.pos)),
+            Member::Inner(few) => {
                 let few = few.at(clock, now.max(few.time))?;
-                let inside = stars(&few.bodies, &few.motion, clock, now)?;
-                found.extend(inside.into_iter().map(|star| (star.mass, body.pos + star.pos)));
+                let inside = stars(&few.members, &few.motion, clock, now)?;
+                found.extend(inside.into_iter().map(|star| (star.mass, member.pos + star.pos)));
             }
         }
     }
@@ -88,14 +88,14 @@ fn single(parts: &[Part<'_>], clock: &Clock, now: Time) -> Result<Vec<(f64, Vec3
 /// Makes a subsystem, if it is to be one body, an inner one beside others. Those that already are inner ones did not feel the
 /// others so far, and take up nothing.
 fn close(parts: &mut [Part<'_>], others: &[(f64, Vec3)]) {
-    if let [(Placed { of: Body::Inner(few), pos, .. }, _)] = parts {
+    if let [(Placed { of: Member::Inner(few), pos, .. }, _)] = parts {
         **few = few.as_ref().clone().closed(relative(others, *pos));
     }
 }
 
 /// Makes an inner subsystem, if it is alone, one of its own.
 fn open(parts: &mut [Part<'_>], others: &[(f64, Vec3)], clock: &Clock, now: Time) -> Result<()> {
-    if let [(Placed { of: Body::Inner(few), pos, .. }, _)] = parts {
+    if let [(Placed { of: Member::Inner(few), pos, .. }, _)] = parts {
         **few = few.opened(clock, now, relative(others, *pos))?;
     }
     Ok(())
@@ -107,54 +107,56 @@ fn relative(others: &[(f64, Vec3)], from: Vec3) -> impl Iterator<Item = (f64, Ve
 
 impl Encounters {
     /// Returns the unit that two units become; those that are `closed` stay one body each.
-    fn joined(&self, units: [usize; 2], closed: [bool; 2], now: Time) -> Result<New> {
+    fn joined(&self, bodies: [usize; 2], closed: [bool; 2], now: Time) -> Result<New> {
         let p = &self.particles;
-        let centre = (p.pos[units[0]], p.vel[units[0]]);
-        let bodies = |(unit, closed): (usize, bool)| {
-            let star = self.subsystems.units.stars[unit];
-            let state = self.subsystems.units.with_rest(unit, (p.pos[unit] - centre.0, p.vel[unit] - centre.1));
-            let whole = |of: Body| vec![(Placed { of, mass: p.mass[unit], pos: state.0, vel: state.1 }, None)];
-            match self.subsystems.of_star(star) {
-                None => whole(Body::Star(star)),
-                Some(group) if closed => whole(Body::Inner(Box::new(group.few()))),
-                Some(group) => parts(&group.bodies, &group.motion).into_iter().map(|part| moved(part, state)).collect(),
+        let centre = (p.pos[bodies[0]], p.vel[bodies[0]]);
+        let members = |(body, closed): (usize, bool)| {
+            let star = self.hierarchy.bodies.stars[body];
+            let state = self.hierarchy.bodies.with_rest(body, (p.pos[body] - centre.0, p.vel[body] - centre.1));
+            let whole = |of: Member| vec![(Placed { of, mass: p.mass[body], pos: state.0, vel: state.1 }, None)];
+            match self.hierarchy.of_star(star) {
+                None => whole(Member::Star(star)),
+                Some(subsystem) if closed => whole(Member::Inner(Box::new(subsystem.few()))),
+                Some(subsystem) => {
+                    parts(&subsystem.members, &subsystem.motion).into_iter().map(|part| moved(part, state)).collect()
+                }
             }
         };
-        let [mut a, mut b] = [0, 1].map(|k| bodies((units[k], closed[k])));
+        let [mut a, mut b] = [0, 1].map(|k| members((bodies[k], closed[k])));
         // One after the other, so that all pairs of stars count once.
         close(&mut a, &points(&b));
         close(&mut b, &single(&a, &self.clock, now)?);
         a.extend(b);
-        Ok(unit(a, centre, now))
+        Ok(body(a, centre, now))
     }
 
     /// Returns the unit that two units become of which two stars become one.
-    fn united(&self, units: [usize; 2], [first, second]: [u32; 2], now: Time) -> Result<New> {
+    fn united(&self, bodies: [usize; 2], [first, second]: [u32; 2], now: Time) -> Result<New> {
         let p = &self.particles;
-        let centre = (p.pos[units[0]], p.vel[units[0]]);
+        let centre = (p.pos[bodies[0]], p.vel[bodies[0]]);
         let mut all: Vec<Part<'_>> = Vec::new();
-        for unit in units {
-            let state = (p.pos[unit] - centre.0, p.vel[unit] - centre.1);
-            let star = self.subsystems.units.stars[unit];
-            let is_one = |body: &Body| matches!(body, Body::Star(star) if [first, second].contains(star));
-            match self.subsystems.of_star(star) {
+        for body in bodies {
+            let state = (p.pos[body] - centre.0, p.vel[body] - centre.1);
+            let star = self.hierarchy.bodies.stars[body];
+            let is_one = |member: &Member| matches!(member, Member::Star(star) if [first, second].contains(star));
+            match self.hierarchy.of_star(star) {
                 None => {
                     let (pos, vel) = state;
-                    all.push((Placed { of: Body::Star(star), mass: p.mass[unit], pos, vel }, None));
+                    all.push((Placed { of: Member::Star(star), mass: p.mass[body], pos, vel }, None));
                 }
-                Some(group) if group.bodies.iter().any(is_one) => {
-                    all.extend(parts(&group.bodies, &group.motion).into_iter().map(|part| moved(part, state)));
+                Some(subsystem) if subsystem.members.iter().any(is_one) => {
+                    all.extend(parts(&subsystem.members, &subsystem.motion).into_iter().map(|part| moved(part, state)));
                 }
-                Some(group) => {
-                    let inside = stars(&group.bodies, &group.motion, &self.clock, now)?;
+                Some(subsystem) => {
+                    let inside = stars(&subsystem.members, &subsystem.motion, &self.clock, now)?;
                     let part =
-                        |it: Placed<u32>| Placed { of: Body::Star(it.of), mass: it.mass, pos: it.pos, vel: it.vel };
+                        |it: Placed<u32>| Placed { of: Member::Star(it.of), mass: it.mass, pos: it.pos, vel: it.vel };
                     all.extend(inside.into_iter().map(|star| moved((part(star), None), state)));
                 }
             }
         }
         let take = |all: &mut Vec<Part<'_>>, star: u32| {
-            let place = all.iter().position(|part| matches!(part.0.of, Body::Star(it) if it == star));
+            let place = all.iter().position(|part| matches!(part.0.of, Member::Star(it) if it == star));
             place.map(|place| all.remove(place).0)
         };
         if let (Some(a), Some(b)) = (take(&mut all, first), take(&mut all, second)) {
@@ -167,13 +169,13 @@ impl Encounters {
             }
             all.push((Placed { of: a.of, mass, pos, vel }, None));
         }
-        Ok(unit(all, centre, now))
+        Ok(body(all, centre, now))
     }
 
     /// Returns the units that a change of the subsystem of one unit leads to.
-    fn changed(&self, place: usize, group: &Group, change: &Change, now: Time) -> Result<Vec<New>> {
+    fn changed(&self, place: usize, subsystem: &Subsystem, change: &Change, now: Time) -> Result<Vec<New>> {
         let (centre, clock) = ((self.particles.pos[place], self.particles.vel[place]), &self.clock);
-        let all = parts(&group.bodies, &group.motion);
+        let all = parts(&subsystem.members, &subsystem.motion);
         let divided = |is_first: &dyn Fn(usize) -> bool| {
             let (a, b): (Vec<_>, Vec<_>) = all.into_iter().enumerate().partition(|(k, _)| is_first(*k));
             let bare = |parts: Vec<(usize, _)>| parts.into_iter().map(|part| part.1).collect::<Vec<Part<'_>>>();
@@ -182,31 +184,31 @@ impl Encounters {
         Ok(match change {
             Change::Join(..) | Change::Unite(..) => Vec::new(),
             Change::Merge(_) => {
-                let (first, mass) = (group.members[0], self.particles.mass[place]);
+                let (first, mass) = (subsystem.stars[0], self.particles.mass[place]);
                 vec![New { first, mass, pos: centre.0, vel: centre.1, rest: [Vec3::zeros(); 2], few: None }]
             }
             Change::Split(_, first) => {
                 let (mut a, mut b) = divided(&|k| first.contains(&k));
                 open(&mut a, &points(&b), clock, now)?;
                 open(&mut b, &single(&a, clock, now)?, clock, now)?;
-                vec![unit(a, centre, now), unit(b, centre, now)]
+                vec![body(a, centre, now), body(b, centre, now)]
             }
-            Change::Open(_, body) => {
-                let (outer, mut rest) = divided(&|k| k == *body);
+            Change::Open(_, member) => {
+                let (outer, mut rest) = divided(&|k| k == *member);
                 let [(outer, _)] = &outer[..] else { return Ok(Vec::new()) };
                 let Some(few) = outer.of.inner() else { return Ok(Vec::new()) };
                 let few = few.opened(clock, now, relative(&points(&rest), outer.pos))?;
-                let inside = parts(&few.bodies, &few.motion);
+                let inside = parts(&few.members, &few.motion);
                 rest.extend(inside.into_iter().map(|part| moved(part, (outer.pos, outer.vel))));
-                vec![unit(rest, centre, now)]
+                vec![body(rest, centre, now)]
             }
             Change::Close(_, two) => {
                 let (inside, mut rest) = divided(&|k| two.contains(&k));
-                let inner = unit(inside, (Vec3::zeros(), Vec3::zeros()), now);
+                let inner = body(inside, (Vec3::zeros(), Vec3::zeros()), now);
                 let New { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
                 let few = few.closed(relative(&points(&rest), pos));
-                rest.push((Placed { of: Body::Inner(Box::new(few)), mass, pos, vel }, None));
-                vec![unit(rest, centre, now)]
+                rest.push((Placed { of: Member::Inner(Box::new(few)), mass, pos, vel }, None));
+                vec![body(rest, centre, now)]
             }
         })
     }
@@ -216,45 +218,47 @@ impl Encounters {
     pub(crate) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Vec<Vec<u32>>> {
         let (mut new, mut counts) = (Vec::new(), Vec::new());
         for change in changes {
-            if let Change::Join(units, closed) = change {
-                new.push(self.joined(*units, *closed, now)?);
-            } else if let Change::Unite(units, touched) = change {
-                new.push(self.united(*units, touched.stars, now)?);
+            if let Change::Join(bodies, closed) = change {
+                new.push(self.joined(*bodies, *closed, now)?);
+            } else if let Change::Unite(bodies, touched) = change {
+                new.push(self.united(*bodies, touched.stars, now)?);
             } else {
-                let place = change.units()[0];
-                let group = self.subsystems.of_star(self.subsystems.units.stars[place]);
-                new.extend(group.map_or(Ok(Vec::new()), |group| self.changed(place, group, change, now))?);
+                let place = change.bodies()[0];
+                let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[place]);
+                new.extend(subsystem.map_or(Ok(Vec::new()), |subsystem| self.changed(place, subsystem, change, now))?);
             }
             counts.push(new.len());
         }
-        let (old, stars) = (&self.particles, &self.subsystems.units.stars);
+        let (old, stars) = (&self.particles, &self.hierarchy.bodies.stars);
         let mut ended = vec![false; old.len()];
-        changes.iter().flat_map(Change::units).for_each(|&unit| ended[unit] = true);
+        changes.iter().flat_map(Change::bodies).for_each(|&body| ended[body] = true);
         // Rows: those that stay, and new ones behind all old ones.
         let mut rows: Vec<(u32, usize)> = (0..old.len()).filter(|&i| !ended[i]).map(|i| (stars[i], i)).collect();
-        rows.extend(new.iter().enumerate().map(|(k, unit)| (unit.first, old.len() + k)));
+        rows.extend(new.iter().enumerate().map(|(k, body)| (body.first, old.len() + k)));
         rows.sort_unstable();
         let gone: Vec<u32> = (0..old.len()).filter(|&i| ended[i]).map(|i| stars[i]).collect();
         let all = gather(old, &new, &rows, &self.ids, now);
-        let Units { sizes, rests, .. } = std::mem::take(&mut self.subsystems.units);
+        let Bodies { sizes, rests, .. } = std::mem::take(&mut self.hierarchy.bodies);
         let stars = rows.iter().map(|row| row.0).collect();
         let rest = |row: &(u32, usize)| rests.get(row.1).copied().unwrap_or_else(|| new[row.1 - rests.len()].rest);
         let kept = if rests.is_empty() { Vec::new() } else { rows.iter().map(rest).collect() };
-        let mut units = Units::new(all, stars, self.ids.len()).with_sizes(sizes);
-        units.rests = kept;
-        let groups = &mut self.subsystems.groups;
-        groups.retain(|group| gone.binary_search(&group.members[0]).is_err());
-        groups.iter_mut().for_each(|group| group.near.retain(|near| gone.binary_search(&near.star).is_err()));
+        let mut bodies = Bodies::new(all, stars, self.ids.len()).with_sizes(sizes);
+        bodies.rests = kept;
+        let subsystems = &mut self.hierarchy.subsystems;
+        subsystems.retain(|subsystem| gone.binary_search(&subsystem.stars[0]).is_err());
+        subsystems.iter_mut().for_each(|subsystem| {
+            subsystem.perturbers.retain(|perturber| gone.binary_search(&perturber.star).is_err())
+        });
         let begins = std::iter::once(0).chain(counts.iter().copied());
-        let of = |(from, to): (usize, &usize)| new[from..*to].iter().map(|unit: &New| unit.first).collect();
+        let of = |(from, to): (usize, &usize)| new[from..*to].iter().map(|body: &New| body.first).collect();
         let begun = begins.zip(&counts).map(of).collect();
-        for few in new.into_iter().filter_map(|unit| unit.few) {
-            groups.push(Group::new(few.at(&self.clock, now)?, 0.0));
+        for few in new.into_iter().filter_map(|body| body.few) {
+            subsystems.push(Subsystem::new(few.at(&self.clock, now)?, 0.0));
         }
-        groups.sort_unstable_by_key(|group| group.members[0]);
-        self.particles = units.all.clone();
-        self.subsystems.units = units;
-        self.subsystems.index(self.ids.len());
+        subsystems.sort_unstable_by_key(|subsystem| subsystem.stars[0]);
+        self.particles = bodies.particles.clone();
+        self.hierarchy.bodies = bodies;
+        self.hierarchy.index(self.ids.len());
         self.positions.clear();
         Ok(begun)
     }
@@ -271,9 +275,9 @@ fn gather(old: &Particles, new: &[New], rows: &[(u32, usize)], ids: &[u64], now:
     }
     Particles {
         id: rows.iter().map(|row| ids[row.0 as usize]).collect(),
-        mass: column(rows, |row| split(row).map_or_else(|unit| unit.mass, |i| old.mass[i])),
-        pos: column(rows, |row| split(row).map_or_else(|unit| unit.pos, |i| old.pos[i])),
-        vel: column(rows, |row| split(row).map_or_else(|unit| unit.vel, |i| old.vel[i])),
+        mass: column(rows, |row| split(row).map_or_else(|body| body.mass, |i| old.mass[i])),
+        pos: column(rows, |row| split(row).map_or_else(|body| body.pos, |i| old.pos[i])),
+        vel: column(rows, |row| split(row).map_or_else(|body| body.vel, |i| old.vel[i])),
         acc: column(rows, |row| split(row).map_or_else(|_| Vec3::zeros(), |i| old.acc[i])),
         jerk: column(rows, |row| split(row).map_or_else(|_| Vec3::zeros(), |i| old.jerk[i])),
         pot: column(rows, |row| split(row).map_or(0.0, |i| old.pot[i])),

@@ -6,15 +6,13 @@ use crate::encounters::contacts::ways::{Way, share};
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::change::Change;
 use crate::encounters::motion::member;
+use crate::encounters::settings::criteria;
 use crate::encounters::settings::stars::Collisions;
 use crate::subsystems::stars::Removed;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
-
-/// Change of the acceleration of another unit by a merger, in units of that acceleration, from which on that unit begins anew.
-const FELT: f64 = 1e-8;
 
 impl Encounters {
     /// Looks for contacts in the block step that ended at `now`, and makes one star of two that touched. Returns the units of the
@@ -23,14 +21,14 @@ impl Encounters {
         if self.action().is_none() {
             return Ok(block);
         }
-        self.bring_due(f, now, &mut block)?;
+        self.synchronise_due(f, now, &mut block)?;
         self.find_crossings(now)?;
         if self.crossings.found.is_empty() {
             return Ok(block);
         }
-        let stars: Vec<u32> = block.iter().map(|&unit| self.subsystems.units.stars[unit as usize]).collect();
+        let stars: Vec<u32> = block.iter().map(|&body| self.hierarchy.bodies.stars[body as usize]).collect();
         self.unite_all(f, now)?;
-        Ok(stars.into_iter().filter_map(|star| Some(self.unit_of(star)? as u32)).collect())
+        Ok(stars.into_iter().filter_map(|star| Some(self.body_of(star)? as u32)).collect())
     }
 
     /// Does the same for what has moved since, and prepares for the next block step.
@@ -43,21 +41,21 @@ impl Encounters {
         self.crossings.ways.clear();
         stirred.sort_unstable();
         stirred.dedup();
-        let units: Vec<u32> = stirred.into_iter().filter_map(|star| Some(self.unit_of(star)? as u32)).collect();
-        self.watch_neighbours(now, &units)
+        let bodies: Vec<u32> = stirred.into_iter().filter_map(|star| Some(self.body_of(star)? as u32)).collect();
+        self.watch_neighbours(now, &bodies)
     }
 
     fn unite_all(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
         while !self.crossings.found.is_empty() {
             self.crossings.found.sort_by(|a, b| b.time.total_cmp(&a.time).then(b.stars.cmp(&a.stars)));
             let Some(first) = self.crossings.found.pop() else { break };
-            let units = first.stars.map(|star| self.unit_with(star));
+            let bodies = first.stars.map(|star| self.body_with(star));
             // A star that has become one with another, or a member of the same subsystem, which looks itself.
-            let [Some(i), Some(k)] = units else { continue };
+            let [Some(i), Some(k)] = bodies else { continue };
             if i == k {
                 continue;
             }
-            let lowest = [i, k].map(|unit| self.subsystems.units.stars[unit]);
+            let lowest = [i, k].map(|body| self.hierarchy.bodies.stars[body]);
             let way = self.way_of_union([i, k], first.time, now);
             let near: Vec<u32> = lowest.iter().flat_map(|&star| self.neighbours.of(star)).copied().collect();
             self.change(f, now, &[Change::Unite([i, k], Box::new(first.clone()))])?;
@@ -72,7 +70,7 @@ impl Encounters {
     /// were near them.
     fn follow_union(&mut self, way: Way, lowest: [u32; 2], time: f64, mut near: Vec<u32>, now: Time) -> Result<()> {
         let star = lowest[0].min(lowest[1]);
-        if self.unit_of(star).is_none() {
+        if self.body_of(star).is_none() {
             return Ok(());
         }
         self.crossings.ways.insert(star, way);
@@ -91,9 +89,9 @@ impl Encounters {
     }
 
     /// Returns the way of the centre of mass of two units from a moment to `now`.
-    fn way_of_union(&self, units: [usize; 2], from: f64, now: Time) -> Option<Way> {
-        let ways = units.map(|unit| self.way(self.subsystems.units.stars[unit], now));
-        let ([Some(a), Some(b)], share) = (ways, share(units.map(|unit| self.particles.mass[unit]))) else {
+    fn way_of_union(&self, bodies: [usize; 2], from: f64, now: Time) -> Option<Way> {
+        let ways = bodies.map(|body| self.way(self.hierarchy.bodies.stars[body], now));
+        let ([Some(a), Some(b)], share) = (ways, share(bodies.map(|body| self.particles.mass[body]))) else {
             return None;
         };
         let span = self.clock.time(now) - from;
@@ -105,58 +103,58 @@ impl Encounters {
     }
 
     /// Returns the unit that a star is in.
-    pub(crate) fn unit_with(&self, star: u32) -> Option<usize> {
-        self.unit_of(self.lowest_with(star)?)
+    pub(crate) fn body_with(&self, star: u32) -> Option<usize> {
+        self.body_of(self.lowest_with(star)?)
     }
 
     /// Returns the lowest star of the unit that a star is in.
     fn lowest_with(&self, star: u32) -> Option<u32> {
-        let group = || self.subsystems.groups.iter().find(|group| group.members.contains(&star));
-        if self.unit_of(star).is_some() { Some(star) } else { Some(group()?.members[0]) }
+        let subsystem = || self.hierarchy.subsystems.iter().find(|subsystem| subsystem.stars.contains(&star));
+        if self.body_of(star).is_some() { Some(star) } else { Some(subsystem()?.stars[0]) }
     }
 
     /// Returns the units on which the force of two units of these masses changes at `now` where they become one at the centre of
     /// mass: these begin anew, as no polynomial goes through the jump.
-    pub(crate) fn felt_of_union(&self, units: [usize; 2], mass: [f64; 2], now: Time) -> Vec<usize> {
+    pub(crate) fn felt_of_union(&self, bodies: [usize; 2], mass: [f64; 2], now: Time) -> Vec<usize> {
         let p = &self.particles;
-        let place = |unit: usize| at(p, unit, &self.clock, now).0;
-        let [a, b] = units.map(place);
+        let place = |body: usize| at(p, body, &self.clock, now).0;
+        let [a, b] = bodies.map(place);
         let centre = a + (b - a) * share(mass);
-        let feels = |&unit: &usize| {
-            let x = place(unit);
+        let feels = |&body: &usize| {
+            let x = place(body);
             let pull = |mass: f64, from: Vec3| (from - x) * (mass / (from - x).norm().powi(3));
             let change = pull(mass[0], a) + pull(mass[1], b) - pull(mass[0] + mass[1], centre);
-            change.norm() > FELT * p.acc[unit].norm()
+            change.norm() > criteria::DISTURBED_ABOVE * p.acc[body].norm()
         };
-        (0..p.len()).filter(|unit| !units.contains(unit)).filter(feels).collect()
+        (0..p.len()).filter(|body| !bodies.contains(body)).filter(feels).collect()
     }
 
     /// Returns changes with what the unions among them take out of the system, where all that take part stand at `now`.
     pub(crate) fn with_removed(&mut self, mut changes: Vec<Change>, now: Time) -> Result<Vec<Change>> {
-        let collisions = self.subsystems.units.sizes.collisions;
+        let collisions = self.hierarchy.bodies.sizes.collisions;
         for change in &mut changes {
-            let Change::Unite(units, touched) = change else { continue };
-            touched.merged = Some(self.removed_by_union(*units, touched.stars, now)?);
+            let Change::Unite(bodies, touched) = change else { continue };
+            touched.merged = Some(self.removed_by_union(*bodies, touched.stars, now)?);
             self.contacts.push((**touched).clone());
             if let Some(Collisions { law, .. }) = collisions {
                 let radius = law.merged(touched.mass.iter().sum(), touched.radius);
-                self.subsystems.units.sizes.radii[touched.stars[0] as usize] = radius;
+                self.hierarchy.bodies.sizes.radii[touched.stars[0] as usize] = radius;
             }
         }
         Ok(changes)
     }
 
     /// Returns what it takes out of the system that two stars of two units become one at `now`.
-    fn removed_by_union(&self, units: [usize; 2], stars: [u32; 2], now: Time) -> Result<Removed> {
+    fn removed_by_union(&self, bodies: [usize; 2], stars: [u32; 2], now: Time) -> Result<Removed> {
         let p = &self.particles;
         let mut all: Vec<(Option<u32>, f64, Vec3, Vec3)> = Vec::new();
-        for unit in 0..p.len() {
-            let (x, v) = at(p, unit, &self.clock, now);
-            let star = self.subsystems.units.stars[unit];
-            match self.subsystems.of_star(star).filter(|_| units.contains(&unit)) {
-                None => all.push((units.contains(&unit).then_some(star), p.mass[unit], x, v)),
-                Some(group) => {
-                    let inside = member::stars(&group.bodies, &group.motion, &self.clock, now)?;
+        for body in 0..p.len() {
+            let (x, v) = at(p, body, &self.clock, now);
+            let star = self.hierarchy.bodies.stars[body];
+            match self.hierarchy.of_star(star).filter(|_| bodies.contains(&body)) {
+                None => all.push((bodies.contains(&body).then_some(star), p.mass[body], x, v)),
+                Some(subsystem) => {
+                    let inside = member::stars(&subsystem.members, &subsystem.motion, &self.clock, now)?;
                     all.extend(inside.into_iter().map(|it| (Some(it.of), it.mass, x + it.pos, v + it.vel)));
                 }
             }

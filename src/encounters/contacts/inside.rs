@@ -1,13 +1,14 @@
 //! Contacts of stars inside of subsystems: on the way of a motion, and on orbits that nothing disturbs.
 
+use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::bodies::Sizes;
-use crate::encounters::forces::bodies::Units;
 use crate::encounters::forces::coupling;
 use crate::encounters::forces::tides::Tides;
 use crate::encounters::motion::elements::pericentre;
-use crate::encounters::motion::member::{Body, Few};
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::member::{Few, Member};
+use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::motion::touched::Touched;
+use crate::encounters::settings::criteria;
 use crate::encounters::settings::stars::{CollisionAction, Collisions};
 use crate::few_body::{Contact, Motion, Tide, Watch};
 use crate::subsystems::stars::Removed;
@@ -15,9 +16,6 @@ use tisane_force::error::Result;
 use tisane_force::gravity::predict;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
-
-/// Distance of surfaces, in sums of the radii, from which on inner subsystems are bodies of their own.
-pub const NEAR: f64 = 2.0;
 
 /// Tide of a motion that began earlier.
 struct Later<'a> {
@@ -43,14 +41,14 @@ pub fn spin([a, b]: [f64; 2], [pos, vel]: [Vec3; 2]) -> Vec3 {
 }
 
 /// Returns the stars of two bodies, if they are stars.
-fn two_stars(bodies: &[Body], [i, j]: [usize; 2]) -> Option<[u32; 2]> {
-    match (&bodies[i], &bodies[j]) {
-        (Body::Star(a), Body::Star(b)) => Some([*a, *b]),
+fn two_stars(members: &[Member], [i, j]: [usize; 2]) -> Option<[u32; 2]> {
+    match (&members[i], &members[j]) {
+        (Member::Star(a), Member::Star(b)) => Some([*a, *b]),
         _ => None,
     }
 }
 
-impl Group {
+impl Subsystem {
     /// Returns the radius of a star, also of one that two have become since the last block step.
     pub(crate) fn radius(&self, sizes: &Sizes, star: u32) -> f64 {
         let merged = self.contacts.iter().rev().find(|touched| touched.merged.is_some() && touched.stars[0] == star);
@@ -71,11 +69,11 @@ impl Group {
         if sizes.collisions.is_none() {
             return false;
         }
-        let radius = |k: usize| self.largest_radius(sizes, &self.bodies[k].stars());
+        let radius = |k: usize| self.largest_radius(sizes, &self.members[k].stars());
         let own = of.iter().map(|&k| radius(k)).fold(0.0, f64::max);
         let mass = self.motion.masses();
         let total: f64 = of.iter().map(|&i| mass[i]).sum();
-        let mut others = (0..self.bodies.len()).filter(|k| !of.contains(k));
+        let mut others = (0..self.members.len()).filter(|k| !of.contains(k));
         others.any(|k| {
             let to = |i: usize| self.motion.vectors(i, k);
             let now = of.iter().map(|&i| to(i).0.norm()).fold(f64::INFINITY, f64::min);
@@ -85,39 +83,40 @@ impl Group {
                 Some(_) => now,
                 None => now.min(pericentre(mean(|it| it.0), mean(|it| it.1), total + mass[k])),
             };
-            nearest < size + self.bodies[k].inner().map_or(0.0, Few::size) + NEAR * (own + radius(k))
+            nearest
+                < size + self.members[k].inner().map_or(0.0, Few::size) + criteria::CONTACT_MARGIN * (own + radius(k))
         })
     }
 
     /// Returns the watch over the contacts of bodies, of which those that are no stars touch none.
-    fn watch(&self, sizes: &Sizes, bodies: &[Body], ends: bool) -> Watch {
-        let radius = |body: &Body| match body {
-            Body::Star(star) => self.radius(sizes, *star),
-            Body::Inner(_) => f64::NEG_INFINITY,
+    fn watch(&self, sizes: &Sizes, members: &[Member], ends: bool) -> Watch {
+        let radius = |member: &Member| match member {
+            Member::Star(star) => self.radius(sizes, *star),
+            Member::Inner(_) => f64::NEG_INFINITY,
         };
-        Watch::new(bodies.iter().map(radius).collect(), ends)
+        Watch::new(members.iter().map(radius).collect(), ends)
     }
 
     /// Returns a contact of two stars of `bodies`, whose centre of mass was at `centre` relative to that of the subsystem when
     /// the motion began, `from` + `since`.
     fn touched(
         &self,
-        (units, clock): (&Units, &Clock),
-        (bodies, motion): (&[Body], &Motion),
+        (bodies, clock): (&Bodies, &Clock),
+        (members, motion): (&[Member], &Motion),
         contact: &Contact,
         (from, since): (Time, f64),
         centre: [Vec3; 2],
     ) -> Option<Touched> {
         let [i, j] = contact.bodies;
-        let stars = two_stars(bodies, [i, j])?;
-        let (p, here, mass) = (&units.all, units.of_star(self.members[0]), motion.masses());
+        let stars = two_stars(members, [i, j])?;
+        let (p, here, mass) = (&bodies.particles, bodies.of_star(self.stars[0]), motion.masses());
         let dt = elapsed(clock, p.time[here], from) + since;
         let (pos, vel) = predict(p.pos[here], p.vel[here], p.acc[here], p.jerk[here], dt);
         let [x, v] = [0, 1].map(|k| centre[k] + contact.centre[k]);
         Some(Touched {
             stars,
             mass: [mass[i], mass[j]],
-            radius: stars.map(|star| self.radius(&units.sizes, star)),
+            radius: stars.map(|star| self.radius(&bodies.sizes, star)),
             time: clock.time(from) + since,
             centre: [pos + x, vel + v],
             relative: [contact.pos, contact.vel],
@@ -132,14 +131,14 @@ impl Group {
         &mut self,
         dt: f64,
         tides: Option<&Tides<'_>>,
-        units: &Units,
+        bodies: &Bodies,
         clock: &Clock,
     ) -> Result<()> {
-        let Some(collisions) = units.sizes.collisions else { return self.motion.advance(dt, tides.map(|it| it as _)) };
+        let Some(collisions) = bodies.sizes.collisions else { return self.motion.advance(dt, tides.map(|it| it as _)) };
         let mut done = 0.0;
         loop {
-            let ends = collisions.action == CollisionAction::Merge && self.bodies.len() > 2;
-            let mut watch = self.watch(&units.sizes, &self.bodies, ends);
+            let ends = collisions.action == CollisionAction::Merge && self.members.len() > 2;
+            let mut watch = self.watch(&bodies.sizes, &self.members, ends);
             let later = tides.map(|tide| Later { tide, by: done });
             let taken = self.motion.advance_watched(dt - done, later.as_ref().map(|it| it as _), &mut watch)?;
             let since = |contact: &Contact| done + contact.time;
@@ -149,15 +148,15 @@ impl Group {
                 .iter()
                 .filter_map(|it| {
                     let moment = (self.time, since(it));
-                    let touched = self.touched((units, clock), (&self.bodies, &self.motion), it, moment, at_rest)?;
+                    let touched = self.touched((bodies, clock), (&self.members, &self.motion), it, moment, at_rest)?;
                     Some((touched, it.bodies))
                 })
                 .collect();
             match (ends, found.first()) {
-                (true, Some((touched, bodies))) => {
+                (true, Some((touched, members))) => {
                     done += taken;
-                    let (touched, bodies) = (touched.clone(), *bodies);
-                    self.merge_two(touched, bodies, (units, clock), done);
+                    let (touched, members) = (touched.clone(), *members);
+                    self.merge_two(touched, members, (bodies, clock), done);
                 }
                 _ => {
                     self.contacts.extend(found.into_iter().map(|it| it.0));
@@ -168,8 +167,8 @@ impl Group {
     }
 
     /// Makes one star of two of three or more bodies, at the present place of the motion, `since` after its moment.
-    fn merge_two(&mut self, touched: Touched, [i, j]: [usize; 2], (units, clock): (&Units, &Clock), since: f64) {
-        let (mass, before, energy) = (self.motion.masses(), self.members(), -self.motion.binding());
+    fn merge_two(&mut self, touched: Touched, [i, j]: [usize; 2], (bodies, clock): (&Bodies, &Clock), since: f64) {
+        let (mass, before, energy) = (self.motion.masses(), self.point_masses(), -self.motion.binding());
         let relative = self.motion.vectors(i, j);
         let share = mass[j] / (mass[i] + mass[j]);
         let whole = mass[i] + mass[j];
@@ -189,11 +188,11 @@ impl Group {
         let (x, v): (Vec<Vec3>, Vec<Vec3>) = kept.windows(2).map(|two| difference(two[0], two[1])).unzip();
         let masses: Vec<f64> = kept.iter().map(|&k| if k == i { whole } else { mass[k] }).collect();
         self.motion = Motion::from_vectors(&masses, &x, &v);
-        self.bodies.remove(j);
+        self.members.remove(j);
         let inside = energy + self.motion.binding();
-        let after = self.members();
+        let after = self.point_masses();
         let outside = |r: Vec3| coupling::potential(&before, r) - coupling::potential(&after, r);
-        let (p, here) = (&units.all, units.of_star(self.members[0]));
+        let (p, here) = (&bodies.particles, bodies.of_star(self.stars[0]));
         let place =
             |k: usize| predict(p.pos[k], p.vel[k], p.acc[k], p.jerk[k], elapsed(clock, p.time[k], self.time) + since).0;
         let centre = place(here);
@@ -208,74 +207,74 @@ impl Group {
 
     /// Finds the contacts up to `now` of pairs that nothing moves: of the subsystem, if it is a pair that is left alone, and
     /// of its inner ones.
-    pub(crate) fn look_ahead(&mut self, units: &Units, clock: &Clock, now: Time) {
+    pub(crate) fn find_contacts_ahead(&mut self, bodies: &Bodies, clock: &Clock, now: Time) {
         let mut found = Vec::new();
-        if self.bodies.len() == 2 && self.time < now && !self.is_perturbed {
-            let few = (&self.bodies[..], &self.motion, self.time);
-            self.look_ahead_in(few, [Vec3::zeros(); 2], (units, clock, now), &mut found);
+        if self.members.len() == 2 && self.time < now && !self.is_perturbed {
+            let few = (&self.members[..], &self.motion, self.time);
+            self.find_contacts_of(few, [Vec3::zeros(); 2], (bodies, clock, now), &mut found);
         }
-        self.look_inside((&self.bodies, &self.motion), [Vec3::zeros(); 2], (units, clock, now), &mut found);
+        self.find_contacts_inside((&self.members, &self.motion), [Vec3::zeros(); 2], (bodies, clock, now), &mut found);
         found.retain(|touched| !self.contacts.iter().any(|other| other.stars == touched.stars));
         self.contacts.extend(found);
     }
 
-    fn look_ahead_in(
+    fn find_contacts_of(
         &self,
-        (bodies, motion, from): (&[Body], &Motion, Time),
+        (members, motion, from): (&[Member], &Motion, Time),
         centre: [Vec3; 2],
-        (units, clock, now): (&Units, &Clock, Time),
+        (bodies, clock, now): (&Bodies, &Clock, Time),
         found: &mut Vec<Touched>,
     ) {
-        let mut watch = self.watch(&units.sizes, bodies, false);
+        let mut watch = self.watch(&bodies.sizes, members, false);
         motion.look_ahead(clock.between(from, now), &mut watch);
-        let touched = |it| self.touched((units, clock), (bodies, motion), it, (from, it.time), centre);
+        let touched = |it| self.touched((bodies, clock), (members, motion), it, (from, it.time), centre);
         found.extend(watch.found.iter().filter_map(touched));
     }
 
-    fn look_inside(
+    fn find_contacts_inside(
         &self,
-        (bodies, motion): (&[Body], &Motion),
+        (members, motion): (&[Member], &Motion),
         centre: [Vec3; 2],
-        at: (&Units, &Clock, Time),
+        at: (&Bodies, &Clock, Time),
         found: &mut Vec<Touched>,
     ) {
-        if bodies.iter().all(|body| body.inner().is_none()) {
+        if members.iter().all(|member| member.inner().is_none()) {
             return;
         }
         let (offsets, speeds) = (motion.offsets(), motion.speeds());
-        for (k, few) in bodies.iter().enumerate().filter_map(|(k, body)| Some((k, body.inner()?))) {
+        for (k, few) in members.iter().enumerate().filter_map(|(k, member)| Some((k, member.inner()?))) {
             let centre = [centre[0] + offsets[k], centre[1] + speeds[k]];
-            self.look_ahead_in((&few.bodies, &few.motion, few.time), centre, at, found);
-            self.look_inside((&few.bodies, &few.motion), centre, at, found);
+            self.find_contacts_of((&few.members, &few.motion, few.time), centre, at, found);
+            self.find_contacts_inside((&few.members, &few.motion), centre, at, found);
         }
     }
 
     /// Returns the contact of the two stars of a pair, if they touched and are to become one.
     pub(crate) fn pair_contact(&self) -> Option<&Touched> {
-        let [Body::Star(_), Body::Star(_)] = self.bodies[..] else { return None };
-        self.contacts.iter().find(|touched| touched.merged.is_none() && touched.stars[..] == self.members[..])
+        let [Member::Star(_), Member::Star(_)] = self.members[..] else { return None };
+        self.contacts.iter().find(|touched| touched.merged.is_none() && touched.stars[..] == self.stars[..])
     }
 
     /// Makes one star of two that are an inner subsystem. Returns what that takes out of the system; [`None`] if they are not.
     pub(crate) fn merge_inner(&mut self, stars: [u32; 2]) -> Option<Removed> {
-        if stars.iter().all(|star| self.members.contains(star)) {
+        if stars.iter().all(|star| self.stars.contains(star)) {
             self.resolve_nested();
         }
-        merge_inside(&mut self.bodies, stars)
+        merge_inside(&mut self.members, stars)
     }
 
     /// Returns true if both stars are bodies of this subsystem, or of one inside of it, whose orbit about each other leads them
     /// within the sum of their radii.
     pub(crate) fn still_touch(&self, sizes: &Sizes, stars: [u32; 2]) -> bool {
-        still_touch((&self.bodies, &self.motion), sizes, stars)
+        still_touch((&self.members, &self.motion), sizes, stars)
     }
 }
 
-fn still_touch((bodies, motion): (&[Body], &Motion), sizes: &Sizes, stars: [u32; 2]) -> bool {
-    let place = |star: u32| bodies.iter().position(|body| matches!(body, Body::Star(it) if *it == star));
+fn still_touch((members, motion): (&[Member], &Motion), sizes: &Sizes, stars: [u32; 2]) -> bool {
+    let place = |star: u32| members.iter().position(|member| matches!(member, Member::Star(it) if *it == star));
     let [Some(i), Some(j)] = stars.map(place) else {
-        let inner = |few: &Few| still_touch((&few.bodies, &few.motion), sizes, stars);
-        return bodies.iter().filter_map(Body::inner).any(inner);
+        let inner = |few: &Few| still_touch((&few.members, &few.motion), sizes, stars);
+        return members.iter().filter_map(Member::inner).any(inner);
     };
     let (relative, mass) = (motion.vectors(i, j), motion.masses());
     let distance = sizes.radii[stars[0] as usize] + sizes.radii[stars[1] as usize];
@@ -288,11 +287,11 @@ pub fn leads_inside((pos, vel): (Vec3, Vec3), mu: f64, distance: f64) -> bool {
     pos.norm() < distance || ((is_bound || pos.dot(&vel) < 0.0) && pericentre(pos, vel, mu) < distance)
 }
 
-fn merge_inside(bodies: &mut [Body], stars: [u32; 2]) -> Option<Removed> {
-    for body in bodies {
-        let Body::Inner(few) = body else { continue };
-        if two_stars(&few.bodies, [0, 1]) != Some(stars) {
-            if let Some(removed) = merge_inside(&mut few.bodies, stars) {
+fn merge_inside(members: &mut [Member], stars: [u32; 2]) -> Option<Removed> {
+    for member in members {
+        let Member::Inner(few) = member else { continue };
+        if two_stars(&few.members, [0, 1]) != Some(stars) {
+            if let Some(removed) = merge_inside(&mut few.members, stars) {
                 return Some(removed);
             }
             continue;
@@ -300,7 +299,7 @@ fn merge_inside(bodies: &mut [Body], stars: [u32; 2]) -> Option<Removed> {
         let ([a, b], relative) = (few.motion.masses()[..].try_into().ok()?, few.motion.pair());
         let angular_momentum = spin([a, b], relative.into());
         let removed = Removed { energy: -few.motion.binding(), angular_momentum, ..Removed::default() };
-        *body = Body::Star(stars[0]);
+        *member = Member::Star(stars[0]);
         return Some(removed);
     }
     None

@@ -17,7 +17,7 @@ pub struct List {
     /// Speed by which the unit is known, in the frame of the lists.
     pub speed: f64,
     /// Those, ascending.
-    pub near: Vec<u32>,
+    pub neighbours: Vec<u32>,
 }
 
 /// Lists by lowest stars.
@@ -34,7 +34,7 @@ pub struct Neighbours {
 impl Neighbours {
     /// Returns the units on the list of a unit, by lowest stars; they may have ended.
     pub fn of(&self, star: u32) -> &[u32] {
-        self.lists.get(star as usize).map_or(&[], |list| &list.near)
+        self.lists.get(star as usize).map_or(&[], |list| &list.neighbours)
     }
 
     /// Forgets the list of a unit that ends or begins.
@@ -61,8 +61,8 @@ impl Neighbours {
         let mut star = 0..;
         self.lists.retain(|_| star.next().is_some_and(&stays));
         for list in &mut self.lists {
-            list.near.retain(|&star| stays(star));
-            list.near.iter_mut().for_each(|star| *star = number(*star));
+            list.neighbours.retain(|&star| stays(star));
+            list.neighbours.iter_mut().for_each(|star| *star = number(*star));
         }
         let expected = std::mem::take(&mut self.expected).into_iter();
         let stays = expected.filter(|(pair, _)| pair.iter().all(|&star| stays(star)));

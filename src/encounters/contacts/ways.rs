@@ -2,10 +2,10 @@
 
 use crate::encounters::contacts::inside::elapsed;
 use crate::encounters::contacts::path::{Path, State, between};
-use crate::encounters::forces::bodies::Units;
+use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::member;
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::motion::touched::Touched;
 use std::collections::BTreeMap;
 use tisane_force::error::Result;
@@ -37,10 +37,10 @@ pub struct Way {
 
 impl Way {
     /// Returns the way of a unit that stood at a state; [`None`] if that is the present one.
-    pub fn of(p: &Particles, unit: usize, state: [Vec3; 4], (from, now): (Time, Time), clock: &Clock) -> Option<Self> {
-        let since = clock.between(p.time[unit], now);
-        let (pos, vel) = at(p, unit, clock, now);
-        let end = [pos, vel, p.acc[unit] + p.jerk[unit] * since];
+    pub fn of(p: &Particles, body: usize, state: [Vec3; 4], (from, now): (Time, Time), clock: &Clock) -> Option<Self> {
+        let since = clock.between(p.time[body], now);
+        let (pos, vel) = at(p, body, clock, now);
+        let end = [pos, vel, p.acc[body] + p.jerk[body] * since];
         (from < now).then(|| Self { begin: state, end, span: clock.between(from, now) })
     }
 
@@ -68,17 +68,17 @@ impl Way {
 /// Star of a unit at one moment, relative to the place of the unit.
 pub type Offset = (u32, f64, [Vec3; 2]);
 
-impl Group {
+impl Subsystem {
     /// Returns the stars at a moment, also an earlier one, relative to the centre of mass.
-    pub fn stars_at(&self, units: &Units, clock: &Clock, time: Time) -> Result<Vec<Offset>> {
-        let group = if time < self.time {
+    pub fn stars_at(&self, bodies: &Bodies, clock: &Clock, time: Time) -> Result<Vec<Offset>> {
+        let subsystem = if time < self.time {
             let mut earlier = self.clone();
             earlier.motion.advance(elapsed(clock, self.time, time), None)?;
             earlier
         } else {
-            self.at(units, clock, time)?
+            self.at(bodies, clock, time)?
         };
-        let stars = member::stars(&group.bodies, &group.motion, clock, time.max(group.time))?;
+        let stars = member::stars(&subsystem.members, &subsystem.motion, clock, time.max(subsystem.time))?;
         Ok(stars.into_iter().map(|star| (star.of, star.mass, [star.pos, star.vel])).collect())
     }
 }

@@ -5,9 +5,9 @@ use tisane_force::particles::{Particles, Vec3};
 
 /// Stars that are alone and centres of mass of subsystems, in the order of their lowest stars.
 #[derive(Clone, Debug, Default)]
-pub struct Units {
+pub struct Bodies {
     /// The units as particles.
-    pub all: Particles,
+    pub particles: Particles,
     /// Lowest star of each unit, ascending.
     pub stars: Vec<u32>,
     /// Unit of each star that is the lowest of one.
@@ -18,12 +18,12 @@ pub struct Units {
     pub rests: Vec<[Vec3; 2]>,
 }
 
-impl Units {
+impl Bodies {
     /// Creates the units with these lowest stars of `n`.
-    pub fn new(all: Particles, stars: Vec<u32>, n: usize) -> Self {
+    pub fn new(particles: Particles, stars: Vec<u32>, n: usize) -> Self {
         let mut places = vec![u32::MAX; n];
-        stars.iter().zip(0..).for_each(|(&star, unit)| places[star as usize] = unit);
-        Self { all, stars, places, sizes: Sizes::default(), rests: Vec::new() }
+        stars.iter().zip(0..).for_each(|(&star, body)| places[star as usize] = body);
+        Self { particles, stars, places, sizes: Sizes::default(), rests: Vec::new() }
     }
 
     /// Returns the units, of one star each, with what the relative states of stars say of them.

@@ -7,15 +7,13 @@
 //! a particle that comes and goes leaves no jump in the energy (changeover functions, as between the parts of a
 //! Hamiltonian: Chambers 1999, MNRAS 304, 793).
 
-use crate::encounters::forces::orbit::Ring;
+use crate::encounters::forces::orbit::AveragedPair;
+use crate::encounters::settings::criteria;
 use tisane_force::particles::Vec3;
-
-/// Square of the outer over that of the inner radius.
-const RADII: f64 = 4.0;
 
 /// Members of a subsystem, relative to their centre of mass.
 #[derive(Clone, Debug, Default)]
-pub struct Members {
+pub struct PointMasses {
     /// Masses.
     pub mass: Vec<f64>,
     /// Positions.
@@ -34,7 +32,7 @@ struct Fading {
 
 /// Returns K at the squared distance `r2` for the squared outer radius `outer2`.
 fn fading(r2: f64, outer2: f64) -> Fading {
-    let width = outer2 - outer2 / RADII;
+    let width = outer2 - outer2 / criteria::SQUARED_RATIO_OF_RADII;
     let z = (outer2 - r2) / width;
     if z <= 0.0 {
         return Fading { value: 0.0, slope: 0.0, bend: 0.0 };
@@ -81,13 +79,13 @@ impl Pull {
 /// Returns the acceleration and the jerk of a particle by the coupling, per unit of its mass, to be added to those by the centre of
 /// mass; it stands at `r` with velocity `v` relative to the centre of mass. That on the centre of mass is
 /// −m/M times as large.
-pub fn force(members: &Members, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
+pub fn force(points: &PointMasses, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
     let r2 = r.norm_squared();
     let k = fading(r2, outer2);
     if k.value == 0.0 {
         return (Vec3::zeros(), Vec3::zeros());
     }
-    let total: f64 = members.mass.iter().sum();
+    let total: f64 = points.mass.iter().sum();
     let mut pull = Pull { tide: Vec3::zeros(), change: Vec3::zeros(), potential: 0.0, power: 0.0 };
     let mut add = |mass: f64, d: Vec3, w: Vec3| {
         let d2 = d.norm_squared();
@@ -99,7 +97,7 @@ pub fn force(members: &Members, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
         pull.potential -= m_d;
         pull.power += m_d3 * dw;
     };
-    for ((mass, offset), speed) in members.mass.iter().zip(&members.offsets).zip(&members.speeds) {
+    for ((mass, offset), speed) in points.mass.iter().zip(&points.offsets).zip(&points.speeds) {
         add(*mass, r - offset, v - speed);
     }
     add(-total, r, v);
@@ -107,14 +105,14 @@ pub fn force(members: &Members, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
 }
 
 /// Returns what [`force`] returns, for a pair that is seen as a ring.
-pub fn ring_force(ring: &Ring, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
+pub fn averaged_force(ring: &AveragedPair, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
     let r2 = r.norm_squared();
     let k = fading(r2, outer2);
     if k.value == 0.0 {
         return (Vec3::zeros(), Vec3::zeros());
     }
     // φ = (p − 3 q / r²) / (2 r³) with the trace p of the moments and q = r·P r.
-    let Ring { moments, change } = ring;
+    let AveragedPair { moments, change } = ring;
     let (along, turning) = (moments * r, change * r);
     let (p, q) = (moments.trace(), along.dot(&r) / r2);
     let (dp, s) = (change.trace(), r.dot(&v) / r2);
@@ -131,9 +129,9 @@ pub fn ring_force(ring: &Ring, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
 }
 
 /// Returns φ per unit mass of a particle at `r` from the centre of mass.
-pub fn potential(members: &Members, r: Vec3) -> f64 {
-    let parts = members.mass.iter().zip(&members.offsets).map(|(mass, offset)| mass / (r - offset).norm());
-    members.mass.iter().sum::<f64>() / r.norm() - parts.sum::<f64>()
+pub fn potential(points: &PointMasses, r: Vec3) -> f64 {
+    let parts = points.mass.iter().zip(&points.offsets).map(|(mass, offset)| mass / (r - offset).norm());
+    points.mass.iter().sum::<f64>() / r.norm() - parts.sum::<f64>()
 }
 
 /// Returns the acceleration by a particle of mass `mass` at `r` of a member at `offset`, both from the centre of mass.
@@ -148,19 +146,19 @@ mod tests {
     use super::*;
     use nalgebra::Matrix3;
 
-    fn members() -> Members {
+    fn points() -> PointMasses {
         let (mass, x, u) = ([0.75, 0.25], Vec3::new(0.3, -0.1, 0.2), Vec3::new(-0.5, 1.0, 0.25));
-        Members { mass: mass.to_vec(), offsets: vec![x * -0.25, x * 0.75], speeds: vec![u * -0.25, u * 0.75] }
+        PointMasses { mass: mass.to_vec(), offsets: vec![x * -0.25, x * 0.75], speeds: vec![u * -0.25, u * 0.75] }
     }
 
     /// Potential energy of the coupling of a particle of mass 1.
-    fn energy(members: &Members, r: Vec3, outer2: f64) -> f64 {
-        factor(r.norm_squared(), outer2) * potential(members, r)
+    fn energy(points: &PointMasses, r: Vec3, outer2: f64) -> f64 {
+        factor(r.norm_squared(), outer2) * potential(points, r)
     }
 
     #[test]
     fn verify_forces_are_derivatives_of_the_energy() {
-        let (m, v, h) = (members(), Vec3::new(0.3, -0.7, 0.1), 1e-5);
+        let (m, v, h) = (points(), Vec3::new(0.3, -0.7, 0.1), 1e-5);
         for outer2 in [3.0, 6.0, 40.0] {
             let r = Vec3::new(1.0, 1.0, -0.5);
             let (acc, jerk) = force(&m, r, v, outer2);
@@ -182,7 +180,7 @@ mod tests {
             }
             let at = |t: f64| {
                 let offsets = m.offsets.iter().zip(&m.speeds).map(|(x, u)| x + u * t).collect();
-                force(&Members { offsets, ..m.clone() }, r + v * t, v, outer2).0
+                force(&PointMasses { offsets, ..m.clone() }, r + v * t, v, outer2).0
             };
             let difference = (at(h) - at(-h)) / (2.0 * h);
             assert!((jerk - difference).norm() < 1e-8, "{outer2}: {jerk} {difference}");
@@ -193,17 +191,17 @@ mod tests {
     fn verify_forces_of_a_ring_are_derivatives_of_the_energy() {
         let moments = Matrix3::new(0.3, 0.02, -0.05, 0.02, 0.1, 0.04, -0.05, 0.04, 0.2);
         let change = Matrix3::new(0.01, 0.05, 0.03, 0.05, -0.04, 0.02, 0.03, 0.02, 0.05);
-        let (ring, v, h) = (Ring { moments, change }, Vec3::new(0.3, -0.7, 0.1), 1e-5);
+        let (ring, v, h) = (AveragedPair { moments, change }, Vec3::new(0.3, -0.7, 0.1), 1e-5);
         let energy = |r: Vec3, outer2: f64| factor(r.norm_squared(), outer2) * ring.potential(r);
         for outer2 in [3.0, 6.0, 40.0] {
             let r = Vec3::new(1.0, 1.0, -0.5);
-            let (acc, jerk) = ring_force(&ring, r, v, outer2);
+            let (acc, jerk) = averaged_force(&ring, r, v, outer2);
             for axis in 0..3 {
                 let step = Vec3::from_fn(|k, _| if k == axis { h } else { 0.0 });
                 let slope = (energy(r + step, outer2) - energy(r - step, outer2)) / (2.0 * h);
                 assert!((acc[axis] + slope).abs() < 1e-9, "{outer2}: {} {slope}", acc[axis]);
             }
-            let at = |t: f64| ring_force(&ring.after(t), r + v * t, v, outer2).0;
+            let at = |t: f64| averaged_force(&ring.after(t), r + v * t, v, outer2).0;
             let difference = (at(h) - at(-h)) / (2.0 * h);
             assert!((jerk - difference).norm() < 1e-8, "{outer2}: {jerk} {difference}");
         }
@@ -211,7 +209,7 @@ mod tests {
 
     #[test]
     fn the_coupling_begins_and_ends_smoothly() {
-        let (m, v) = (members(), Vec3::new(0.3, -0.7, 0.1));
+        let (m, v) = (points(), Vec3::new(0.3, -0.7, 0.1));
         assert_eq!([0.9, 1.0, 4.0, 4.1].map(|r2| factor(r2, 4.0)), [1.0, 1.0, 0.0, 0.0]);
         let at = |r2: f64| force(&m, Vec3::new(r2.sqrt(), 0.0, 0.0), v, 4.0);
         for r2 in [1.0, 4.0] {

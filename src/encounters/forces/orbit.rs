@@ -7,15 +7,10 @@
 //! dj/dt = −c (j × T j − 5 e × T e), de/dt = −c (e × T j − 5 j × T e), with c = √(a³ / M) / 2. The axis does not change, and
 //! the energy of the ring in the field is conserved by both.
 
+use crate::encounters::settings::criteria;
 use crate::few_body::Motion;
 use nalgebra::Matrix3;
 use tisane_force::particles::Vec3;
-
-/// Largest angle by which the orbit turns in one step of the equations, which are solved to the fourth order.
-const TURN: f64 = 0.1;
-
-/// Smallest 1 − e² of an orbit that is followed in the mean.
-const RADIAL: f64 = 1e-12;
 
 /// Orbit of two bound bodies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -32,14 +27,14 @@ pub struct Orbit {
 
 /// Second moments of the relative position times the reduced mass, and their change with time.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Ring {
+pub struct AveragedPair {
     /// Moments.
     pub moments: Matrix3<f64>,
     /// Their derivative by the time.
     pub change: Matrix3<f64>,
 }
 
-impl Ring {
+impl AveragedPair {
     /// Returns the ring after a time.
     pub fn after(&self, time: f64) -> Self {
         Self { moments: self.moments + self.change * time, change: self.change }
@@ -59,7 +54,7 @@ impl Orbit {
         let axis = mass / beta;
         let h = pos.cross(&vel);
         let (e, j) = (vel.cross(&h) / mass - pos / pos.norm(), h / (mass * axis).sqrt());
-        (beta > 0.0 && j.norm_squared() > RADIAL).then(|| Self { mass, axis, e, j }.scaled())
+        (beta > 0.0 && j.norm_squared() > criteria::MIN_SQUARED_MINOR_AXIS).then(|| Self { mass, axis, e, j }.scaled())
     }
 
     /// Returns the orbit with e² + j² = 1.
@@ -77,14 +72,14 @@ impl Orbit {
     }
 
     /// Returns the ring for a reduced mass in a field.
-    pub fn ring(&self, reduced: f64, tide: &Matrix3<f64>) -> Ring {
+    pub fn averaged_pair(&self, reduced: f64, tide: &Matrix3<f64>) -> AveragedPair {
         let (e, j, scale) = (self.e, self.j, reduced * self.axis * self.axis);
         let (de, dj) = self.rates(tide);
         let outer = |a: Vec3, b: Vec3| a * b.transpose();
         let (ej, one) = (outer(dj, j), Matrix3::<f64>::identity());
         let ee = outer(de, e);
         let change = one * j.dot(&dj) - (ej + ej.transpose()) * 0.5 + (ee + ee.transpose()) * 2.5;
-        Ring { moments: self.moments(reduced), change: change * scale }
+        AveragedPair { moments: self.moments(reduced), change: change * scale }
     }
 
     /// Returns de/dt and dj/dt in a field.
@@ -107,7 +102,7 @@ impl Orbit {
     pub fn after(&self, time: f64, tide: impl Fn(f64) -> Matrix3<f64>) -> Self {
         let mut begin = tide(0.0);
         let angle = 5.0 * self.pace() * begin.norm() * time;
-        let parts = (angle / TURN).ceil().max(1.0);
+        let parts = (angle / criteria::MAX_TURN).ceil().max(1.0);
         let (mut orbit, h) = (*self, time / parts);
         let mut part = 0.0;
         while part < parts {
@@ -169,7 +164,7 @@ mod tests {
             let x = later.pair().0;
             mean += x * x.transpose() / f64::from(parts);
         }
-        let ring = orbit.ring(0.1875, &Matrix3::zeros());
+        let ring = orbit.averaged_pair(0.1875, &Matrix3::zeros());
         assert!((mean * 0.1875 - ring.moments).norm() < 1e-9, "{mean} {}", ring.moments);
     }
 
@@ -190,10 +185,10 @@ mod tests {
         let orbit = Orbit::of(&motion).unwrap();
         let later = orbit.after(400.0, |_| tide);
         // Of the tide's energy nothing is lost, and the moments change as they say.
-        let energy = |orbit: &Orbit| (tide * orbit.ring(1.0, &tide).moments).trace();
+        let energy = |orbit: &Orbit| (tide * orbit.averaged_pair(1.0, &tide).moments).trace();
         assert!((energy(&later) - energy(&orbit)).abs() < 1e-6 * energy(&orbit).abs());
         let h = 1e-3;
-        let (ring, next) = (orbit.ring(1.0, &tide), orbit.after(h, |_| tide).ring(1.0, &tide));
+        let (ring, next) = (orbit.averaged_pair(1.0, &tide), orbit.after(h, |_| tide).averaged_pair(1.0, &tide));
         assert!(((next.moments - ring.moments) / h - ring.change).norm() < 1e-4 * ring.change.norm());
         // As the motion itself in the same field does in the mean over some orbits.
         struct Field(Matrix3<f64>);

@@ -141,7 +141,7 @@ impl Positions {
     }
 
     /// Returns the surroundings of particle `i`; [`None`] if there is no other one with a mass.
-    pub fn around(&mut self, i: usize) -> Option<Surroundings> {
+    pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
         let from = self.place_of(i);
         let Self { mass, place, weight, .. } = self;
         let most = columns::run(Weights { mass, place, from, but: i, weight });
@@ -168,13 +168,13 @@ mod tests {
         let mut p = Particles::new(vec![1.0, 32.0, 2.0, 64.0], pos.to_vec(), vec![Vec3::zeros(); 4]);
         let (clock, mut positions) = (Clock { start: 0.0, dt_max: 1.0 }, Positions::default());
         positions.set(&p, &clock, Time::default());
-        assert_eq!(positions.around(0), Some(Surroundings { strongest: 1, weight: 4.0, rest: 3.0 }));
+        assert_eq!(positions.surroundings(0), Some(Surroundings { strongest: 1, weight: 4.0, rest: 3.0 }));
         // Predicted to a later moment: particle 1 has passed.
         p.vel[1] = Vec3::new(8.0, 0.0, 0.0);
         positions.set(&p, &clock, Time::from_dt_max(1));
-        assert_eq!(positions.around(0).unwrap().strongest, 2);
+        assert_eq!(positions.surroundings(0).unwrap().strongest, 2);
         let mut alone = Positions::default();
         alone.set(&Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::zeros()]), &clock, Time::default());
-        assert_eq!(alone.around(0), None);
+        assert_eq!(alone.surroundings(0), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Perturbation of the members of a subsystem by others.
 
-use crate::encounters::forces::bodies::Units;
+use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling;
 use crate::few_body::Tide;
 use nalgebra::Matrix3;
@@ -44,7 +44,7 @@ impl Far {
 /// Perturbation of the members by those on the list, with all units predicted from their last steps.
 pub struct Tides<'a> {
     /// The units.
-    pub units: &'a Units,
+    pub bodies: &'a Bodies,
     /// Time axis.
     pub clock: &'a Clock,
     /// Moment at which the motion begins.
@@ -52,7 +52,7 @@ pub struct Tides<'a> {
     /// The centre of mass.
     pub here: usize,
     /// Units on the list with squares of their outer radii.
-    pub near: Vec<(usize, f64)>,
+    pub perturbers: Vec<(usize, f64)>,
     /// Far field.
     pub far: Option<Far>,
 }
@@ -60,7 +60,7 @@ pub struct Tides<'a> {
 impl Tide for Tides<'_> {
     fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
         let place = |i: usize| {
-            let p = &self.units.all;
+            let p = &self.bodies.particles;
             // A unit that moved since then: the motion is advanced before anyone on the list moves.
             let dt = self.clock.between(p.time[i], self.from) + time;
             predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
@@ -70,10 +70,10 @@ impl Tide for Tides<'_> {
             acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
         }
         let centre = place(self.here);
-        for &(k, outer2) in &self.near {
+        for &(k, outer2) in &self.perturbers {
             let r = place(k) - centre;
             for (acc, offset) in acc.iter_mut().zip(offsets) {
-                *acc += coupling::tide(self.units.all.mass[k], r, *offset, outer2);
+                *acc += coupling::tide(self.bodies.particles.mass[k], r, *offset, outer2);
             }
         }
     }

@@ -21,10 +21,10 @@ pub enum Change {
 
 impl Change {
     /// Returns the split of the subsystem of a unit into some bodies and the others.
-    pub(crate) fn split(unit: usize, first: &[usize]) -> Self {
+    pub(crate) fn split(body: usize, first: &[usize]) -> Self {
         let mut first = first.to_vec();
         first.sort_unstable();
-        Self::Split(unit, first)
+        Self::Split(body, first)
     }
 
     /// Returns true if two stars become one.
@@ -33,11 +33,11 @@ impl Change {
     }
 
     /// Returns the units that end.
-    pub fn units(&self) -> &[usize] {
+    pub fn bodies(&self) -> &[usize] {
         match self {
-            Self::Join(units, _) | Self::Unite(units, _) => units,
-            Self::Split(unit, _) | Self::Open(unit, _) | Self::Close(unit, _) | Self::Merge(unit) => {
-                std::slice::from_ref(unit)
+            Self::Join(bodies, _) | Self::Unite(bodies, _) => bodies,
+            Self::Split(body, _) | Self::Open(body, _) | Self::Close(body, _) | Self::Merge(body) => {
+                std::slice::from_ref(body)
             }
         }
     }

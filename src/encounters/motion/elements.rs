@@ -4,9 +4,6 @@ use crate::few_body::Motion;
 use std::f64::consts::TAU;
 use tisane_force::particles::Vec3;
 
-/// Number of times that the binding energy at a place on the orbit is computed: it changes the place by less each time.
-pub const REFINED: usize = 3;
-
 /// Kepler elements of a bound pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Elements {

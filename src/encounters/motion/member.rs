@@ -3,12 +3,13 @@
 //! The binding energy of an inner subsystem holds what the other bodies add to it: where it begins to be one body, and where it ends,
 //! the potential energy of its stars beside the others, less that of a point, goes over to it and back, so that the sum stays.
 
-use crate::encounters::forces::coupling::{self, Members};
+use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::motion::elements::Elements;
 use crate::encounters::motion::elements::apocentre;
+use crate::encounters::motion::elements::bound_by;
 use crate::encounters::motion::elements::extent;
 use crate::encounters::motion::elements::pair_elements;
-use crate::encounters::motion::elements::{REFINED, bound_by};
+use crate::encounters::settings::criteria;
 use crate::few_body::Motion;
 use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
@@ -16,7 +17,7 @@ use tisane_force::time::{Clock, Time};
 
 /// Star, or inner subsystem that acts as a point.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Body {
+pub enum Member {
     /// Star, by its index.
     Star(u32),
     /// Inner subsystem.
@@ -27,7 +28,7 @@ pub enum Body {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Few {
     /// The bodies, in the order of their lowest stars.
-    pub bodies: Vec<Body>,
+    pub members: Vec<Member>,
     /// Their motion, at [`time`](Self::time).
     pub motion: Motion,
     /// Moment.
@@ -47,12 +48,12 @@ pub struct Placed<T> {
     pub vel: Vec3,
 }
 
-impl Body {
+impl Member {
     /// Returns the lowest star.
     pub fn first(&self) -> u32 {
         match self {
             Self::Star(star) => *star,
-            Self::Inner(few) => few.bodies.iter().map(Self::first).min().unwrap_or(u32::MAX),
+            Self::Inner(few) => few.members.iter().map(Self::first).min().unwrap_or(u32::MAX),
         }
     }
 
@@ -60,7 +61,7 @@ impl Body {
     pub fn stars(&self) -> Vec<u32> {
         match self {
             Self::Star(star) => vec![*star],
-            Self::Inner(few) => few.bodies.iter().flat_map(Self::stars).collect(),
+            Self::Inner(few) => few.members.iter().flat_map(Self::stars).collect(),
         }
     }
 
@@ -74,7 +75,7 @@ impl Body {
 
     /// Returns the binding energy inside of the body.
     pub fn binding(&self) -> f64 {
-        self.inner().map_or(0.0, |few| few.motion.binding() + few.bodies.iter().map(Self::binding).sum::<f64>())
+        self.inner().map_or(0.0, |few| few.motion.binding() + few.members.iter().map(Self::binding).sum::<f64>())
     }
 }
 
@@ -92,15 +93,15 @@ impl Few {
     /// Returns the potential energy of its members, at its time, beside bodies at these places relative to its centre of
     /// mass, less that of a point.
     pub fn beside(&self, others: impl Iterator<Item = (f64, Vec3)>) -> f64 {
-        let members = Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: Vec::new() };
-        others.map(|(mass, pos)| mass * coupling::potential(&members, pos)).sum()
+        let points = PointMasses { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: Vec::new() };
+        others.map(|(mass, pos)| mass * coupling::potential(&points, pos)).sum()
     }
 
     /// Returns it as it is at `now`, as an inner subsystem beside others, with its own energy alone.
     pub fn opened(&self, clock: &Clock, now: Time, others: impl Iterator<Item = (f64, Vec3)> + Clone) -> Result<Self> {
         let mut few = self.at(clock, now.max(self.time))?;
         let held = few.motion.clone();
-        for _ in 0..REFINED {
+        for _ in 0..criteria::REFINEMENTS {
             few.motion = bound_by(&held, few.beside(others.clone()));
         }
         Ok(few)
@@ -124,23 +125,23 @@ impl Few {
 }
 
 /// Returns the bodies with their states relative to the centre of mass.
-pub fn placed(bodies: &[Body], motion: &Motion) -> Vec<Placed<Body>> {
+pub fn placed(members: &[Member], motion: &Motion) -> Vec<Placed<Member>> {
     let states = motion.offsets().into_iter().zip(motion.speeds()).zip(motion.masses());
-    bodies.iter().zip(states).map(|(of, ((pos, vel), mass))| Placed { of: of.clone(), mass, pos, vel }).collect()
+    members.iter().zip(states).map(|(of, ((pos, vel), mass))| Placed { of: of.clone(), mass, pos, vel }).collect()
 }
 
 /// Returns all stars at `now` with their states relative to the centre of mass of the bodies, whose motion is that of `now`.
-pub fn stars(bodies: &[Body], motion: &Motion, clock: &Clock, now: Time) -> Result<Vec<Placed<u32>>> {
+pub fn stars(members: &[Member], motion: &Motion, clock: &Clock, now: Time) -> Result<Vec<Placed<u32>>> {
     let mut found: Vec<Placed<u32>> = Vec::new();
-    let mut rest = &placed(bodies, motion)[..];
+    let mut rest = &placed(members, motion)[..];
     while let Some((Placed { of, mass, pos, vel }, later)) = rest.split_first() {
         match of {
-            Body::Star(star) => found.push(Placed { of: *star, mass: *mass, pos: *pos, vel: *vel }),
-            Body::Inner(few) => {
+            Member::Star(star) => found.push(Placed { of: *star, mass: *mass, pos: *pos, vel: *vel }),
+            Member::Inner(few) => {
                 let stars_before = found.iter().map(|star| (star.mass, star.pos - pos));
-                let others = stars_before.chain(later.iter().map(|body| (body.mass, body.pos - pos)));
+                let others = stars_before.chain(later.iter().map(|member| (member.mass, member.pos - pos)));
                 let few = few.opened(clock, now, others)?;
-                let inside = stars(&few.bodies, &few.motion, clock, now)?;
+                let inside = stars(&few.members, &few.motion, clock, now)?;
                 found.extend(inside.into_iter().map(|star| Placed {
                     pos: pos + star.pos,
                     vel: vel + star.vel,

@@ -7,27 +7,17 @@
 //! T = m (1 − 3 j jᵀ / b²) / (2 a³ b³), the energy of the quadrupole is −tr(T P) / 2; that of the octupole is in `octupole.rs`.
 
 use crate::encounters::forces::orbit::Orbit;
-use crate::encounters::motion::elements::{Elements, REFINED, bound_by};
-use crate::encounters::motion::member::Body;
+use crate::encounters::motion::elements::{Elements, bound_by};
+use crate::encounters::motion::member::Member;
 use crate::encounters::motion::octupole::{Octupole, milankovitch, skew};
-use crate::encounters::motion::subsystem::Group;
+use crate::encounters::motion::subsystem::Subsystem;
+use crate::encounters::settings::criteria;
 use crate::encounters::settings::rules::Rules;
 use crate::few_body::Motion;
 use nalgebra::Matrix3;
 use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
-
-/// Largest perturbation at the pericentre of the outer orbit, with the inner axis as the size, of a binary that becomes the inner
-/// one of a stable system, and of one that stays one.
-const NESTS: f64 = 6e-3;
-const STAYS: f64 = 9e-3;
-/// Fifth power of the pericentre in units of the inner axis above which a circular system of a light third body is stable, and
-/// what a system that is followed in the mean has more than that.
-const STABLE: f64 = 2.8 * 2.8 * 2.8 * 2.8 * 2.8;
-const SAFE: f64 = 1.6;
-/// Largest angle by which an orbit turns in one step of the equations, which are solved to the fourth order.
-const TURN: f64 = 0.01;
 
 /// Returns true if a binary of a mass and a body of mass `other`, on an outer orbit of this pericentre and eccentricity, are a stable
 /// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be followed in
@@ -39,9 +29,13 @@ pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), (pericentre, e): (f
 /// Returns true if a pair of this axis is, with a body on an outer orbit, a system of which `is_stable` says so.
 pub fn may_be_followed(axis: f64, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
     let (ratio, part) = (pericentre / axis, 1.0 + other / mass);
-    let (most, margin) = if nested { (STAYS, 1.0) } else { (NESTS, SAFE) };
+    let (most, margin) = if nested {
+        (criteria::MAX_PERTURBATION_TO_STAY_NESTED, 1.0)
+    } else {
+        (criteria::MAX_PERTURBATION_TO_NEST, criteria::STABLE_MARGIN)
+    };
     // The power 2/5 of the paper, without roots.
-    let least = STABLE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
+    let least = criteria::STABLE_PERICENTRE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
     2.0 * other < most * mass * (ratio * ratio * ratio) && ratio * ratio * ratio * ratio * ratio > least
 }
 
@@ -74,7 +68,7 @@ impl Inner {
 
     /// Returns the potential energy of a unit mass at `r` from its centre of mass, less that of a point.
     fn potential(&self, r: Vec3) -> f64 {
-        let quadrupole = self.orbit.ring(self.reduced, &Matrix3::zeros()).potential(r);
+        let quadrupole = self.orbit.averaged_pair(self.reduced, &Matrix3::zeros()).potential(r);
         self.octupole().map_or(quadrupole, |octupole| quadrupole + octupole.potential(r))
     }
 }
@@ -83,9 +77,9 @@ impl Inner {
 type Rates = [(Vec3, Vec3); 3];
 
 impl Orbits {
-    fn of(bodies: &[Body], motion: &Motion) -> Option<Self> {
-        let [a, b] = bodies else { return None };
-        let inner = |body: &Body| Inner::of(&body.inner()?.motion);
+    fn of(members: &[Member], motion: &Motion) -> Option<Self> {
+        let [a, b] = members else { return None };
+        let inner = |member: &Member| Inner::of(&member.inner()?.motion);
         let masses = motion.masses();
         Some(Self { outer: Orbit::of(motion)?, mass: [masses[0], masses[1]], inner: [inner(a), inner(b)] })
     }
@@ -175,7 +169,7 @@ impl Orbits {
         while rest > 0.0 {
             let k1 = orbits.rates();
             let fastest = k1.iter().flat_map(|(e, j)| [e.norm(), j.norm()]).fold(0.0, f64::max);
-            let h = if fastest * rest > TURN { TURN / fastest } else { rest };
+            let h = if fastest * rest > criteria::MAX_TURN_NESTED { criteria::MAX_TURN_NESTED / fastest } else { rest };
             let k2 = orbits.moved(&k1, 0.5 * h).rates();
             let k3 = orbits.moved(&k2, 0.5 * h).rates();
             let k4 = orbits.moved(&k3, h).rates();
@@ -197,28 +191,28 @@ impl Orbits {
     }
 }
 
-impl Group {
+impl Subsystem {
     /// Returns true if it is a stable system of pairs, both orbits of which can be followed in the mean.
     pub fn is_nested(&self, rules: &Rules) -> bool {
         let Some(outer) =
-            self.elements().filter(|_| rules.means && self.bodies.iter().any(|body| body.inner().is_some()))
+            self.elements().filter(|_| rules.averages && self.members.iter().any(|member| member.inner().is_some()))
         else {
             return false;
         };
         let (mass, e) = (self.motion.masses(), outer.eccentricity);
-        (0..2).all(|k| match self.bodies[k].inner() {
+        (0..2).all(|k| match self.members[k].inner() {
             None => true,
             Some(few) => few.elements().is_some_and(|pair| {
                 is_stable(&pair, (mass[k], mass[1 - k]), (outer.axis * (1.0 - e), e), self.nested.is_some())
-                    && few.bodies.iter().all(|body| body.inner().is_none())
+                    && few.members.iter().all(|member| member.inner().is_none())
             }),
         })
     }
 
     /// Adds energies to the binding energies of the inner pairs.
     fn bind_inner(&mut self, energy: [f64; 2]) {
-        for (body, energy) in self.bodies.iter_mut().zip(energy) {
-            if let Body::Inner(few) = body {
+        for (member, energy) in self.members.iter_mut().zip(energy) {
+            if let Member::Inner(few) = member {
                 few.motion = bound_by(&few.motion, energy);
             }
         }
@@ -226,7 +220,7 @@ impl Group {
 
     /// Returns the energy of the inner rings in the field of the outer orbit, where both are followed in the mean.
     pub(crate) fn nested_energy(&self) -> f64 {
-        let orbits = self.nested.and_then(|_| Orbits::of(&self.bodies, &self.motion));
+        let orbits = self.nested.and_then(|_| Orbits::of(&self.members, &self.motion));
         orbits.map_or(0.0, |orbits| orbits.energy())
     }
 
@@ -235,10 +229,10 @@ impl Group {
         if self.nested.is_some() || !self.is_nested(rules) {
             return;
         }
-        let Some(orbits) = Orbits::of(&self.bodies, &self.motion) else { return };
+        let Some(orbits) = Orbits::of(&self.members, &self.motion) else { return };
         let rings = orbits.rings(self.motion.pair().0);
         self.bind_inner(rings);
-        let Some(mean) = Orbits::of(&self.bodies, &self.motion).map(|orbits| orbits.energy()) else { return };
+        let Some(mean) = Orbits::of(&self.members, &self.motion).map(|orbits| orbits.energy()) else { return };
         self.motion = bound_by(&self.motion, mean - rings[0] - rings[1]);
         self.nested = Some(now);
     }
@@ -246,11 +240,11 @@ impl Group {
     /// Turns the orbits of a stable system up to `now`, and brings the inner pairs there.
     pub(crate) fn turn_nested(&mut self, clock: &Clock, now: Time) -> Result<()> {
         let Some(from) = self.nested.filter(|from| *from < now) else { return Ok(()) };
-        let Some(before) = Orbits::of(&self.bodies, &self.motion) else { return Ok(()) };
+        let Some(before) = Orbits::of(&self.members, &self.motion) else { return Ok(()) };
         let after = before.after(clock.between(from, now));
         before.outer.turn(&after.outer, &mut self.motion);
-        for (k, body) in self.bodies.iter_mut().enumerate() {
-            if let (Body::Inner(few), Some(from), Some(to)) = (body, before.inner[k], after.inner[k]) {
+        for (k, member) in self.members.iter_mut().enumerate() {
+            if let (Member::Inner(few), Some(from), Some(to)) = (member, before.inner[k], after.inner[k]) {
                 **few = few.at(clock, now.max(few.time))?;
                 from.orbit.turn(&to.orbit, &mut few.motion);
             }
@@ -264,11 +258,11 @@ impl Group {
         if self.nested.take().is_none() {
             return;
         }
-        let Some(orbits) = Orbits::of(&self.bodies, &self.motion) else { return };
+        let Some(orbits) = Orbits::of(&self.members, &self.motion) else { return };
         let mean = orbits.energy();
         // The place depends on the energy, by less each time.
         let (from, mut rings) = (self.motion.clone(), [0.0; 2]);
-        for _ in 0..REFINED {
+        for _ in 0..criteria::REFINEMENTS {
             rings = orbits.rings(self.motion.pair().0);
             self.motion = bound_by(&from, rings[0] + rings[1] - mean);
         }

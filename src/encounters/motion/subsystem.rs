@@ -1,9 +1,9 @@
 //! Subsystem of few bodies inside an integration: its internal motion, and what it feels of others.
 
 use crate::encounters::cube_root::cube_root;
-use crate::encounters::forces::bodies::Units;
-use crate::encounters::forces::coupling::{self, Members};
-use crate::encounters::forces::orbit::Ring;
+use crate::encounters::forces::bodies::Bodies;
+use crate::encounters::forces::coupling::{self, PointMasses};
+use crate::encounters::forces::orbit::AveragedPair;
 use crate::encounters::forces::surroundings::{Positions, Reach, at};
 use crate::encounters::forces::tides::{Far, Tides};
 use crate::encounters::motion::elements::Elements;
@@ -11,51 +11,33 @@ use crate::encounters::motion::elements::apocentre;
 use crate::encounters::motion::elements::extent;
 use crate::encounters::motion::elements::pair_elements;
 use crate::encounters::motion::elements::pericentre;
-use crate::encounters::motion::member::{Body, Few};
+use crate::encounters::motion::member::{Few, Member};
 use crate::encounters::motion::touched::Touched;
+use crate::encounters::settings::criteria;
 use crate::encounters::settings::rules::Rules;
 use crate::few_body::Motion;
 use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Level, Time};
 
-/// Number of steps in the period of a pair, of its centre of mass and of those that feel its members.
-const STEPS_A_PERIOD: f64 = 24.0;
-/// Distance that is called the size of a pair or group that is not settled, in units of its present extent.
-const MARGIN: f64 = 1.5;
-/// Perturbation at the apocentre of a pair that settles, in units of that with which it stays settled.
-const SETTLES: f64 = 0.7;
-/// Relative change of the size from which on it is renewed.
-const RENEWED: f64 = 0.05;
-/// Safety factor of the distance over which others may come within a time.
-const HASTE: f64 = 2.0;
-/// Mass, in units of that of the subsystem, below which others feel the members as one of this mass does: a light body feels
-/// them although it does not perturb them.
-const LIGHT: f64 = 0.125;
-/// Number of steps of the centre of mass for which a list of neighbours holds.
-const LISTED_STEPS: u64 = 8;
-/// Perturbation, in units of the smallest one that is felt, from which on others feel the members of a subsystem that is not
-/// settled.
-const OPEN: f64 = 10.0;
-
 /// Particle or other subsystem that may feel the members of a subsystem.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Near {
+pub struct Perturber {
     /// Lowest star of the unit.
     pub star: u32,
     /// Square of the distance within which it does.
     pub outer2: f64,
     /// True if both feel each other in the mean over the orbit of the subsystem, a pair.
-    pub is_mean: bool,
+    pub is_averaged: bool,
 }
 
 /// Subsystem: its centre of mass is a particle of the integration.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Group {
+pub struct Subsystem {
     /// Stars, ascending.
-    pub members: Vec<u32>,
+    pub stars: Vec<u32>,
     /// Bodies that move about each other, in the order of their lowest stars.
-    pub bodies: Vec<Body>,
+    pub members: Vec<Member>,
     /// Internal motion, at [`time`](Self::time).
     pub motion: Motion,
     /// Moment of the internal motion.
@@ -67,15 +49,15 @@ pub struct Group {
     /// Σ m/r³ of all others at the last look.
     pub field: f64,
     /// Those that may feel the members, ascending.
-    pub near: Vec<Near>,
+    pub perturbers: Vec<Perturber>,
     /// Moment up to which the list holds.
-    pub near_until: Time,
+    pub perturbers_until: Time,
     /// Tide of all others, for subsystems that are not settled.
     pub far: Option<Far>,
     /// True while the motion is integrated with the perturbation of others.
     pub is_perturbed: bool,
     /// The pair as those feel it that do so in the mean over its orbit, at some moment.
-    pub ring: Option<(Time, Ring)>,
+    pub averaged: Option<(Time, AveragedPair)>,
     /// Moment of the orbits of a stable triple or quadruple while they are followed in the mean.
     pub nested: Option<Time>,
     /// Stars that touched since the last block step.
@@ -84,33 +66,48 @@ pub struct Group {
 
 /// List of those that may feel the members of a subsystem.
 #[derive(Clone, Debug)]
-pub struct Listed {
+pub struct PerturberList {
     /// Those, ascending.
-    pub near: Vec<Near>,
+    pub perturbers: Vec<Perturber>,
     /// Moment up to which the list holds.
     pub until: Time,
     /// Tide of all others, for subsystems that are not settled.
     pub far: Option<Far>,
 }
 
-impl Group {
+/// What lists of perturbers follow from.
+#[derive(Clone, Copy)]
+pub struct PerturberSearch<'a> {
+    /// Bodies.
+    pub bodies: &'a Bodies,
+    /// Time axis.
+    pub clock: &'a Clock,
+    /// Criteria that depend on the accuracy.
+    pub rules: &'a Rules,
+    /// Positions of all bodies at the moment.
+    pub positions: &'a Positions,
+    /// Moment.
+    pub now: Time,
+}
+
+impl Subsystem {
     /// Creates a subsystem at the moment `now`.
-    pub fn new(Few { bodies, motion, time: now }: Few, field: f64) -> Self {
-        let mut members: Vec<u32> = bodies.iter().flat_map(Body::stars).collect();
-        members.sort_unstable();
+    pub fn new(Few { members, motion, time: now }: Few, field: f64) -> Self {
+        let mut stars: Vec<u32> = members.iter().flat_map(Member::stars).collect();
+        stars.sort_unstable();
         Self {
+            stars,
             members,
-            bodies,
             motion,
             time: now,
             formed: now,
             size: 0.0,
             field,
-            near: Vec::new(),
-            near_until: now,
+            perturbers: Vec::new(),
+            perturbers_until: now,
             far: None,
             is_perturbed: false,
-            ring: None,
+            averaged: None,
             nested: None,
             contacts: Vec::new(),
         }
@@ -118,7 +115,7 @@ impl Group {
 
     /// Returns the bodies and their motion.
     pub fn few(&self) -> Few {
-        Few { bodies: self.bodies.clone(), motion: self.motion.clone(), time: self.time }
+        Few { members: self.members.clone(), motion: self.motion.clone(), time: self.time }
     }
 
     /// Returns the total mass.
@@ -128,7 +125,7 @@ impl Group {
 
     /// Returns the binding energy inside, with that of inner subsystems.
     pub fn binding(&self) -> f64 {
-        self.motion.binding() + self.bodies.iter().map(Body::binding).sum::<f64>()
+        self.motion.binding() + self.members.iter().map(Member::binding).sum::<f64>()
     }
 
     /// Returns the elements of a pair that is bound.
@@ -141,7 +138,7 @@ impl Group {
     pub fn settled(&self, rules: &Rules) -> Option<Elements> {
         let found = self.elements()?;
         let far = found.axis * (1.0 + found.eccentricity);
-        let most = if self.far.is_some() { SETTLES } else { 1.0 } * rules.dissolves;
+        let most = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 } * rules.dissolves;
         (2.0 * far * far * far * self.field <= most * self.mass()).then_some(found)
     }
 
@@ -154,15 +151,15 @@ impl Group {
     /// its perturbation at the distances `r(i, j)`.
     fn strongest_inner(&self, r: impl Fn(usize, usize) -> f64) -> Option<(usize, f64)> {
         let mass = self.motion.masses();
-        let perturbation = |(i, body): (usize, &Body)| {
-            let size = body.inner()?.size();
+        let perturbation = |(i, member): (usize, &Member)| {
+            let size = member.inner()?.size();
             let by = |j: usize| {
                 let ratio = size / r(i, j);
                 2.0 * mass[j] / mass[i] * ratio * ratio * ratio
             };
             Some((i, (0..mass.len()).filter(|&j| j != i).map(by).sum()))
         };
-        let found = self.bodies.iter().enumerate().filter_map(perturbation);
+        let found = self.members.iter().enumerate().filter_map(perturbation);
         found.fold(
             None,
             |most: Option<(usize, f64)>, one| if most.is_some_and(|most| most.1 >= one.1) { most } else { Some(one) },
@@ -179,7 +176,9 @@ impl Group {
         if self.nested.is_some() {
             return false;
         }
-        let [m1, m2] = self.motion.masses()[..] else { return self.bodies.iter().any(|body| body.inner().is_some()) };
+        let [m1, m2] = self.motion.masses()[..] else {
+            return self.members.iter().any(|member| member.inner().is_some());
+        };
         let (pos, vel) = self.motion.pair();
         let nearest = pericentre(pos, vel, m1 + m2);
         self.strongest_inner(|_, _| nearest).is_some_and(|(_, most)| most > rules.perturbation)
@@ -192,9 +191,10 @@ impl Group {
             None => (self.extent(), false),
         };
         let renewed = if is_settled {
-            ((size - self.size).abs() > RENEWED * self.size).then_some(size)
+            ((size - self.size).abs() > criteria::SIZE_CHANGES_ABOVE * self.size).then_some(size)
         } else {
-            (size > self.size || MARGIN * size < 0.25 * self.size).then_some(MARGIN * size)
+            (size > self.size || criteria::SIZE_MARGIN * size < 0.25 * self.size)
+                .then_some(criteria::SIZE_MARGIN * size)
         };
         self.size = renewed.unwrap_or(self.size);
         renewed.is_some()
@@ -214,10 +214,10 @@ impl Group {
             0.2 * r / (vel.norm() + (mass / r).sqrt())
         };
         if let Some(pair) = self.settled(rules) {
-            let turn = pair.period / STEPS_A_PERIOD;
+            let turn = pair.period / criteria::STEPS_PER_PERIOD;
             return if self.is_watched(rules) { turn.min(passage()) } else { turn };
         }
-        if self.bodies.len() == 2 {
+        if self.members.len() == 2 {
             return passage();
         }
         let gap = self.gaps().fold(0.0, f64::max);
@@ -238,40 +238,41 @@ impl Group {
     }
 
     /// Returns the state of the members as others see it.
-    pub fn members(&self) -> Members {
-        Members { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }
+    pub fn point_masses(&self) -> PointMasses {
+        PointMasses { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }
     }
 
     /// Advances the internal motion to `now`, and finds contacts on the way.
-    pub fn advance(&mut self, units: &Units, clock: &Clock, now: Time) -> Result<()> {
-        self.advance_by(units, clock, now, Self::move_watched)
+    pub fn advance(&mut self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<()> {
+        self.advance_by(bodies, clock, now, Self::move_watched)
     }
 
     /// Advances the internal motion to `now` by a function; the centre of mass is the particle `here` of the units.
     fn advance_by(
         &mut self,
-        units: &Units,
+        bodies: &Bodies,
         clock: &Clock,
         now: Time,
-        moves: impl Fn(&mut Self, f64, Option<&Tides<'_>>, &Units, &Clock) -> Result<()>,
+        moves: impl Fn(&mut Self, f64, Option<&Tides<'_>>, &Bodies, &Clock) -> Result<()>,
     ) -> Result<()> {
         if now <= self.time {
             return Ok(());
         }
         let dt = clock.between(self.time, now);
         if self.is_perturbed {
-            let here = units.of_star(self.members[0]);
-            let ((pos, vel), mass) = (at(&units.all, here, clock, self.time), self.mass());
+            let here = bodies.of_star(self.stars[0]);
+            let ((pos, vel), mass) = (at(&bodies.particles, here, clock, self.time), self.mass());
             let comes = |(k, outer2): &(usize, f64)| {
-                let (x, v) = at(&units.all, *k, clock, self.time);
-                comes_within((x - pos, v - vel), mass + units.all.mass[*k], dt, *outer2)
+                let (x, v) = at(&bodies.particles, *k, clock, self.time);
+                comes_within((x - pos, v - vel), mass + bodies.particles.mass[*k], dt, *outer2)
             };
-            let near = self.near.iter().filter(|near| !near.is_mean);
-            let near = near.map(|near| (units.of_star(near.star), near.outer2)).filter(comes).collect();
-            let tides = Tides { units, clock, from: self.time, here, near, far: self.far };
-            moves(self, dt, Some(&tides), units, clock)?;
+            let direct = self.perturbers.iter().filter(|perturber| !perturber.is_averaged);
+            let perturbers =
+                direct.map(|perturber| (bodies.of_star(perturber.star), perturber.outer2)).filter(comes).collect();
+            let tides = Tides { bodies, clock, from: self.time, here, perturbers, far: self.far };
+            moves(self, dt, Some(&tides), bodies, clock)?;
         } else {
-            moves(self, dt, None, units, clock)?;
+            moves(self, dt, None, bodies, clock)?;
         }
         self.time = now;
         Ok(())
@@ -279,87 +280,92 @@ impl Group {
 
     /// Returns the internal motion at a moment not before the present one, in which no one perturbs it, without looking for
     /// contacts.
-    pub fn at(&self, units: &Units, clock: &Clock, now: Time) -> Result<Self> {
+    pub fn at(&self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<Self> {
         let mut later = self.clone();
-        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides<'_>>, _: &Units, _: &Clock| {
+        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides<'_>>, _: &Bodies, _: &Clock| {
             it.motion.advance(dt, tides.map(|tides| tides as _))
         };
-        later.advance_by(units, clock, now, moves)?;
-        later.resolve(units, clock, now)?;
+        later.advance_by(bodies, clock, now, moves)?;
+        later.resolve(bodies, clock, now)?;
         Ok(later)
     }
 
-    /// Returns the list of those that may feel the members within the next steps of the centre of mass, of level `step`.
-    pub fn listed(
-        &self,
-        (units, clock, rules): (&Units, &Clock, &Rules),
-        positions: &Positions,
-        (now, step): (Time, Level),
-    ) -> Listed {
-        let here = units.of_star(self.members[0]);
-        let (pos, vel) = at(&units.all, here, clock, now);
+    /// Returns the perturbers within the next steps of the centre of mass, of level `step`.
+    pub fn perturber_list(&self, search: &PerturberSearch<'_>, step: Level) -> PerturberList {
+        let PerturberSearch { bodies, clock, rules, positions, now } = *search;
+        let here = bodies.of_star(self.stars[0]);
+        let (pos, vel) = at(&bodies.particles, here, clock, now);
         let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), self.settled(rules).is_some());
         let least = self.least(rules, is_settled);
         // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
         let distance = self.size * cube_root(2.0 / (mass * least));
         let typical = distance * cube_root(mass);
-        let mut steps = if is_settled { LISTED_STEPS } else { 1 };
-        while steps > 1 && HASTE * steps as f64 * dt * vel.norm() > 0.5 * typical {
+        let mut steps = if is_settled { criteria::MAX_STEPS_OF_LIST } else { 1 };
+        while steps > 1 && criteria::SPEED_MARGIN * steps as f64 * dt * vel.norm() > 0.5 * typical {
             steps /= 2;
         }
         let time = steps as f64 * dt;
         let until = Time(now.0.saturating_add(steps * step.ticks()));
-        let mut listed = Vec::new();
+        let mut perturbers = Vec::new();
         let reach = Reach {
             distance,
-            least: cube_root(LIGHT * mass),
-            time: HASTE * time,
+            least: cube_root(criteria::MIN_PERTURBER_MASS * mass),
+            time: criteria::SPEED_MARGIN * time,
             speed: (2.0 * mass / typical).sqrt(),
         };
         positions.within(here, reach, |k, outer| {
-            let (x, v) = at(&units.all, k, clock, now);
-            if comes_within((x - pos, v - vel), mass + units.all.mass[k], time, outer * outer) {
-                let star = units.stars[k];
-                let known = self.near.binary_search_by_key(&star, |near| near.star);
-                let is_mean = known.is_ok_and(|known| self.near[known].is_mean);
-                listed.push(Near { star, outer2: outer * outer, is_mean });
+            let (x, v) = at(&bodies.particles, k, clock, now);
+            if comes_within((x - pos, v - vel), mass + bodies.particles.mass[k], time, outer * outer) {
+                let star = bodies.stars[k];
+                let known = self.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
+                let is_averaged = known.is_ok_and(|known| self.perturbers[known].is_averaged);
+                perturbers.push(Perturber { star, outer2: outer * outer, is_averaged });
             }
         });
-        let far = (!is_settled).then(|| far_field(&listed, units, positions, here));
-        Listed { near: listed, until, far }
+        let far = (!is_settled).then(|| far_field(&perturbers, bodies, positions, here));
+        PerturberList { perturbers, until, far }
     }
 
     /// Returns unit `k`, which is new, if it belongs to the list.
-    pub fn felt_by_new(&self, units: &Units, clock: &Clock, rules: &Rules, now: Time, k: usize) -> Option<Near> {
-        let here = units.of_star(self.members[0]);
-        let ((pos, vel), (x, v)) = (at(&units.all, here, clock, now), at(&units.all, k, clock, now));
-        let (time, mass, other) = (clock.between(now, self.near_until.max(now)), self.mass(), units.all.mass[k]);
+    pub fn new_perturber(
+        &self,
+        bodies: &Bodies,
+        clock: &Clock,
+        rules: &Rules,
+        now: Time,
+        k: usize,
+    ) -> Option<Perturber> {
+        let here = bodies.of_star(self.stars[0]);
+        let ((pos, vel), (x, v)) = (at(&bodies.particles, here, clock, now), at(&bodies.particles, k, clock, now));
+        let (time, mass, other) =
+            (clock.between(now, self.perturbers_until.max(now)), self.mass(), bodies.particles.mass[k]);
         let least = self.least(rules, self.far.is_none());
-        let outer = self.size * cube_root(2.0 / (mass * least)) * cube_root(other.max(LIGHT * mass));
-        let near = Near { star: units.stars[k], outer2: outer * outer, is_mean: false };
-        comes_within((x - pos, v - vel), mass + other, time, near.outer2).then_some(near)
+        let outer =
+            self.size * cube_root(2.0 / (mass * least)) * cube_root(other.max(criteria::MIN_PERTURBER_MASS * mass));
+        let perturber = Perturber { star: bodies.stars[k], outer2: outer * outer, is_averaged: false };
+        comes_within((x - pos, v - vel), mass + other, time, perturber.outer2).then_some(perturber)
     }
 
     /// Returns the smallest perturbation with which others feel the members.
     fn least(&self, rules: &Rules, is_settled: bool) -> f64 {
-        if is_settled { rules.perturbation } else { OPEN * rules.perturbation }
+        if is_settled { rules.perturbation } else { criteria::OPEN_PERTURBED_ABOVE * rules.perturbation }
     }
 
     /// Returns true if its motion has to be known wherever its centre of mass moves.
     pub fn is_followed(&self, rules: &Rules) -> bool {
-        self.is_perturbed || self.bodies.len() > 2 || self.settled(rules).is_none() || self.is_watched(rules)
+        self.is_perturbed || self.members.len() > 2 || self.settled(rules).is_none() || self.is_watched(rules)
     }
 }
 
 /// Returns the tidal field of all others at a unit, as far as they are not on a list.
-fn far_field(near: &[Near], units: &Units, positions: &Positions, here: usize) -> Far {
+fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, here: usize) -> Far {
     let mut far = Far::new(positions.tide(here));
-    for near in near {
-        let k = units.of_star(near.star);
+    for perturber in perturbers {
+        let k = bodies.of_star(perturber.star);
         let r = positions.of(k) - positions.of(here);
-        let factor = coupling::factor(r.norm_squared(), near.outer2);
+        let factor = coupling::factor(r.norm_squared(), perturber.outer2);
         if factor > 0.0 {
-            far.add(-factor * units.all.mass[k], r);
+            far.add(-factor * bodies.particles.mass[k], r);
         }
     }
     far
@@ -369,7 +375,7 @@ fn far_field(near: &[Near], units: &Units, positions: &Positions, here: usize) -
 pub fn comes_within((pos, vel): (Vec3, Vec3), mass: f64, time: f64, distance2: f64) -> bool {
     let r2 = pos.norm_squared();
     r2 < distance2 || {
-        let (r, way) = (r2.sqrt(), HASTE * time);
+        let (r, way) = (r2.sqrt(), criteria::SPEED_MARGIN * time);
         let rest = r - distance2.sqrt();
         rest * rest < way * way * (vel.norm_squared() + 2.0 * mass / r)
     }

@@ -1,9 +1,9 @@
 //! Hierarchy as plain numbers, for checkpoints: from them they are made again to the same bits.
 
-use crate::encounters::forces::orbit::Ring;
+use crate::encounters::forces::orbit::AveragedPair;
 use crate::encounters::forces::tides::Far;
-use crate::encounters::motion::member::{Body, Few};
-use crate::encounters::motion::subsystem::{Group, Near};
+use crate::encounters::motion::member::{Few, Member};
+use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use crate::few_body::{Motion, Parts};
 use nalgebra::Matrix3;
 use tisane_force::error::{Error, Result};
@@ -13,8 +13,8 @@ use tisane_force::time::{Level, Time};
 /// Writes numbers one after the other.
 trait Write {
     fn vector(&mut self, v: Vec3);
-    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time);
-    fn group(&mut self, group: &Group, units: &Particles, place: usize);
+    fn few(&mut self, members: &[Member], motion: &Motion, time: Time);
+    fn subsystem(&mut self, subsystem: &Subsystem, bodies: &Particles, place: usize);
 }
 
 impl Write for SubsystemState {
@@ -22,46 +22,46 @@ impl Write for SubsystemState {
         self.numbers.extend_from_slice(v.as_slice());
     }
 
-    fn few(&mut self, bodies: &[Body], motion: &Motion, time: Time) {
+    fn few(&mut self, members: &[Member], motion: &Motion, time: Time) {
         let Parts { order, evaluations, numbers } = motion.parts();
-        self.words.extend([bodies.len() as u64, time.0, evaluations, numbers.len() as u64]);
+        self.words.extend([members.len() as u64, time.0, evaluations, numbers.len() as u64]);
         self.words.extend(order);
         self.numbers.extend(numbers);
-        for body in bodies {
-            match body {
-                Body::Star(star) => self.words.extend([0, u64::from(*star)]),
-                Body::Inner(few) => {
+        for member in members {
+            match member {
+                Member::Star(star) => self.words.extend([0, u64::from(*star)]),
+                Member::Inner(few) => {
                     self.words.push(1);
-                    self.few(&few.bodies, &few.motion, few.time);
+                    self.few(&few.members, &few.motion, few.time);
                 }
             }
         }
     }
 
-    fn group(&mut self, group: &Group, units: &Particles, place: usize) {
-        self.few(&group.bodies, &group.motion, group.time);
-        let flags = u64::from(group.is_perturbed)
-            + 2 * u64::from(group.far.is_some())
-            + 4 * u64::from(group.ring.is_some())
-            + 8 * u64::from(group.nested.is_some());
-        self.words.extend([group.formed.0, group.near_until.0, flags, group.near.len() as u64]);
-        self.numbers.extend([group.size, group.field]);
-        for near in &group.near {
-            self.words.push(2 * u64::from(near.star) + u64::from(near.is_mean));
-            self.numbers.push(near.outer2);
+    fn subsystem(&mut self, subsystem: &Subsystem, bodies: &Particles, place: usize) {
+        self.few(&subsystem.members, &subsystem.motion, subsystem.time);
+        let flags = u64::from(subsystem.is_perturbed)
+            + 2 * u64::from(subsystem.far.is_some())
+            + 4 * u64::from(subsystem.averaged.is_some())
+            + 8 * u64::from(subsystem.nested.is_some());
+        self.words.extend([subsystem.formed.0, subsystem.perturbers_until.0, flags, subsystem.perturbers.len() as u64]);
+        self.numbers.extend([subsystem.size, subsystem.field]);
+        for perturber in &subsystem.perturbers {
+            self.words.push(2 * u64::from(perturber.star) + u64::from(perturber.is_averaged));
+            self.numbers.push(perturber.outer2);
         }
-        if let Some(Far { tide }) = &group.far {
+        if let Some(Far { tide }) = &subsystem.far {
             self.numbers.extend_from_slice(tide.as_slice());
         }
-        if let Some((time, Ring { moments, change })) = &group.ring {
+        if let Some((time, AveragedPair { moments, change })) = &subsystem.averaged {
             self.words.push(time.0);
             self.numbers.extend_from_slice(moments.as_slice());
             self.numbers.extend_from_slice(change.as_slice());
         }
-        self.words.extend(group.nested.map(|time| time.0));
-        self.words.extend([units.time[place].0, u64::from(units.step[place].0)]);
-        self.numbers.extend([units.mass[place], units.pot[place]]);
-        let state = [units.pos[place], units.vel[place], units.acc[place], units.jerk[place]];
+        self.words.extend(subsystem.nested.map(|time| time.0));
+        self.words.extend([bodies.time[place].0, u64::from(bodies.step[place].0)]);
+        self.numbers.extend([bodies.mass[place], bodies.pot[place]]);
+        let state = [bodies.pos[place], bodies.vel[place], bodies.acc[place], bodies.jerk[place]];
         state.into_iter().for_each(|v| self.vector(v));
     }
 }
@@ -78,12 +78,12 @@ pub struct Recorded {
 /// Returns the state of subsystems whose centres of mass are at `places` of the units, and of stars whose events were
 /// recorded.
 pub fn encode<'a>(
-    groups: impl Iterator<Item = (&'a Group, usize)>,
-    units: &Particles,
+    subsystems: impl Iterator<Item = (&'a Subsystem, usize)>,
+    bodies: &Particles,
     Recorded { touching, escaped }: &Recorded,
 ) -> SubsystemState {
     let mut state = SubsystemState::default();
-    groups.for_each(|(group, place)| state.group(group, units, place));
+    subsystems.for_each(|(subsystem, place)| state.subsystem(subsystem, bodies, place));
     if !(touching.is_empty() && escaped.is_empty()) {
         // A group begins with the number of its bodies, which is not 0.
         state.words.extend([0, touching.len() as u64]);
@@ -108,7 +108,7 @@ pub struct Centre {
 }
 
 /// Hierarchy with their centres of mass, and stars whose events were recorded.
-pub type Decoded = (Vec<(Group, Centre)>, Recorded);
+pub type Decoded = (Vec<(Subsystem, Centre)>, Recorded);
 
 /// Returns the subsystems of a state, of `n` stars, and the stars whose events were recorded.
 ///
@@ -116,19 +116,19 @@ pub type Decoded = (Vec<(Group, Centre)>, Recorded);
 /// [`Error::Input`] if it is not one.
 pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     let mut reader = Reader { words: &state.words, numbers: &state.numbers, stars: n };
-    let mut found: Vec<(Group, Centre)> = Vec::new();
+    let mut found: Vec<(Subsystem, Centre)> = Vec::new();
     while reader.words.first().is_some_and(|&word| word != 0) {
-        found.push(reader.group()?);
+        found.push(reader.subsystem()?);
     }
     let recorded = reader.recorded()?;
-    let mut stars: Vec<u32> = found.iter().flat_map(|(group, _)| group.members.iter().copied()).collect();
+    let mut stars: Vec<u32> = found.iter().flat_map(|(subsystem, _)| subsystem.stars.iter().copied()).collect();
     stars.sort_unstable();
-    let ascending = found.windows(2).all(|two| two[0].0.members[0] < two[1].0.members[0]);
-    let known = |near: &Near| match stars.binary_search(&near.star) {
-        Ok(_) => found.binary_search_by_key(&near.star, |(group, _)| group.members[0]).is_ok(),
+    let ascending = found.windows(2).all(|two| two[0].0.stars[0] < two[1].0.stars[0]);
+    let known = |perturber: &Perturber| match stars.binary_search(&perturber.star) {
+        Ok(_) => found.binary_search_by_key(&perturber.star, |(subsystem, _)| subsystem.stars[0]).is_ok(),
         Err(_) => true,
     };
-    let whole = found.iter().all(|(group, _)| group.near.iter().all(known));
+    let whole = found.iter().all(|(subsystem, _)| subsystem.perturbers.iter().all(known));
     if !(reader.numbers.is_empty() && ascending && whole && stars.windows(2).all(|two| two[0] < two[1])) {
         return Err(wrong());
     }
@@ -136,7 +136,7 @@ pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
 }
 
 fn wrong() -> Error {
-    Error::input("subsystems", "the numbers are not those of subsystems")
+    Error::input("hierarchy", "the numbers are not those of hierarchy")
 }
 
 /// Numbers that are left.
@@ -192,44 +192,45 @@ impl Reader<'_> {
         let numbers = self.numbers.get(..count).ok_or_else(wrong)?.to_vec();
         self.numbers = &self.numbers[count..];
         let motion = Motion::from_parts(&Parts { order, evaluations, numbers })?;
-        let mut bodies = Vec::with_capacity(n);
+        let mut members = Vec::with_capacity(n);
         for _ in 0..n {
-            bodies.push(match self.words()? {
+            members.push(match self.words()? {
                 [0] => {
                     let [star] = self.words()?;
-                    Body::Star(self.star(star)?)
+                    Member::Star(self.star(star)?)
                 }
-                [1] => Body::Inner(Box::new(self.few()?)),
+                [1] => Member::Inner(Box::new(self.few()?)),
                 _ => return Err(wrong()),
             });
         }
-        Ok(Few { bodies, motion, time: Time(time) })
+        Ok(Few { members, motion, time: Time(time) })
     }
 
-    fn group(&mut self) -> Result<(Group, Centre)> {
-        let mut group = Group::new(self.few()?, 0.0);
-        let [formed, near_until, flags, near] = self.words()?;
-        [group.size, group.field] = self.numbers()?;
-        (group.formed, group.near_until, group.is_perturbed) = (Time(formed), Time(near_until), flags & 1 == 1);
-        for _ in 0..near {
+    fn subsystem(&mut self) -> Result<(Subsystem, Centre)> {
+        let mut subsystem = Subsystem::new(self.few()?, 0.0);
+        let [formed, perturbers_until, flags, perturbers] = self.words()?;
+        [subsystem.size, subsystem.field] = self.numbers()?;
+        (subsystem.formed, subsystem.perturbers_until, subsystem.is_perturbed) =
+            (Time(formed), Time(perturbers_until), flags & 1 == 1);
+        for _ in 0..perturbers {
             let ([star], [outer2]) = (self.words()?, self.numbers()?);
-            group.near.push(Near { star: self.star(star / 2)?, outer2, is_mean: star % 2 == 1 });
+            subsystem.perturbers.push(Perturber { star: self.star(star / 2)?, outer2, is_averaged: star % 2 == 1 });
         }
         let matrix = |numbers: [f64; 9]| Matrix3::from_column_slice(&numbers);
         if flags & 2 == 2 {
-            group.far = Some(Far { tide: matrix(self.numbers()?) });
+            subsystem.far = Some(Far { tide: matrix(self.numbers()?) });
         }
         if flags & 4 == 4 {
             let ([time], moments, change) = (self.words()?, self.numbers::<9>()?, self.numbers::<9>()?);
-            group.ring = Some((Time(time), Ring { moments: matrix(moments), change: matrix(change) }));
+            subsystem.averaged = Some((Time(time), AveragedPair { moments: matrix(moments), change: matrix(change) }));
         }
         if flags & 8 == 8 {
             let [time] = self.words()?;
-            group.nested = Some(Time(time));
+            subsystem.nested = Some(Time(time));
         }
         let ([time, step], [mass, pot]) = (self.words()?, self.numbers()?);
         let state = [self.vector()?, self.vector()?, self.vector()?, self.vector()?];
         let step = u8::try_from(step).ok().map(Level).filter(|&level| level <= Level::DEEPEST).ok_or_else(wrong)?;
-        Ok((group, Centre { mass, pot, state, time: Time(time), step }))
+        Ok((subsystem, Centre { mass, pot, state, time: Time(time), step }))
     }
 }

@@ -1,5 +1,6 @@
 //! Settings of subsystems as users write them.
 
+use crate::encounters::settings::criteria::MAX_SMALLEST_PERTURBATION;
 use crate::integrator::InvalidSetting;
 use crate::real;
 use tisane_force::units::Real;
@@ -22,15 +23,12 @@ impl Default for EncounterSettings {
     }
 }
 
-/// Largest perturbation: beyond it a pair is none.
-const MOST: f64 = 1e-2;
-
 impl EncounterSettings {
     /// Adds the invalid settings to `found`.
     pub fn check(&self, found: &mut Vec<InvalidSetting>) {
         let value = self.perturbation;
-        if !(0.0..=MOST).contains(&value.get()) {
-            let problem = format!("expected a number from 0 to {MOST}, found {value}");
+        if !(0.0..=MAX_SMALLEST_PERTURBATION).contains(&value.get()) {
+            let problem = format!("expected a number from 0 to {MAX_SMALLEST_PERTURBATION}, found {value}");
             found.push(InvalidSetting::Wrong("perturbation", problem));
         }
     }
