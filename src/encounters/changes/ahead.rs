@@ -11,9 +11,9 @@ use tisane_force::gravity::predict;
 use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
-/// Contact of stars of two units that is to come.
+/// Contact of stars of two bodies that is to come.
 struct Ahead {
-    /// Lowest star of the other unit, if both units are stars.
+    /// Lowest star of the other body, if both bodies are stars.
     other: Option<u32>,
     /// Time until then.
     time: f64,
@@ -22,7 +22,7 @@ struct Ahead {
 }
 
 impl Encounters {
-    /// Renews the lists of neighbours of units that stand at `now`. Where stars are to become one, steps of two that will touch end
+    /// Renews the lists of neighbours of bodies that stand at `now`. Where stars are to become one, steps of two that will touch end
     /// soon after that: neither passes the other.
     pub(crate) fn watch_neighbours(&mut self, now: Time, bodies: &[u32]) -> Result<()> {
         let Some(action) = self.action() else { return Ok(()) };
@@ -87,7 +87,7 @@ impl Encounters {
         self.synchronise(f, now, late.into_iter())
     }
 
-    /// Returns the contacts that are predicted in the next step of a unit with those that stand at no later moment.
+    /// Returns the contacts that are predicted in the next step of a body with those that stand at no later moment.
     fn ahead(&self, body: usize) -> Result<Vec<Ahead>> {
         let (p, clock) = (&self.particles, &self.clock);
         let (now, level) = (p.time[body], p.step[body]);
@@ -119,11 +119,11 @@ impl Encounters {
                 let moments = [now, now.after(level)];
                 let [begin, end] = moments.map(|moment| self.offsets([star, other], moment, dt));
                 let (begin, end) = (begin?, end?);
-                let place = |x: Vec3, v: Vec3, a: &Offset, b: &Offset| [x + b.2[0] - a.2[0], v + b.2[1] - a.2[1]];
+                let relative = |x: Vec3, v: Vec3, a: &Offset, b: &Offset| [x + b.2[0] - a.2[0], v + b.2[1] - a.2[1]];
                 for (a, c) in begin[0].iter().zip(&end[0]) {
                     for (b, d) in begin[1].iter().zip(&end[1]) {
                         let [[x, v, _], [y, w, _]] = ends;
-                        add(&Path::cubic(place(x, v, a, b), place(y, w, c, d), dt), [a.0, b.0]);
+                        add(&Path::cubic(relative(x, v, a, b), relative(y, w, c, d), dt), [a.0, b.0]);
                     }
                 }
             }

@@ -1,4 +1,4 @@
-//! Changes of the subsystems: units that take part come to one moment, others begin there.
+//! Changes of the subsystems: bodies that take part come to one moment, others begin there.
 
 use crate::encounters::Encounters;
 use crate::encounters::membership::change::Change;
@@ -11,10 +11,10 @@ use tisane_force::force::ForceEngine;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Applies changes at `now`: brings all that take part to that moment, and gives the new units forces and steps.
+    /// Applies changes at `now`: all that take part take a step to it, and gives the new bodies forces and steps.
     pub(crate) fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
-        let felt = self.felt(changes, now);
-        let mut taking: Vec<usize> = changes.iter().flat_map(Change::bodies).chain(&felt).copied().collect();
+        let disturbed = self.disturbed(changes, now);
+        let mut taking: Vec<usize> = changes.iter().flat_map(Change::bodies).chain(&disturbed).copied().collect();
         taking.sort_unstable();
         self.synchronise(f, now, taking.iter().map(|&body| body as u32))?;
         let ended: Vec<u32> = taking.iter().map(|&i| self.hierarchy.bodies.stars[i]).collect();
@@ -25,9 +25,9 @@ impl Encounters {
             .iter_mut()
             .filter(|subsystem| ends(subsystem))
             .try_for_each(|subsystem| subsystem.resolve(bodies, clock, now))?;
-        let felt: Vec<u32> = felt.iter().map(|&body| self.hierarchy.bodies.stars[body]).collect();
+        let disturbed: Vec<u32> = disturbed.iter().map(|&body| self.hierarchy.bodies.stars[body]).collect();
         let changes = self.with_mergers(changes);
-        // What touched inside of a unit comes before its union with another, also at one moment.
+        // What touched inside of a body comes before its union with another, also at one moment.
         self.take_contacts(now, &changes);
         let changes = self.with_removed(changes, now)?;
         let ending = self.ending(now, &changes)?;
@@ -40,13 +40,13 @@ impl Encounters {
         self.ended(&gone, &begun);
         let changed = self.prepare(now, &begun)?;
         self.balance(&changes, &energies, &by_change, now);
-        for place in changed {
-            let body = self.hierarchy.bodies.of_star(self.hierarchy.subsystems[place].stars[0]);
-            let choice = self.hierarchy.choose_coupling(place, now, self.particles.step[body])?;
-            self.hierarchy.apply_coupling(place, choice, now)?;
+        for row in changed {
+            let body = self.hierarchy.bodies.of_star(self.hierarchy.subsystems[row].stars[0]);
+            let choice = self.hierarchy.choose_coupling(row, now, self.particles.step[body])?;
+            self.hierarchy.apply_coupling(row, choice, now)?;
         }
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
-        let index = begun.iter().chain(&felt).map(|&star| coupled.hierarchy.bodies.of_star(star) as u32);
+        let index = begun.iter().chain(&disturbed).map(|&star| coupled.hierarchy.bodies.of_star(star) as u32);
         let mut index: Vec<u32> = index.collect();
         index.sort_unstable();
         self.scheme.admit(&mut self.particles, &mut coupled, index.clone(), now)?;
@@ -55,8 +55,8 @@ impl Encounters {
         self.record(ending, now, &begun)
     }
 
-    /// Prepares new units, given by their lowest stars: what perturbs them, and whom they perturb. Returns the places of the
-    /// other subsystems that feel them.
+    /// Prepares new bodies, given by their lowest stars: what perturbs them, and whom they perturb. Returns the rows of the
+    /// other subsystems that they perturb.
     fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<Vec<usize>> {
         let mut changed = Vec::new();
         for &star in begun {
@@ -64,20 +64,20 @@ impl Encounters {
             self.positions.set(&self.particles, &self.clock, now);
             let field = self.positions.surroundings(body).map_or(0.0, |found| found.weight + found.rest);
             let step = self.particles.step[body];
-            for place in 0..self.hierarchy.subsystems.len() {
-                let subsystem = &mut self.hierarchy.subsystems[place];
+            for row in 0..self.hierarchy.subsystems.len() {
+                let subsystem = &mut self.hierarchy.subsystems[row];
                 if subsystem.stars[0] == star {
                     subsystem.field = field;
                     subsystem.measure(&self.hierarchy.rules);
                     subsystem.nest(&self.hierarchy.rules, now);
-                    let list = self.hierarchy.perturber_list(place, &self.positions, now, step);
-                    self.hierarchy.set_perturbers(place, list);
-                    let choice = self.hierarchy.choose_coupling(place, now, step)?;
-                    self.hierarchy.apply_coupling(place, choice, now)?;
+                    let list = self.hierarchy.perturber_list(row, &self.positions, now, step);
+                    self.hierarchy.set_perturbers(row, list);
+                    let choice = self.hierarchy.choose_coupling(row, now, step)?;
+                    self.hierarchy.apply_coupling(row, choice, now)?;
                 } else if begun.binary_search(&subsystem.stars[0]).is_err()
-                    && self.hierarchy.add_perturber(place, now, body)?
+                    && self.hierarchy.add_perturber(row, now, body)?
                 {
-                    changed.push(place);
+                    changed.push(row);
                 }
             }
         }

@@ -8,7 +8,7 @@ use tisane_force::error::Result;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Returns the energy of all units and subsystems as the forces have it: what it lacks of that of all stars is neglected
+    /// Returns the energy of all bodies and subsystems as the forces have it: what it lacks of that of all stars is neglected
     /// at this moment, and what it changes is the error of the integration.
     ///
     /// # Errors
@@ -22,7 +22,7 @@ impl Encounters {
         Ok(hierarchy.energy(&self.particles, &positions, &all, &mut counts, now))
     }
 
-    /// Returns the energies of the units of each change, where all of them stand at `now`.
+    /// Returns the energies of the bodies of each change, where all of them stand at `now`.
     pub(crate) fn energies<'a>(&mut self, bodies: impl Iterator<Item = &'a [usize]>, now: Time) -> Vec<f64> {
         let Self { particles, hierarchy, positions, clock, .. } = self;
         positions.set(particles, clock, now);
@@ -30,7 +30,7 @@ impl Encounters {
         bodies.map(|bodies| hierarchy.energy(particles, positions, bodies, &mut counts, now)).collect()
     }
 
-    /// Gives the units that each change led to, by their lowest stars, the energy of those that ended there.
+    /// Gives the bodies that each change led to, by their lowest stars, the energy of those that ended there.
     pub(crate) fn balance(&mut self, changes: &[Change], energies: &[f64], begun: &[Vec<u32>], now: Time) {
         let bodies = |stars: &Vec<u32>| stars.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
         let begun: Vec<Vec<usize>> = begun.iter().map(bodies).collect();
@@ -48,7 +48,7 @@ impl Encounters {
         }
     }
 
-    /// Adds an energy to that of the motion inside of a unit, or of two units about each other; inside of one of them where these
+    /// Adds an energy to that of the motion inside of a body, or of two bodies about each other; inside of one of them where these
     /// hardly move.
     fn take_up(&mut self, bodies: &[usize], energy: f64) {
         let (p, hierarchy) = (&mut self.particles, &mut self.hierarchy);

@@ -1,6 +1,6 @@
-//! Contacts of stars in different units, on the paths that these took in a block step.
+//! Contacts of stars in different bodies, on the paths that these took in a block step.
 //!
-//! After each block step the paths of the units that have moved are compared with those of their neighbours, from the moment on
+//! After each block step the paths of the bodies that have moved are compared with those of their neighbours, from the moment on
 //! at which both stood when they were compared before. A path has position, velocity and acceleration of both ends.
 
 use crate::encounters::Encounters;
@@ -18,7 +18,7 @@ use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Looks for contacts on the ways of the units that have moved to `now` since the last call.
+    /// Looks for contacts on the ways of the bodies that have moved to `now` since the last call.
     pub(crate) fn find_crossings(&mut self, now: Time) -> Result<()> {
         let Some(action) = self.action() else { return Ok(()) };
         let passed = std::mem::take(&mut self.hierarchy.passed);
@@ -43,12 +43,12 @@ impl Encounters {
         Ok(())
     }
 
-    /// Returns the unit whose lowest star is `star`, if there is one.
+    /// Returns the body whose lowest star is `star`, if there is one.
     pub(crate) fn body_of(&self, star: u32) -> Option<usize> {
         Some(self.hierarchy.bodies.of_star(star)).filter(|&body| body < self.particles.len())
     }
 
-    /// Returns the way of a unit to `now`.
+    /// Returns the way of a body to `now`.
     pub(crate) fn way(&self, star: u32, now: Time) -> Option<Way> {
         self.crossings.ways.get(&star).copied().or_else(|| {
             let (p, i) = (&self.particles, self.body_of(star)?);
@@ -56,7 +56,7 @@ impl Encounters {
         })
     }
 
-    /// Returns the contacts of stars of two units, given by their lowest stars, in the block step that ends `now`.
+    /// Returns the contacts of stars of two bodies, given by their lowest stars, in the block step that ends `now`.
     pub(crate) fn crossing(&self, pair: [u32; 2], now: Time) -> Result<Vec<Touched>> {
         let ([Some(i), Some(k)], [Some(a), Some(b)]) =
             (pair.map(|star| self.body_of(star)), pair.map(|star| self.way(star, now)))
@@ -101,7 +101,7 @@ impl Encounters {
         subsystem.map_or_else(|| sizes.radii[star as usize], |subsystem| subsystem.radius(sizes, star))
     }
 
-    /// Returns the contacts of stars of two units of which one is a subsystem, by parts of the block step.
+    /// Returns the contacts of stars of two bodies of which one is a subsystem, by parts of the block step.
     fn crossings_inside(&self, pair: [u32; 2], ways: [&Way; 2], path: &Path, now: Time) -> Result<Vec<Touched>> {
         let ticks = ((path.span / self.clock.tick()).round() as u64).max(1);
         let parts = ticks.min(criteria::PARTS_OF_STEP);
@@ -143,7 +143,7 @@ impl Encounters {
         Ok(found)
     }
 
-    /// Returns the stars of two units at a moment, relative to their units. Pairs whose period is short against the `span` of the
+    /// Returns the stars of two bodies at a moment, relative to their bodies. Pairs whose period is short against the `span` of the
     /// block step are at their centre of mass.
     pub(crate) fn offsets(&self, pair: [u32; 2], time: Time, span: f64) -> Result<[Vec<Offset>; 2]> {
         let hierarchy = &self.hierarchy;
@@ -190,7 +190,7 @@ impl Encounters {
         if let Some(subsystem) = together {
             return subsystem.still_touch(&bodies.sizes, stars);
         }
-        // A star that has become one with another in this block step is in no unit.
+        // A star that has become one with another in this block step is in no body.
         let [Some(i), Some(k)] = stars.map(|star| self.body_with(star)) else { return false };
         let until = p.time[i].max(p.time[k]);
         let place = |star: u32, body: usize| {

@@ -14,7 +14,7 @@ use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Finds the units that are farther than the escape radius from the centre of mass of all, and whose energy in its frame is
+    /// Finds the bodies that are farther than the escape radius from the centre of mass of all, and whose energy in its frame is
     /// positive, at `now`, a moment of all: the farthest first, each by the energy in the field of those that are left. Returns
     /// true if there were any that are not recorded yet.
     pub(crate) fn let_escape(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<bool> {
@@ -50,13 +50,13 @@ impl Encounters {
         Ok(any)
     }
 
-    /// Returns the stars of a unit.
+    /// Returns the stars of a body.
     fn stars_of(&self, body: usize) -> Vec<u32> {
         let star = self.hierarchy.bodies.stars[body];
         self.hierarchy.of_star(star).map_or_else(|| vec![star], |subsystem| subsystem.stars.clone())
     }
 
-    /// Returns the units that were not recorded as escapers, ascending. Where escapers are taken out, what was recorded before
+    /// Returns the bodies that were not recorded as escapers, ascending. Where escapers are taken out, what was recorded before
     /// does not count.
     fn not_escaped(&mut self, action: EscapeAction) -> Vec<usize> {
         if action == EscapeAction::Remove {
@@ -66,7 +66,7 @@ impl Encounters {
         (0..self.particles.len()).filter(|&body| !self.stars_of(body).iter().all(has_left)).collect()
     }
 
-    /// Records the escape of a unit. Returns the ids of those of its stars that were not recorded before.
+    /// Records the escape of a body. Returns the ids of those of its stars that were not recorded before.
     fn record_escape(&mut self, body: usize) -> Vec<u64> {
         let mut new = Vec::new();
         for star in self.stars_of(body) {
@@ -78,7 +78,7 @@ impl Encounters {
         new
     }
 
-    /// Takes units that were recorded as escapers, and are within the radius again, back to those that are `left`.
+    /// Takes bodies that were recorded as escapers, and are within the radius again, back to those that are `left`.
     fn forget_returned(&mut self, left: &mut Vec<usize>, radius: f64) {
         let (centre, _) = self.centre(left);
         let is_within = |body: &usize| (self.particles.pos[*body] - centre).norm() <= radius;
@@ -92,7 +92,7 @@ impl Encounters {
         left.sort_unstable();
     }
 
-    /// Returns position and velocity of the centre of mass of units.
+    /// Returns position and velocity of the centre of mass of bodies.
     fn centre(&self, of: &[usize]) -> (Vec3, Vec3) {
         let p = &self.particles;
         let mass: f64 = of.iter().map(|&k| p.mass[k]).sum();
@@ -118,7 +118,7 @@ impl Encounters {
         by_distance.iter().find(reached).map_or(f64::INFINITY, |(distance, _)| number * distance)
     }
 
-    /// Returns the farthest of the units that escape from those that are `left`, with its energy per unit mass.
+    /// Returns the farthest of the bodies that escape from those that are `left`, with its energy per unit mass.
     fn next_escape(&self, left: &[usize], radius: f64) -> Option<(usize, f64)> {
         let (p, (centre, drift)) = (&self.particles, self.centre(left));
         let energy = |i: usize| {
@@ -131,7 +131,7 @@ impl Encounters {
         far.into_iter().map(|(_, i)| (i, energy(i))).find(|(_, energy)| *energy > 0.0)
     }
 
-    /// Returns the escape of a unit from those that are `left`.
+    /// Returns the escape of a body from those that are `left`.
     fn escape_of(&self, body: usize, energy: f64, left: &[usize], now: Time) -> Result<Escape> {
         let (p, bodies) = (&self.particles, &self.hierarchy.bodies);
         let (mass, pos, vel) = (p.mass[body], p.pos[body], p.vel[body]);
@@ -163,7 +163,7 @@ impl Encounters {
         Ok(Escape { stars, energy, removed })
     }
 
-    /// Takes the forces of a unit out of those that the others have.
+    /// Takes the forces of a body out of those that the others have.
     fn forget_forces_of(&mut self, body: usize, left: &[usize]) {
         let p = &mut self.particles;
         let (pos, vel, mass) = (p.pos[body], p.vel[body], p.mass[body]);

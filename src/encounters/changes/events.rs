@@ -42,7 +42,7 @@ impl Encounters {
         self.hierarchy.of_star(star).map(|subsystem| subsystem.at(bodies, clock, now.max(subsystem.time))).transpose()
     }
 
-    /// Returns the unit whose lowest star is `star`, and its subsystem.
+    /// Returns the body whose lowest star is `star`, and its subsystem.
     fn event_body(&self, star: u32, subsystem: Option<&Subsystem>) -> EventBody {
         match subsystem {
             None => {
@@ -102,7 +102,7 @@ impl Encounters {
         Ok(Ending { event, closed })
     }
 
-    /// Records events with the units that have begun at `now`, given by their lowest stars.
+    /// Records events with the bodies that have begun at `now`, given by their lowest stars.
     pub(crate) fn record(&mut self, ending: Vec<Ending>, now: Time, begun: &[u32]) -> Result<()> {
         if ending.is_empty() {
             return Ok(());
@@ -123,7 +123,7 @@ impl Encounters {
         Ok(())
     }
 
-    /// Returns an event with the units that have begun.
+    /// Returns an event with the bodies that have begun.
     fn begun(&self, Ending { mut event, closed }: Ending, now: Time, stars: &[u32]) -> Result<Event> {
         let mut subsystems = Vec::new();
         for &star in stars {

@@ -27,7 +27,7 @@ impl Encounters {
         self
     }
 
-    /// Takes over units, with the radii of the stars.
+    /// Takes over bodies, with the radii of the stars.
     pub(crate) fn set_bodies(&mut self, bodies: Bodies, stars: &Particles) {
         let mut sizes = std::mem::take(&mut self.hierarchy.bodies.sizes);
         sizes.radii = match sizes.collisions {
@@ -49,8 +49,8 @@ impl Encounters {
         }
         let (subsystems, bodies, clock) = (&mut self.hierarchy.subsystems, &self.hierarchy.bodies, &self.clock);
         for star in block.iter().map(|&body| bodies.stars[body as usize]) {
-            if let Ok(place) = subsystems.binary_search_by_key(&star, |subsystem| subsystem.stars[0]) {
-                subsystems[place].find_contacts_ahead(bodies, clock, now);
+            if let Ok(row) = subsystems.binary_search_by_key(&star, |subsystem| subsystem.stars[0]) {
+                subsystems[row].find_contacts_ahead(bodies, clock, now);
             }
         }
     }
@@ -64,9 +64,9 @@ impl Encounters {
         pairs.map(|subsystem| Change::Merge(self.hierarchy.bodies.of_star(subsystem.stars[0]))).collect()
     }
 
-    /// Returns the units that feel the members of the subsystems whose stars merge, or on which the force of two that become one
+    /// Returns the perturbers of the subsystems whose stars merge, and the bodies on which the force of two that become one
     /// changes, ascending.
-    pub(crate) fn felt(&self, changes: &[Change], now: Time) -> Vec<usize> {
+    pub(crate) fn disturbed(&self, changes: &[Change], now: Time) -> Vec<usize> {
         let bodies = &self.hierarchy.bodies;
         let merging = changes.iter().filter(|change| change.is_merger()).flat_map(Change::bodies);
         let pairs = merging.filter_map(|&body| self.hierarchy.of_star(bodies.stars[body]));
@@ -75,7 +75,7 @@ impl Encounters {
             .collect();
         for change in changes {
             if let Change::Unite(two, touched) = change {
-                found.extend(self.felt_of_union(*two, touched.mass, now));
+                found.extend(self.disturbed_by_union(*two, touched.mass, now));
             }
         }
         found.retain(|body| !changes.iter().any(|change| change.bodies().contains(body)));
@@ -95,7 +95,7 @@ impl Encounters {
         changes.iter().flat_map(of).collect()
     }
 
-    /// Takes the contacts of the subsystems of units that end, with what the mergers among the changes take out of the system.
+    /// Takes the contacts of the subsystems of bodies that end, with what the mergers among the changes take out of the system.
     pub(crate) fn take_contacts(&mut self, now: Time, changes: &[Change]) {
         for change in changes {
             for &body in change.bodies() {
@@ -116,7 +116,7 @@ impl Encounters {
         }
     }
 
-    /// Returns what the merger of the pair of a unit, at `now`, takes out of the system.
+    /// Returns what the merger of the pair of a body, at `now`, takes out of the system.
     fn removed_by(&self, body: usize, subsystem: &Subsystem, now: Time) -> Option<Removed> {
         let [a, b] = subsystem.motion.masses()[..] else { return None };
         let (p, points) = (&self.particles, subsystem.point_masses());

@@ -1,4 +1,4 @@
-//! New lists of the units that each unit may touch soon.
+//! New lists of the bodies that each body may touch soon.
 
 use crate::encounters::Encounters;
 use crate::encounters::contacts::neighbours::List;
@@ -8,7 +8,7 @@ use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Returns the largest distance of a surface in a unit from its place, also for the next steps.
+    /// Returns the largest distance of a surface in a body from its place, also for the next steps.
     pub(crate) fn reach(&self, body: usize) -> f64 {
         let bodies = &self.hierarchy.bodies;
         let star = bodies.stars[body];
@@ -21,7 +21,7 @@ impl Encounters {
         }
     }
 
-    /// Returns a bound of the speed of a unit in its next step, in the frame of the lists, with that of its members if they
+    /// Returns a bound of the speed of a body in its next step, in the frame of the lists, with that of its members if they
     /// may fly apart.
     fn speed_bound(&self, body: usize) -> f64 {
         let (p, dt) = (&self.particles, self.particles.step[body].step(self.clock.dt_max));
@@ -32,7 +32,7 @@ impl Encounters {
         own + inside.map_or(0.0, |subsystem| subsystem.motion.speeds().iter().map(|v| v.norm()).fold(0.0, f64::max))
     }
 
-    /// Makes the lists of all units at `now`, if contacts are looked for.
+    /// Makes the lists of all bodies at `now`, if contacts are looked for.
     pub(crate) fn list_all_neighbours(&mut self, now: Time) {
         if self.action().is_some() {
             let all: Vec<u32> = (0..self.particles.len() as u32).collect();
@@ -40,7 +40,7 @@ impl Encounters {
         }
     }
 
-    /// Renews the lists of units that stand at `now`, where they do not hold for their next steps.
+    /// Renews the lists of bodies that stand at `now`, where they do not hold for their next steps.
     pub(crate) fn list_neighbours(&mut self, now: Time, bodies: &[u32]) {
         self.neighbours.lists.resize(self.ids.len(), List::default());
         let mut old = Vec::new();
@@ -74,7 +74,7 @@ impl Encounters {
         old.into_iter().for_each(|body| self.list_anew(now, body as usize, (&size, &speed)));
     }
 
-    /// Lets the frame of the lists follow the mean velocity of the units. Returns true if it has changed, so that no list holds.
+    /// Lets the frame of the lists follow the mean velocity of the bodies. Returns true if it has changed, so that no list holds.
     fn follow_mean_velocity(&mut self) -> bool {
         let (vel, n) = (&self.particles.vel, self.particles.len() as f64);
         let mean = vel.iter().sum::<Vec3>() / n;

@@ -1,4 +1,4 @@
-//! Change of the units: subsystems that form, and parts of subsystems that go on by themselves.
+//! Change of the bodies: subsystems that form, and parts of subsystems that go on by themselves.
 
 use crate::encounters::Encounters;
 use crate::encounters::forces::bodies::Bodies;
@@ -10,9 +10,9 @@ use tisane_force::error::Result;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
-/// Unit that begins.
+/// Body that begins.
 #[derive(Debug)]
-pub struct New {
+pub struct NewBody {
     first: u32,
     mass: f64,
     pos: Vec3,
@@ -22,11 +22,11 @@ pub struct New {
     few: Option<Few>,
 }
 
-/// Body that takes part in a new subsystem, and where it comes from: the motion that knows it, by a number, and its place there.
+/// Member of a new subsystem, and where it comes from: the motion that knows it, by a number, and its place there.
 type Part<'a> = (Placed<Member>, Option<(&'a Motion, usize)>);
 
-/// Returns the unit of some bodies, which stand relative to the state `centre`.
-fn body(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
+/// Returns the body of some members, which stand relative to the state `centre`.
+fn combined(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> NewBody {
     parts.sort_unstable_by_key(|part| part.0.of.first());
     let mass: Vec<f64> = parts.iter().map(|part| part.0.mass).collect();
     let total: f64 = mass.iter().sum();
@@ -39,7 +39,7 @@ fn body(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
     let first = parts[0].0.of.first();
     if let [(Placed { of, .. }, _)] = &parts[..] {
         let few = of.inner().cloned();
-        return New { first, mass: total, pos, vel, rest, few };
+        return NewBody { first, mass: total, pos, vel, rest, few };
     }
     // Differences inside of a motion come from its own vectors, which have more digits than positions.
     let difference = |two: &[Part<'_>]| match (&two[0], &two[1]) {
@@ -49,27 +49,27 @@ fn body(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> New {
     let (x, v): (Vec<Vec3>, Vec<Vec3>) = parts.windows(2).map(difference).unzip();
     let motion = Motion::from_vectors(&mass, &x, &v);
     let members = parts.into_iter().map(|part| part.0.of).collect();
-    New { first, mass: total, pos, vel, rest, few: Some(Few { members, motion, time: now }) }
+    NewBody { first, mass: total, pos, vel, rest, few: Some(Few { members, motion, time: now }) }
 }
 
-/// Returns the bodies of a motion as parts.
+/// Returns the members of a motion as parts.
 fn parts<'a>(members: &[Member], motion: &'a Motion) -> Vec<Part<'a>> {
     placed(members, motion).into_iter().enumerate().map(|(k, member)| (member, Some((motion, k)))).collect()
 }
 
-/// Moves a body by the state of another.
+/// Moves a member by the state of another.
 fn moved(mut part: Part<'_>, (pos, vel): (Vec3, Vec3)) -> Part<'_> {
     part.0.pos += pos;
     part.0.vel += vel;
     part
 }
 
-/// Mass and place of bodies.
+/// Mass and place of members.
 fn points(parts: &[Part<'_>]) -> Vec<(f64, Vec3)> {
     parts.iter().map(|part| (part.0.mass, part.0.pos)).collect()
 }
 
-/// Mass and place of the stars of bodies at `now`.
+/// Mass and place of the stars of members at `now`.
 fn single(parts: &[Part<'_>], clock: &Clock, now: Time) -> Result<Vec<(f64, Vec3)>> {
     let mut found = Vec::new();
     for (member, _) in parts {
@@ -85,8 +85,8 @@ fn single(parts: &[Part<'_>], clock: &Clock, now: Time) -> Result<Vec<(f64, Vec3
     Ok(found)
 }
 
-/// Makes a subsystem, if it is to be one body, an inner one beside others. Those that already are inner ones did not feel the
-/// others so far, and take up nothing.
+/// Makes a subsystem, if it is to be one member, an inner one beside others. Those that already are inner ones did not feel the
+/// others before, and take up nothing.
 fn close(parts: &mut [Part<'_>], others: &[(f64, Vec3)]) {
     if let [(Placed { of: Member::Inner(few), pos, .. }, _)] = parts {
         **few = few.as_ref().clone().closed(relative(others, *pos));
@@ -106,8 +106,8 @@ fn relative(others: &[(f64, Vec3)], from: Vec3) -> impl Iterator<Item = (f64, Ve
 }
 
 impl Encounters {
-    /// Returns the unit that two units become; those that are `closed` stay one body each.
-    fn joined(&self, bodies: [usize; 2], closed: [bool; 2], now: Time) -> Result<New> {
+    /// Returns the body that two bodies become; those that are `closed` stay one member each.
+    fn joined(&self, bodies: [usize; 2], closed: [bool; 2], now: Time) -> Result<NewBody> {
         let p = &self.particles;
         let centre = (p.pos[bodies[0]], p.vel[bodies[0]]);
         let members = |(body, closed): (usize, bool)| {
@@ -127,11 +127,11 @@ impl Encounters {
         close(&mut a, &points(&b));
         close(&mut b, &single(&a, &self.clock, now)?);
         a.extend(b);
-        Ok(body(a, centre, now))
+        Ok(combined(a, centre, now))
     }
 
-    /// Returns the unit that two units become of which two stars become one.
-    fn united(&self, bodies: [usize; 2], [first, second]: [u32; 2], now: Time) -> Result<New> {
+    /// Returns the body that two bodies become of which two stars become one.
+    fn united(&self, bodies: [usize; 2], [first, second]: [u32; 2], now: Time) -> Result<NewBody> {
         let p = &self.particles;
         let centre = (p.pos[bodies[0]], p.vel[bodies[0]]);
         let mut all: Vec<Part<'_>> = Vec::new();
@@ -165,16 +165,16 @@ impl Encounters {
             let (pos, vel) = (a.pos + (b.pos - a.pos) * share, a.vel + (b.vel - a.vel) * share);
             if all.is_empty() {
                 let rest = [Vec3::zeros(); 2];
-                return Ok(New { first, mass, pos: centre.0 + pos, vel: centre.1 + vel, rest, few: None });
+                return Ok(NewBody { first, mass, pos: centre.0 + pos, vel: centre.1 + vel, rest, few: None });
             }
             all.push((Placed { of: a.of, mass, pos, vel }, None));
         }
-        Ok(body(all, centre, now))
+        Ok(combined(all, centre, now))
     }
 
-    /// Returns the units that a change of the subsystem of one unit leads to.
-    fn changed(&self, place: usize, subsystem: &Subsystem, change: &Change, now: Time) -> Result<Vec<New>> {
-        let (centre, clock) = ((self.particles.pos[place], self.particles.vel[place]), &self.clock);
+    /// Returns the bodies that a change of the subsystem of one body leads to.
+    fn changed(&self, body: usize, subsystem: &Subsystem, change: &Change, now: Time) -> Result<Vec<NewBody>> {
+        let (centre, clock) = ((self.particles.pos[body], self.particles.vel[body]), &self.clock);
         let all = parts(&subsystem.members, &subsystem.motion);
         let divided = |is_first: &dyn Fn(usize) -> bool| {
             let (a, b): (Vec<_>, Vec<_>) = all.into_iter().enumerate().partition(|(k, _)| is_first(*k));
@@ -184,14 +184,14 @@ impl Encounters {
         Ok(match change {
             Change::Join(..) | Change::Unite(..) => Vec::new(),
             Change::Merge(_) => {
-                let (first, mass) = (subsystem.stars[0], self.particles.mass[place]);
-                vec![New { first, mass, pos: centre.0, vel: centre.1, rest: [Vec3::zeros(); 2], few: None }]
+                let (first, mass) = (subsystem.stars[0], self.particles.mass[body]);
+                vec![NewBody { first, mass, pos: centre.0, vel: centre.1, rest: [Vec3::zeros(); 2], few: None }]
             }
             Change::Split(_, first) => {
                 let (mut a, mut b) = divided(&|k| first.contains(&k));
                 open(&mut a, &points(&b), clock, now)?;
                 open(&mut b, &single(&a, clock, now)?, clock, now)?;
-                vec![body(a, centre, now), body(b, centre, now)]
+                vec![combined(a, centre, now), combined(b, centre, now)]
             }
             Change::Open(_, member) => {
                 let (outer, mut rest) = divided(&|k| k == *member);
@@ -200,20 +200,20 @@ impl Encounters {
                 let few = few.opened(clock, now, relative(&points(&rest), outer.pos))?;
                 let inside = parts(&few.members, &few.motion);
                 rest.extend(inside.into_iter().map(|part| moved(part, (outer.pos, outer.vel))));
-                vec![body(rest, centre, now)]
+                vec![combined(rest, centre, now)]
             }
             Change::Close(_, two) => {
                 let (inside, mut rest) = divided(&|k| two.contains(&k));
-                let inner = body(inside, (Vec3::zeros(), Vec3::zeros()), now);
-                let New { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
+                let inner = combined(inside, (Vec3::zeros(), Vec3::zeros()), now);
+                let NewBody { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
                 let few = few.closed(relative(&points(&rest), pos));
                 rest.push((Placed { of: Member::Inner(Box::new(few)), mass, pos, vel }, None));
-                vec![body(rest, centre, now)]
+                vec![combined(rest, centre, now)]
             }
         })
     }
 
-    /// Applies changes, of which no two share a unit, to units that stand at `now`. Returns the new units of each, by their
+    /// Applies changes, of which no two share a body, to bodies that stand at `now`. Returns the new bodies of each, by their
     /// lowest stars.
     pub(crate) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Vec<Vec<u32>>> {
         let (mut new, mut counts) = (Vec::new(), Vec::new());
@@ -223,9 +223,9 @@ impl Encounters {
             } else if let Change::Unite(bodies, touched) = change {
                 new.push(self.united(*bodies, touched.stars, now)?);
             } else {
-                let place = change.bodies()[0];
-                let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[place]);
-                new.extend(subsystem.map_or(Ok(Vec::new()), |subsystem| self.changed(place, subsystem, change, now))?);
+                let body = change.bodies()[0];
+                let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[body]);
+                new.extend(subsystem.map_or(Ok(Vec::new()), |subsystem| self.changed(body, subsystem, change, now))?);
             }
             counts.push(new.len());
         }
@@ -250,7 +250,7 @@ impl Encounters {
             subsystem.perturbers.retain(|perturber| gone.binary_search(&perturber.star).is_err())
         });
         let begins = std::iter::once(0).chain(counts.iter().copied());
-        let of = |(from, to): (usize, &usize)| new[from..*to].iter().map(|body: &New| body.first).collect();
+        let of = |(from, to): (usize, &usize)| new[from..*to].iter().map(|body: &NewBody| body.first).collect();
         let begun = begins.zip(&counts).map(of).collect();
         for few in new.into_iter().filter_map(|body| body.few) {
             subsystems.push(Subsystem::new(few.at(&self.clock, now)?, 0.0));
@@ -264,8 +264,8 @@ impl Encounters {
     }
 }
 
-/// Returns the rows of old and new units as particles.
-fn gather(old: &Particles, new: &[New], rows: &[(u32, usize)], ids: &[u64], now: Time) -> Particles {
+/// Returns the rows of old and new bodies as particles.
+fn gather(old: &Particles, new: &[NewBody], rows: &[(u32, usize)], ids: &[u64], now: Time) -> Particles {
     let split = |row: usize| match row.checked_sub(old.len()) {
         None => Ok(row),
         Some(k) => Err(&new[k]),

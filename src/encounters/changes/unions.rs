@@ -1,4 +1,4 @@
-//! Stars of different units that touch and become one, in the order of their contacts.
+//! Stars of different bodies that touch and become one, in the order of their contacts.
 
 use crate::encounters::Encounters;
 use crate::encounters::contacts::inside::spin;
@@ -15,7 +15,7 @@ use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Looks for contacts in the block step that ended at `now`, and makes one star of two that touched. Returns the units of the
+    /// Looks for contacts in the block step that ended at `now`, and makes one star of two that touched. Returns the bodies of the
     /// block that are left, with those that moved for a contact.
     pub(crate) fn unite(&mut self, f: &mut dyn ForceEngine, now: Time, mut block: Vec<u32>) -> Result<Vec<u32>> {
         if self.action().is_none() {
@@ -50,7 +50,7 @@ impl Encounters {
             self.crossings.found.sort_by(|a, b| b.time.total_cmp(&a.time).then(b.stars.cmp(&a.stars)));
             let Some(first) = self.crossings.found.pop() else { break };
             let bodies = first.stars.map(|star| self.body_with(star));
-            // A star that has become one with another, or a member of the same subsystem, which looks itself.
+            // A star that has become one with another, or a member of the same subsystem, which finds its own contacts.
             let [Some(i), Some(k)] = bodies else { continue };
             if i == k {
                 continue;
@@ -66,7 +66,7 @@ impl Encounters {
         Ok(())
     }
 
-    /// Looks for the contacts of what two units, by their lowest stars, have become at a moment, from then on, with those that
+    /// Looks for the contacts of what two bodies, by their lowest stars, have become at a moment, from then on, with those that
     /// were near them.
     fn follow_union(&mut self, way: Way, lowest: [u32; 2], time: f64, mut near: Vec<u32>, now: Time) -> Result<()> {
         let star = lowest[0].min(lowest[1]);
@@ -88,7 +88,7 @@ impl Encounters {
         Ok(())
     }
 
-    /// Returns the way of the centre of mass of two units from a moment to `now`.
+    /// Returns the way of the centre of mass of two bodies from a moment to `now`.
     fn way_of_union(&self, bodies: [usize; 2], from: f64, now: Time) -> Option<Way> {
         let ways = bodies.map(|body| self.way(self.hierarchy.bodies.stars[body], now));
         let ([Some(a), Some(b)], share) = (ways, share(bodies.map(|body| self.particles.mass[body]))) else {
@@ -102,26 +102,26 @@ impl Encounters {
         (span > 0.0).then(|| Way { begin: [pos, vel, acc, (end[2] - acc) / span], end, span })
     }
 
-    /// Returns the unit that a star is in.
+    /// Returns the body that a star is in.
     pub(crate) fn body_with(&self, star: u32) -> Option<usize> {
         self.body_of(self.lowest_with(star)?)
     }
 
-    /// Returns the lowest star of the unit that a star is in.
+    /// Returns the lowest star of the body that a star is in.
     fn lowest_with(&self, star: u32) -> Option<u32> {
         let subsystem = || self.hierarchy.subsystems.iter().find(|subsystem| subsystem.stars.contains(&star));
         if self.body_of(star).is_some() { Some(star) } else { Some(subsystem()?.stars[0]) }
     }
 
-    /// Returns the units on which the force of two units of these masses changes at `now` where they become one at the centre of
+    /// Returns the bodies on which the force of two bodies of these masses changes at `now` where they become one at the centre of
     /// mass: these begin anew, as no polynomial goes through the jump.
-    pub(crate) fn felt_of_union(&self, bodies: [usize; 2], mass: [f64; 2], now: Time) -> Vec<usize> {
+    pub(crate) fn disturbed_by_union(&self, bodies: [usize; 2], mass: [f64; 2], now: Time) -> Vec<usize> {
         let p = &self.particles;
-        let place = |body: usize| at(p, body, &self.clock, now).0;
-        let [a, b] = bodies.map(place);
+        let position = |body: usize| at(p, body, &self.clock, now).0;
+        let [a, b] = bodies.map(position);
         let centre = a + (b - a) * share(mass);
         let feels = |&body: &usize| {
-            let x = place(body);
+            let x = position(body);
             let pull = |mass: f64, from: Vec3| (from - x) * (mass / (from - x).norm().powi(3));
             let change = pull(mass[0], a) + pull(mass[1], b) - pull(mass[0] + mass[1], centre);
             change.norm() > criteria::DISTURBED_ABOVE * p.acc[body].norm()
@@ -144,7 +144,7 @@ impl Encounters {
         Ok(changes)
     }
 
-    /// Returns what it takes out of the system that two stars of two units become one at `now`.
+    /// Returns what it takes out of the system that two stars of two bodies become one at `now`.
     fn removed_by_union(&self, bodies: [usize; 2], stars: [u32; 2], now: Time) -> Result<Removed> {
         let p = &self.particles;
         let mut all: Vec<(Option<u32>, f64, Vec3, Vec3)> = Vec::new();
@@ -167,9 +167,9 @@ impl Encounters {
         let reduced = if mass[0] + mass[1] > 0.0 { mass[0] * mass[1] / (mass[0] + mass[1]) } else { 0.0 };
         let centre = a.2 + x * share(mass);
         let others = all.iter().filter(|it| it.0.is_none_or(|star| !stars.contains(&star)));
-        let outside = others.map(|&(_, m, place, _)| {
-            let one = (mass[0] + mass[1]) * inverse(place - centre);
-            m * (one - mass[0] * inverse(place - a.2) - mass[1] * inverse(place - b.2))
+        let outside = others.map(|&(_, m, pos, _)| {
+            let one = (mass[0] + mass[1]) * inverse(pos - centre);
+            m * (one - mass[0] * inverse(pos - a.2) - mass[1] * inverse(pos - b.2))
         });
         Ok(Removed {
             energy: 0.5 * reduced * v.norm_squared() - mass[0] * mass[1] * inverse(x) + outside.sum::<f64>(),
@@ -178,7 +178,7 @@ impl Encounters {
         })
     }
 
-    /// Forgets units that have ended, and takes note of those that have begun, by their lowest stars.
+    /// Forgets bodies that have ended, and takes note of those that have begun, by their lowest stars.
     pub(crate) fn ended(&mut self, ended: &[u32], begun: &[u32]) {
         if self.action().is_none() {
             return;

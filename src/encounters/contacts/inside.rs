@@ -40,7 +40,7 @@ pub fn spin([a, b]: [f64; 2], [pos, vel]: [Vec3; 2]) -> Vec3 {
     if a == 0.0 || b == 0.0 { Vec3::zeros() } else { pos.cross(&vel) * (a * b / (a + b)) }
 }
 
-/// Returns the stars of two bodies, if they are stars.
+/// Returns the stars of two members, if they are stars.
 fn two_stars(members: &[Member], [i, j]: [usize; 2]) -> Option<[u32; 2]> {
     match (&members[i], &members[j]) {
         (Member::Star(a), Member::Star(b)) => Some([*a, *b]),
@@ -63,8 +63,8 @@ impl Subsystem {
         stars.iter().map(|star| self.radius(sizes, *star)).fold(0.0, f64::max)
     }
 
-    /// Returns true if another body comes so near to some bodies, which are one of this size or are to become one, now or on its
-    /// orbit about them, that it may touch their stars: then these have to be bodies of their own.
+    /// Returns true if another member comes so near to some members, which are one of this size or are to become one, now or on its
+    /// orbit about them, that it may touch their stars: then these have to be members of their own.
     pub(crate) fn may_touch(&self, sizes: &Sizes, of: &[usize], size: f64) -> bool {
         if sizes.collisions.is_none() {
             return false;
@@ -78,7 +78,7 @@ impl Subsystem {
             let to = |i: usize| self.motion.vectors(i, k);
             let now = of.iter().map(|&i| to(i).0.norm()).fold(f64::INFINITY, f64::min);
             let mean = |x: fn((Vec3, Vec3)) -> Vec3| of.iter().map(|&i| x(to(i)) * (mass[i] / total)).sum::<Vec3>();
-            // A hierarchy that is followed in the mean has an outer orbit that stays.
+            // An orbit-averaged hierarchy has an outer orbit that stays.
             let nearest = match self.nested {
                 Some(_) => now,
                 None => now.min(pericentre(mean(|it| it.0), mean(|it| it.1), total + mass[k])),
@@ -88,7 +88,7 @@ impl Subsystem {
         })
     }
 
-    /// Returns the watch over the contacts of bodies, of which those that are no stars touch none.
+    /// Returns the watch over the contacts of members, of which those that are no stars touch none.
     fn watch(&self, sizes: &Sizes, members: &[Member], ends: bool) -> Watch {
         let radius = |member: &Member| match member {
             Member::Star(star) => self.radius(sizes, *star),
@@ -97,7 +97,7 @@ impl Subsystem {
         Watch::new(members.iter().map(radius).collect(), ends)
     }
 
-    /// Returns a contact of two stars of `bodies`, whose centre of mass was at `centre` relative to that of the subsystem when
+    /// Returns a contact of two stars of `members`, whose centre of mass was at `centre` relative to that of the subsystem when
     /// the motion began, `from` + `since`.
     fn touched(
         &self,
@@ -166,7 +166,7 @@ impl Subsystem {
         }
     }
 
-    /// Makes one star of two of three or more bodies, at the present place of the motion, `since` after its moment.
+    /// Makes one star of two of three or more members, at the present position of the motion, `since` after its moment.
     fn merge_two(&mut self, touched: Touched, [i, j]: [usize; 2], (bodies, clock): (&Bodies, &Clock), since: f64) {
         let (mass, before, energy) = (self.motion.masses(), self.point_masses(), -self.motion.binding());
         let relative = self.motion.vectors(i, j);
@@ -193,10 +193,10 @@ impl Subsystem {
         let after = self.point_masses();
         let outside = |r: Vec3| coupling::potential(&before, r) - coupling::potential(&after, r);
         let (p, here) = (&bodies.particles, bodies.of_star(self.stars[0]));
-        let place =
+        let position =
             |k: usize| predict(p.pos[k], p.vel[k], p.acc[k], p.jerk[k], elapsed(clock, p.time[k], self.time) + since).0;
-        let centre = place(here);
-        let others = (0..p.len()).filter(|&k| k != here).map(|k| p.mass[k] * outside(place(k) - centre));
+        let centre = position(here);
+        let others = (0..p.len()).filter(|&k| k != here).map(|k| p.mass[k] * outside(position(k) - centre));
         let removed = Removed {
             energy: inside + others.sum::<f64>(),
             angular_momentum: spin([mass[i], mass[j]], relative.into()),
@@ -263,7 +263,7 @@ impl Subsystem {
         merge_inside(&mut self.members, stars)
     }
 
-    /// Returns true if both stars are bodies of this subsystem, or of one inside of it, whose orbit about each other leads them
+    /// Returns true if both stars are members of this subsystem, or of one inside of it, whose orbit about each other leads them
     /// within the sum of their radii.
     pub(crate) fn still_touch(&self, sizes: &Sizes, stars: [u32; 2]) -> bool {
         still_touch((&self.members, &self.motion), sizes, stars)

@@ -1,6 +1,6 @@
-//! Lists of the units that each unit may touch soon, so that contacts are looked for among a few only.
+//! Lists of the bodies that each body may touch soon, so that contacts are looked for among a few only.
 //!
-//! A list holds up to a moment that no step of its unit passes. It has all units that can come within reach until then, as long
+//! A list holds up to a moment that no step of its body passes. It has all bodies that can come within reach until then, as long
 //! as none is faster than the speed it is known by; one that becomes faster makes its own list anew, and enters those of others.
 //! Lists are never too short, and what is found does not depend on how long they are. Speeds are relative to the mean velocity:
 //! a cluster that moves as a whole has the lists of one at rest.
@@ -9,12 +9,12 @@ use std::collections::BTreeMap;
 use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
-/// Units that a unit may touch up to a moment, by lowest stars.
+/// Bodies that a body may touch up to a moment, by lowest stars.
 #[derive(Clone, Debug, Default)]
 pub struct List {
     /// Moment.
     pub until: Time,
-    /// Speed by which the unit is known, in the frame of the lists.
+    /// Speed by which the body is known, in the frame of the lists.
     pub speed: f64,
     /// Those, ascending.
     pub neighbours: Vec<u32>,
@@ -27,17 +27,17 @@ pub struct Neighbours {
     pub lists: Vec<List>,
     /// Velocity of the frame in which speeds are measured.
     pub frame: Vec3,
-    /// Moments at which pairs of units, by lowest stars, will touch by what was known when one of them last moved.
+    /// Moments at which pairs of bodies, by lowest stars, will touch by what was known when one of them last moved.
     expected: BTreeMap<[u32; 2], f64>,
 }
 
 impl Neighbours {
-    /// Returns the units on the list of a unit, by lowest stars; they may have ended.
+    /// Returns the bodies on the list of a body, by lowest stars; they may have ended.
     pub fn of(&self, star: u32) -> &[u32] {
         self.lists.get(star as usize).map_or(&[], |list| &list.neighbours)
     }
 
-    /// Forgets the list of a unit that ends or begins.
+    /// Forgets the list of a body that ends or begins.
     pub fn forget(&mut self, star: u32) {
         if let Some(list) = self.lists.get_mut(star as usize) {
             (list.until, list.speed) = (Time::default(), 0.0);
@@ -45,13 +45,13 @@ impl Neighbours {
         self.expected.retain(|pair, _| !pair.contains(&star));
     }
 
-    /// Takes note of the moments at which a unit will touch others, all by lowest stars, in place of those that were known.
+    /// Takes note of the moments at which a body will touch others, all by lowest stars, in place of those that were known.
     pub fn expect(&mut self, star: u32, found: impl IntoIterator<Item = (u32, f64)>) {
         self.expected.retain(|pair, _| !pair.contains(&star));
         self.expected.extend(found.into_iter().map(|(other, time)| ([star.min(other), star.max(other)], time)));
     }
 
-    /// Returns the units, by lowest stars, that were to touch up to a moment.
+    /// Returns the bodies, by lowest stars, that were to touch up to a moment.
     pub fn due(&self, until: f64) -> Vec<u32> {
         self.expected.iter().filter(|(_, time)| **time <= until).flat_map(|(pair, _)| *pair).collect()
     }

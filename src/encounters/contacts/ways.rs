@@ -1,4 +1,4 @@
-//! Ways of units in a block step, and where their stars are on them.
+//! Ways of bodies in a block step, and where their stars are on them.
 
 use crate::encounters::contacts::inside::elapsed;
 use crate::encounters::contacts::path::{Path, State, between};
@@ -16,15 +16,15 @@ use tisane_force::time::{Clock, Time};
 /// Search for contacts during a block step.
 #[derive(Debug, Default)]
 pub struct Crossings {
-    /// Ways of the units that have moved in this block step, by lowest stars.
+    /// Ways of the bodies that have moved in this block step, by lowest stars.
     pub ways: BTreeMap<u32, Way>,
-    /// Units that have moved or begun in this block step, by lowest stars.
+    /// Bodies that have moved or begun in this block step, by lowest stars.
     pub stirred: Vec<u32>,
     /// Contacts of stars that are to become one.
     pub found: Vec<Touched>,
 }
 
-/// Way of a unit up to the present moment.
+/// Way of a body up to the present moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Way {
     /// Position, velocity, acceleration and jerk at the begin.
@@ -36,7 +36,7 @@ pub struct Way {
 }
 
 impl Way {
-    /// Returns the way of a unit that stood at a state; [`None`] if that is the present one.
+    /// Returns the way of a body that stood at a state; [`None`] if that is the present one.
     pub fn of(p: &Particles, body: usize, state: [Vec3; 4], (from, now): (Time, Time), clock: &Clock) -> Option<Self> {
         let since = clock.between(p.time[body], now);
         let (pos, vel) = at(p, body, clock, now);
@@ -44,7 +44,7 @@ impl Way {
         (from < now).then(|| Self { begin: state, end, span: clock.between(from, now) })
     }
 
-    /// Returns the state at a time after the begin as it was predicted then: where the unit was seen before.
+    /// Returns the state at a time after the begin as it was predicted then: where others knew the body to be.
     pub fn predicted(&self, time: f64) -> State {
         let [pos, vel, acc, jerk] = self.begin;
         let (x, v) = predict(pos, vel, acc, jerk, time);
@@ -57,7 +57,7 @@ impl Way {
         Path::new([pos, vel, acc], self.end, self.span).at(self.span - time)
     }
 
-    /// Returns the path to another unit over the time in which both are known.
+    /// Returns the path to another body over the time in which both are known.
     pub fn to(&self, other: &Self) -> Path {
         let span = self.span.min(other.span);
         let [a, b] = [self, other].map(|way| way.predicted(way.span - span));
@@ -65,7 +65,7 @@ impl Way {
     }
 }
 
-/// Star of a unit at one moment, relative to the place of the unit.
+/// Star of a body at one moment, relative to the place of the body.
 pub type Offset = (u32, f64, [Vec3; 2]);
 
 impl Subsystem {

@@ -11,7 +11,7 @@ pub const LANES: usize = 16;
 pub type Column = Vec<[f64; LANES]>;
 
 /// Columns of x, y and z.
-pub type Place = [Column; 3];
+pub type Coordinates = [Column; 3];
 
 /// Coordinate of the particles that fill up a row: the square of its distance is finite.
 pub const FAR: f64 = 1e150;
@@ -31,7 +31,7 @@ const NEAREST2: f64 = 1e-60;
 
 /// Returns positions of a row relative to `from`, and the squares of the distances.
 #[inline(always)]
-fn relative([x, y, z]: &Place, from: [f64; 3], row: usize) -> ([[f64; LANES]; 3], [f64; LANES]) {
+fn relative([x, y, z]: &Coordinates, from: [f64; 3], row: usize) -> ([[f64; LANES]; 3], [f64; LANES]) {
     let (mut of, mut r2) = ([x[row], y[row], z[row]], [0.0; LANES]);
     for lane in 0..LANES {
         for (column, from) in of.iter_mut().zip(from) {
@@ -56,7 +56,7 @@ fn masses(mass: &Column, row: usize, but: usize) -> [f64; LANES] {
 /// Sum of m/r; a particle at the place has no mass.
 pub struct Potential<'a> {
     pub mass: &'a Column,
-    pub place: &'a Place,
+    pub pos: &'a Coordinates,
     pub from: [f64; 3],
 }
 
@@ -67,7 +67,7 @@ impl WithSimd for Potential<'_> {
     fn with_simd<S: Simd>(self, _: S) -> f64 {
         let mut sums = [0.0; LANES];
         for (row, mass) in self.mass.iter().enumerate() {
-            let (_, r2) = relative(self.place, self.from, row);
+            let (_, r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
                 sums[lane] += mass[lane] / r2[lane].sqrt();
             }
@@ -79,7 +79,7 @@ impl WithSimd for Potential<'_> {
 /// Derivatives xx, yy, zz, xy, xz, yz of the acceleration at a place by all particles but one.
 pub struct Tide<'a> {
     pub mass: &'a Column,
-    pub place: &'a Place,
+    pub pos: &'a Coordinates,
     pub from: [f64; 3],
     pub but: usize,
 }
@@ -92,7 +92,7 @@ impl WithSimd for Tide<'_> {
         let mut sums = [[0.0; LANES]; 6];
         for row in 0..self.mass.len() {
             let mass = masses(self.mass, row, self.but);
-            let ([x, y, z], r2) = relative(self.place, self.from, row);
+            let ([x, y, z], r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
                 // m (3 r rᵀ / r² − 1) / r³.
                 let per_r2 = 1.0 / r2[lane];
@@ -114,7 +114,7 @@ impl WithSimd for Tide<'_> {
 /// Stores m/r³ of all particles but one, and returns the largest.
 pub struct Weights<'a> {
     pub mass: &'a Column,
-    pub place: &'a Place,
+    pub pos: &'a Coordinates,
     pub from: [f64; 3],
     pub but: usize,
     pub weight: &'a mut Column,
@@ -128,7 +128,7 @@ impl WithSimd for Weights<'_> {
         let mut most = [0.0; LANES];
         for (row, weight) in self.weight.iter_mut().enumerate() {
             let mass = masses(self.mass, row, self.but);
-            let (_, r2) = relative(self.place, self.from, row);
+            let (_, r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
                 weight[lane] = mass[lane] / (r2[lane] * r2[lane].sqrt());
                 most[lane] = if weight[lane] > most[lane] { weight[lane] } else { most[lane] };
@@ -161,7 +161,7 @@ impl WithSimd for Sum<'_> {
 #[derive(Clone, Copy)]
 pub struct Within<'a> {
     pub root: &'a Column,
-    pub place: &'a Place,
+    pub pos: &'a Coordinates,
     pub speed: &'a Column,
     pub from: [f64; 3],
     pub factor: f64,
@@ -174,7 +174,7 @@ impl Within<'_> {
     /// Returns the distances that count for the particles of a row, and which are within those and the rest.
     #[inline(always)]
     pub fn row(&self, row: usize) -> ([f64; LANES], [bool; LANES]) {
-        let (_, r2) = relative(self.place, self.from, row);
+        let (_, r2) = relative(self.pos, self.from, row);
         let (root, speed) = (self.root[row], self.speed[row]);
         let (mut distance, mut is_within) = ([0.0; LANES], [false; LANES]);
         for lane in 0..LANES {

@@ -104,15 +104,15 @@ pub fn force(points: &PointMasses, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3
     pull.faded(k, r, v)
 }
 
-/// Returns what [`force`] returns, for a pair that is seen as a ring.
-pub fn averaged_force(ring: &AveragedPair, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
+/// Returns what [`force`] returns, for an orbit-averaged pair.
+pub fn averaged_force(pair: &AveragedPair, r: Vec3, v: Vec3, outer2: f64) -> (Vec3, Vec3) {
     let r2 = r.norm_squared();
     let k = fading(r2, outer2);
     if k.value == 0.0 {
         return (Vec3::zeros(), Vec3::zeros());
     }
     // φ = (p − 3 q / r²) / (2 r³) with the trace p of the moments and q = r·P r.
-    let AveragedPair { moments, change } = ring;
+    let AveragedPair { moments, change } = pair;
     let (along, turning) = (moments * r, change * r);
     let (p, q) = (moments.trace(), along.dot(&r) / r2);
     let (dp, s) = (change.trace(), r.dot(&v) / r2);
@@ -191,17 +191,17 @@ mod tests {
     fn verify_forces_of_a_ring_are_derivatives_of_the_energy() {
         let moments = Matrix3::new(0.3, 0.02, -0.05, 0.02, 0.1, 0.04, -0.05, 0.04, 0.2);
         let change = Matrix3::new(0.01, 0.05, 0.03, 0.05, -0.04, 0.02, 0.03, 0.02, 0.05);
-        let (ring, v, h) = (AveragedPair { moments, change }, Vec3::new(0.3, -0.7, 0.1), 1e-5);
-        let energy = |r: Vec3, outer2: f64| factor(r.norm_squared(), outer2) * ring.potential(r);
+        let (pair, v, h) = (AveragedPair { moments, change }, Vec3::new(0.3, -0.7, 0.1), 1e-5);
+        let energy = |r: Vec3, outer2: f64| factor(r.norm_squared(), outer2) * pair.potential(r);
         for outer2 in [3.0, 6.0, 40.0] {
             let r = Vec3::new(1.0, 1.0, -0.5);
-            let (acc, jerk) = averaged_force(&ring, r, v, outer2);
+            let (acc, jerk) = averaged_force(&pair, r, v, outer2);
             for axis in 0..3 {
                 let step = Vec3::from_fn(|k, _| if k == axis { h } else { 0.0 });
                 let slope = (energy(r + step, outer2) - energy(r - step, outer2)) / (2.0 * h);
                 assert!((acc[axis] + slope).abs() < 1e-9, "{outer2}: {} {slope}", acc[axis]);
             }
-            let at = |t: f64| averaged_force(&ring.after(t), r + v * t, v, outer2).0;
+            let at = |t: f64| averaged_force(&pair.after(t), r + v * t, v, outer2).0;
             let difference = (at(h) - at(-h)) / (2.0 * h);
             assert!((jerk - difference).norm() < 1e-8, "{outer2}: {jerk} {difference}");
         }

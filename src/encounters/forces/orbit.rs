@@ -1,11 +1,11 @@
-//! Mean motion of a binary: its mass spread over the orbit, and the slow change of that orbit in a tidal field.
+//! Orbit-averaged motion of a binary: its mass spread over the orbit, and the slow change of that orbit in a tidal field.
 //!
 //! Where the tide is weak and changes little in a period, its effect is that of its mean over the orbit. With the
 //! semi-major axis a, the eccentricity vector e and j = √(1 − e²) along the angular momentum, the mean of the second moments of the
 //! relative position is a² (½ ((1 − e²) I − j jᵀ) + 5/2 e eᵀ); the orbit is a ring of these moments. In a field with the derivatives T of
 //! the acceleration by the place (Milankovitch's equations; Tremaine, Touma & Namouni 2009, AJ 137, 3706):
 //! dj/dt = −c (j × T j − 5 e × T e), de/dt = −c (e × T j − 5 j × T e), with c = √(a³ / M) / 2. The axis does not change, and
-//! the energy of the ring in the field is conserved by both.
+//! the energy of this ring in the field is conserved by both.
 
 use crate::encounters::settings::criteria;
 use crate::few_body::Motion;
@@ -35,7 +35,7 @@ pub struct AveragedPair {
 }
 
 impl AveragedPair {
-    /// Returns the ring after a time.
+    /// Returns the averaged pair after a time.
     pub fn after(&self, time: f64) -> Self {
         Self { moments: self.moments + self.change * time, change: self.change }
     }
@@ -71,7 +71,7 @@ impl Orbit {
         moments * (reduced * self.axis * self.axis)
     }
 
-    /// Returns the ring for a reduced mass in a field.
+    /// Returns the averaged pair for a reduced mass in a field.
     pub fn averaged_pair(&self, reduced: f64, tide: &Matrix3<f64>) -> AveragedPair {
         let (e, j, scale) = (self.e, self.j, reduced * self.axis * self.axis);
         let (de, dj) = self.rates(tide);
@@ -164,8 +164,8 @@ mod tests {
             let x = later.pair().0;
             mean += x * x.transpose() / f64::from(parts);
         }
-        let ring = orbit.averaged_pair(0.1875, &Matrix3::zeros());
-        assert!((mean * 0.1875 - ring.moments).norm() < 1e-9, "{mean} {}", ring.moments);
+        let averaged = orbit.averaged_pair(0.1875, &Matrix3::zeros());
+        assert!((mean * 0.1875 - averaged.moments).norm() < 1e-9, "{mean} {}", averaged.moments);
     }
 
     #[test]
@@ -188,8 +188,8 @@ mod tests {
         let energy = |orbit: &Orbit| (tide * orbit.averaged_pair(1.0, &tide).moments).trace();
         assert!((energy(&later) - energy(&orbit)).abs() < 1e-6 * energy(&orbit).abs());
         let h = 1e-3;
-        let (ring, next) = (orbit.averaged_pair(1.0, &tide), orbit.after(h, |_| tide).averaged_pair(1.0, &tide));
-        assert!(((next.moments - ring.moments) / h - ring.change).norm() < 1e-4 * ring.change.norm());
+        let (averaged, next) = (orbit.averaged_pair(1.0, &tide), orbit.after(h, |_| tide).averaged_pair(1.0, &tide));
+        assert!(((next.moments - averaged.moments) / h - averaged.change).norm() < 1e-4 * averaged.change.norm());
         // As the motion itself in the same field does in the mean over some orbits.
         struct Field(Matrix3<f64>);
         impl crate::few_body::Tide for Field {

@@ -1,7 +1,9 @@
 //! Tidal field around a particle: the strongest neighbour, and the sum of all others.
 
 use crate::encounters::cube_root::cube_root;
-use crate::encounters::forces::columns::{self, Column, FAR, LANES, Place, Potential, Sum, Tide, Weights, Within};
+use crate::encounters::forces::columns::{
+    self, Column, Coordinates, FAR, LANES, Potential, Sum, Tide, Weights, Within,
+};
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
@@ -24,7 +26,7 @@ pub struct Positions {
     mass: Column,
     /// Cube roots of the masses.
     root: Column,
-    place: Place,
+    pos: Coordinates,
     speed: Column,
     weight: Column,
 }
@@ -54,22 +56,22 @@ impl Positions {
             return;
         }
         let rows = p.len().div_ceil(LANES);
-        let Self { mass, root, place, speed, weight, .. } = self;
+        let Self { mass, root, pos, speed, weight, .. } = self;
         [&mut *mass, root, speed, weight].into_iter().for_each(|column| column.resize(rows, [0.0; LANES]));
-        place.iter_mut().for_each(|column| column.resize(rows, [FAR; LANES]));
+        pos.iter_mut().for_each(|column| column.resize(rows, [FAR; LANES]));
         for i in 0..p.len() {
             let (row, lane) = (i / LANES, i % LANES);
             if mass[row][lane] != p.mass[i] {
                 (mass[row][lane], root[row][lane]) = (p.mass[i], cube_root(p.mass[i]));
             }
-            let (pos, _) = at(p, i, clock, now);
-            place.iter_mut().zip(&pos).for_each(|(column, x)| column[row][lane] = *x);
+            let (here, _) = at(p, i, clock, now);
+            pos.iter_mut().zip(&here).for_each(|(column, x)| column[row][lane] = *x);
             speed[row][lane] = p.vel[i].norm_squared().sqrt();
         }
         for lane in p.len()..rows * LANES {
             let lane = (lane / LANES, lane % LANES);
             [&mut *mass, root, speed].into_iter().for_each(|column| column[lane.0][lane.1] = 0.0);
-            place.iter_mut().for_each(|column| column[lane.0][lane.1] = FAR);
+            pos.iter_mut().for_each(|column| column[lane.0][lane.1] = FAR);
         }
         self.now = Some(now);
     }
@@ -81,30 +83,30 @@ impl Positions {
 
     /// Returns the position of particle `i`.
     pub fn of(&self, i: usize) -> Vec3 {
-        self.place_of(i).into()
+        self.pos_of(i).into()
     }
 
-    fn place_of(&self, i: usize) -> [f64; 3] {
-        self.place.each_ref().map(|column| column[i / LANES][i % LANES])
+    fn pos_of(&self, i: usize) -> [f64; 3] {
+        self.pos.each_ref().map(|column| column[i / LANES][i % LANES])
     }
 
     /// Returns the potential at particle `i` of others with these masses.
     pub fn potential(&self, i: usize, mass: &Column) -> f64 {
-        -columns::run(Potential { mass, place: &self.place, from: self.place_of(i) })
+        -columns::run(Potential { mass, pos: &self.pos, from: self.pos_of(i) })
     }
 
     /// Returns the derivatives of the acceleration at particle `i` by all others: xx, yy, zz, xy, xz, yz.
     pub fn tide(&self, i: usize) -> [f64; 6] {
-        columns::run(Tide { mass: &self.mass, place: &self.place, from: self.place_of(i), but: i })
+        columns::run(Tide { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: i })
     }
 
     /// Calls `found` for all particles, ascending, that may come near particle `i`, by a bound of their motion, and with the
     /// distance that counts.
     pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize, f64)) {
-        let Self { root, place, speed, .. } = self;
+        let Self { root, pos, speed, .. } = self;
         let Reach { distance: factor, least, time, .. } = reach;
         let slack = time * (speed[i / LANES][i % LANES] + reach.speed);
-        let each = Within { root, place, speed, from: self.place_of(i), factor, least, slack, time };
+        let each = Within { root, pos, speed, from: self.pos_of(i), factor, least, slack, time };
         for row in columns::run(each) {
             let (distance, is_within) = each.row(row);
             let lanes = (0..LANES).filter(|&lane| is_within[lane] && row * LANES + lane != i);
@@ -115,8 +117,8 @@ impl Positions {
     /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and, by the columns, their size and
     /// `time` times their speed in sum, with these distances.
     pub fn reached(&self, i: usize, (size, speed): (&Column, &Column), (slack, time): (f64, f64)) -> Vec<(usize, f64)> {
-        let from = self.place_of(i);
-        let each = Within { root: size, place: &self.place, speed, from, factor: 1.0, least: 0.0, slack, time };
+        let from = self.pos_of(i);
+        let each = Within { root: size, pos: &self.pos, speed, from, factor: 1.0, least: 0.0, slack, time };
         let mut found = Vec::new();
         for row in columns::run(each) {
             let (_, is_within) = each.row(row);
@@ -142,9 +144,9 @@ impl Positions {
 
     /// Returns the surroundings of particle `i`; [`None`] if there is no other one with a mass.
     pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
-        let from = self.place_of(i);
-        let Self { mass, place, weight, .. } = self;
-        let most = columns::run(Weights { mass, place, from, but: i, weight });
+        let from = self.pos_of(i);
+        let Self { mass, pos, weight, .. } = self;
+        let most = columns::run(Weights { mass, pos, from, but: i, weight });
         if most == 0.0 {
             return None;
         }

@@ -8,11 +8,11 @@ use tisane_force::gravity::predict;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
-/// Tidal field of those that do not feel the members, or not fully, to the first order in place. It holds from one step
+/// Tidal field of the bodies that are no perturbers, or not fully, to the first order in the position. It holds from one step
 /// of the centre of mass to the next, so that the motion in it has an energy.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Far {
-    /// Derivatives of the acceleration by the place.
+    /// Derivatives of the acceleration by the position.
     pub tide: Matrix3<f64>,
 }
 
@@ -41,9 +41,9 @@ impl Far {
     }
 }
 
-/// Perturbation of the members by those on the list, with all units predicted from their last steps.
+/// Perturbation of the members by the perturbers, with all bodies predicted from their last steps.
 pub struct Tides<'a> {
-    /// The units.
+    /// The bodies.
     pub bodies: &'a Bodies,
     /// Time axis.
     pub clock: &'a Clock,
@@ -51,7 +51,7 @@ pub struct Tides<'a> {
     pub from: Time,
     /// The centre of mass.
     pub here: usize,
-    /// Units on the list with squares of their outer radii.
+    /// Perturbers with squares of their outer radii.
     pub perturbers: Vec<(usize, f64)>,
     /// Far field.
     pub far: Option<Far>,
@@ -59,9 +59,9 @@ pub struct Tides<'a> {
 
 impl Tide for Tides<'_> {
     fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
-        let place = |i: usize| {
+        let position = |i: usize| {
             let p = &self.bodies.particles;
-            // A unit that moved since then: the motion is advanced before anyone on the list moves.
+            // A body that moved since then: the motion is advanced before any perturber moves.
             let dt = self.clock.between(p.time[i], self.from) + time;
             predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
         };
@@ -69,9 +69,9 @@ impl Tide for Tides<'_> {
         if let Some(far) = self.far {
             acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
         }
-        let centre = place(self.here);
+        let centre = position(self.here);
         for &(k, outer2) in &self.perturbers {
-            let r = place(k) - centre;
+            let r = position(k) - centre;
             for (acc, offset) in acc.iter_mut().zip(offsets) {
                 *acc += coupling::tide(self.bodies.particles.mass[k], r, *offset, outer2);
             }

@@ -23,19 +23,19 @@ fn points(few: &Few) -> Vec<(f64, Vec3)> {
 }
 
 impl Membership<'_> {
-    /// Returns true if a body without a mass stands at the centre of mass of two units.
+    /// Returns true if a body without a mass stands at the centre of mass of two bodies.
     pub(crate) fn is_at_centre(&self, bodies: [usize; 2]) -> bool {
         let (p, clock) = (self.particles, &self.hierarchy.clock);
-        let place = |k: usize| at(p, k, clock, self.now).0;
-        let [(m, x), (n, y)] = bodies.map(|k| (p.mass[k], place(k)));
+        let position = |k: usize| at(p, k, clock, self.now).0;
+        let [(m, x), (n, y)] = bodies.map(|k| (p.mass[k], position(k)));
         let centre = x + (y - x) * (n / (m + n));
         let mut others = (0..p.len()).filter(|k| p.mass[*k] == 0.0 && !bodies.contains(k));
         others.any(|k| {
-            exceeds(criteria::FORMS_AT_CENTRE, place(k) - centre, [(m, x - centre), (n, y - centre)].into_iter())
+            exceeds(criteria::FORMS_AT_CENTRE, position(k) - centre, [(m, x - centre), (n, y - centre)].into_iter())
         })
     }
 
-    /// Returns true if a body without a mass stands at the centre of mass of two bodies of the subsystem of unit `i`.
+    /// Returns true if a body without a mass stands at the centre of mass of two bodies of the subsystem of body `i`.
     pub(crate) fn is_at_centre_in(&self, i: usize, subsystem: &Subsystem, [a, b]: [usize; 2]) -> bool {
         let mut found = self.without_mass(i, subsystem).peekable();
         if found.peek().is_none() {
@@ -48,7 +48,7 @@ impl Membership<'_> {
         })
     }
 
-    /// Returns the change that splits the subsystem of unit `i`, or opens an inner one, at whose centre of mass a body without a
+    /// Returns the change that splits the subsystem of body `i`, or opens an inner one, at whose centre of mass a body without a
     /// mass stands.
     pub(crate) fn clears(&self, i: usize) -> Option<Change> {
         let subsystem = self.subsystem(i)?;
@@ -68,7 +68,7 @@ impl Membership<'_> {
         lost.next().map(|(k, _)| Change::Open(i, k))
     }
 
-    /// Returns the places of the bodies without a mass near the subsystem of unit `i`, relative to it.
+    /// Returns the positions of the perturbers without a mass of the subsystem of body `i`, relative to it.
     fn without_mass(&self, i: usize, subsystem: &Subsystem) -> impl Iterator<Item = Vec3> {
         let bodies = subsystem.perturbers.iter().map(|perturber| self.hierarchy.bodies.of_star(perturber.star));
         bodies.filter(|&k| self.particles.mass[k] == 0.0).map(move |k| self.relative(i, k).pos)

@@ -5,22 +5,22 @@ use crate::encounters::motion::touched::Touched;
 /// Change of the subsystems.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Change {
-    /// Two units become one subsystem; those that are subsystems may stay one body each.
+    /// Two bodies become one subsystem; those that are subsystems may stay one member each.
     Join([usize; 2], [bool; 2]),
-    /// The subsystem of a unit splits in two; bodies of the first part, as places in its list.
+    /// The subsystem of a body splits in two; members of the first part, as places in its list.
     Split(usize, Vec<usize>),
-    /// Members of the inner subsystem at a place become bodies of the subsystem of a unit.
+    /// Members of the inner subsystem at a place become members of the subsystem of a body.
     Open(usize, usize),
-    /// Two bodies of the subsystem of a unit become one.
+    /// Two members of the subsystem of a body become one.
     Close(usize, [usize; 2]),
-    /// The pair of a unit becomes one star.
+    /// The pair of a body becomes one star.
     Merge(usize),
-    /// Two stars of two units become one.
+    /// Two stars of two bodies become one.
     Unite([usize; 2], Box<Touched>),
 }
 
 impl Change {
-    /// Returns the split of the subsystem of a unit into some bodies and the others.
+    /// Returns the split of the subsystem of a body into some members and the others.
     pub(crate) fn split(body: usize, first: &[usize]) -> Self {
         let mut first = first.to_vec();
         first.sort_unstable();
@@ -32,7 +32,7 @@ impl Change {
         matches!(self, Self::Merge(_) | Self::Unite(..))
     }
 
-    /// Returns the units that end.
+    /// Returns the bodies that end.
     pub fn bodies(&self) -> &[usize] {
         match self {
             Self::Join(bodies, _) | Self::Unite(bodies, _) => bodies,

@@ -16,13 +16,13 @@ use crate::encounters::settings::rules::Rules;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
-/// State of all units for the criteria.
+/// Membership of all bodies at a moment, and the criteria by which it changes.
 pub struct Membership<'a> {
-    /// The units.
+    /// The bodies.
     pub particles: &'a Particles,
     /// Their subsystems.
     pub hierarchy: &'a Hierarchy,
-    /// Places of all units.
+    /// Positions of all bodies.
     pub positions: &'a mut Positions,
     /// Moment.
     pub now: Time,
@@ -73,7 +73,7 @@ impl Membership<'_> {
         self.hierarchy.of_star(self.hierarchy.bodies.stars[body])
     }
 
-    /// Returns the number of bodies that a unit is, if it is `closed` or not.
+    /// Returns the number of members that a body brings, if it is `closed` or not.
     fn number(&self, body: usize, closed: bool) -> usize {
         self.subsystem(body).filter(|_| !closed).map_or(1, |subsystem| subsystem.members.len())
     }
@@ -85,13 +85,13 @@ impl Membership<'_> {
         Relative { pos, vel, r: pos.norm(), mass: p.mass[i] + p.mass[k] }
     }
 
-    /// Returns the tidal field around a unit.
+    /// Returns the tidal field around a body.
     pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
         self.positions.set(self.particles, &self.hierarchy.clock, self.now);
         self.positions.surroundings(i)
     }
 
-    /// Returns the change of unit `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
+    /// Returns the change of body `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
     /// only takes up others.
     pub fn change(&mut self, i: usize, found: Option<Surroundings>, is_new: bool) -> Option<Change> {
         if let Some(change) = self.clears(i).filter(|_| !is_new) {
@@ -104,7 +104,7 @@ impl Membership<'_> {
         }
     }
 
-    /// Returns the change that joins two units in the tidal field `rest` of all others. A settled pair that another unit will not
+    /// Returns the change that joins two bodies in the tidal field `rest` of all others. A settled pair that another body will not
     /// perturb on the orbit of both stays one body.
     fn join(&self, i: usize, k: usize, pair: &Relative, rest: f64) -> (Change, usize) {
         let bodies = [i.min(k), i.max(k)];
@@ -135,7 +135,7 @@ impl Membership<'_> {
         (Change::Join(bodies, closed), number)
     }
 
-    /// Returns true if stars of two units may touch where the centres of mass come as near as this.
+    /// Returns true if stars of two bodies may touch where the centres of mass come as near as this.
     fn may_touch(&self, bodies: [usize; 2], nearest: f64) -> bool {
         let sizes = &self.hierarchy.bodies.sizes;
         let reach = |body: usize| match self.subsystem(body) {
@@ -147,7 +147,7 @@ impl Membership<'_> {
         sizes.collisions.is_some() && nearest < bodies.map(reach).iter().sum()
     }
 
-    /// Returns true if a pair of unit `i` is not isolated, but with one or two others is: the inner one of a triple or quadruple.
+    /// Returns true if a pair of body `i` is not isolated, but with one or two others is: the inner one of a triple or quadruple.
     fn is_in_small_system(&mut self, i: usize, pair: &Relative) -> bool {
         let Some(found) = self.surroundings(i) else { return false };
         let (mut rest, mut mass, mut reach) = (found.rest, pair.mass, pair.r);
@@ -160,7 +160,7 @@ impl Membership<'_> {
         })
     }
 
-    /// Returns the change by which unit `i` joins another, if any.
+    /// Returns the change by which body `i` joins another, if any.
     pub fn joins(&mut self, i: usize, found: Surroundings) -> Option<Change> {
         let k = found.strongest;
         self.joins_strongest(i, found).filter(|_| !self.is_at_centre([i, k]))
@@ -204,7 +204,7 @@ impl Membership<'_> {
         (is_isolated && self.surroundings(k).is_some_and(|back| back.strongest == i)).then_some(change)
     }
 
-    /// Returns the change that opens an inner subsystem of unit `i` whose stars another body may touch, if there is one.
+    /// Returns the change that opens an inner subsystem of body `i` whose stars another body may touch, if there is one.
     fn opens_for_contact(&self, i: usize) -> Option<Change> {
         let (subsystem, sizes) = (self.subsystem(i)?, &self.hierarchy.bodies.sizes);
         let may_touch =
@@ -212,7 +212,7 @@ impl Membership<'_> {
         (0..subsystem.members.len()).find(may_touch).map(|member| Change::Open(i, member))
     }
 
-    /// Returns the change inside of the subsystem of unit `i`, if any: an inner subsystem that is perturbed opens, two bodies
+    /// Returns the change inside of the subsystem of body `i`, if any: an inner subsystem that is perturbed opens, two bodies
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, subsystem: &Subsystem) -> Option<Change> {
         let (least, sizes) = (self.hierarchy.rules.perturbation, &self.hierarchy.bodies.sizes);
@@ -250,7 +250,7 @@ impl Membership<'_> {
         (most > least).then_some(Change::Open(i, member))
     }
 
-    /// Returns the change of the subsystem of unit `i`, if any: it dissolves, splits, or takes up the next body.
+    /// Returns the change of the subsystem of body `i`, if any: it dissolves, splits, or takes up the next body.
     fn leaves(&mut self, i: usize, found: Surroundings) -> Option<Change> {
         let subsystem = self.subsystem(i)?;
         if let Some(change) = self.opens(i, subsystem) {

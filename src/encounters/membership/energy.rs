@@ -1,7 +1,7 @@
-//! Energy of the units and their subsystems as the forces have it.
+//! Energy of the bodies and their subsystems as the forces have it.
 //!
-//! Between changes of the subsystems and of their lists the forces conserve it. Where a change would make it jump, because bodies
-//! that were felt as a point are resolved from then on, or the other way round, the motion inside of a subsystem takes up
+//! Between changes of the subsystems and of their perturbers the forces conserve it. Where a change would make it jump, because
+//! what was a point is resolved from then on, or the other way round, the motion inside of a subsystem takes up
 //! the difference. Each is no more than what is neglected anyway, but over many changes they would add up.
 
 use crate::encounters::forces::columns::{Column, LANES};
@@ -36,7 +36,7 @@ impl Subsystem {
 }
 
 impl Hierarchy {
-    /// Returns the energy of the coupling of a subsystem, its motion that of `now`, with another unit at `r` from its
+    /// Returns the energy of the coupling of a subsystem, its motion that of `now`, with another body at `r` from its
     /// centre of mass.
     fn coupling(&self, subsystem: &Subsystem, perturber: &Perturber, r: Vec3, now: Time) -> f64 {
         let factor = coupling::factor(r.norm_squared(), perturber.outer2);
@@ -44,16 +44,16 @@ impl Hierarchy {
             return 0.0;
         }
         let potential = match &subsystem.averaged {
-            Some((time, ring)) if perturber.is_averaged => ring.after(self.clock.between(*time, now)).potential(r),
+            Some((time, pair)) if perturber.is_averaged => pair.after(self.clock.between(*time, now)).potential(r),
             None if perturber.is_averaged => 0.0,
             _ => coupling::potential(&subsystem.point_masses(), r),
         };
         factor * self.bodies.particles.mass[self.bodies.of_star(perturber.star)] * potential
     }
 
-    /// Returns the energy of the subsystem at a place with that of its coupling.
-    fn coupled_energy(&self, place: usize, now: Time) -> f64 {
-        let (subsystem, all) = (&self.subsystems[place], &self.bodies.particles);
+    /// Returns the energy of the subsystem of a row with that of its coupling.
+    fn coupled_energy(&self, row: usize, now: Time) -> f64 {
+        let (subsystem, all) = (&self.subsystems[row], &self.bodies.particles);
         let (pos, _) = at(all, self.bodies.of_star(subsystem.stars[0]), &self.clock, now);
         let coupling = |perturber: &Perturber| {
             let r = at(all, self.bodies.of_star(perturber.star), &self.clock, now).0 - pos;
@@ -62,23 +62,23 @@ impl Hierarchy {
         subsystem.energy() + subsystem.perturbers.iter().map(coupling).sum::<f64>()
     }
 
-    /// Renews the list of the subsystem at a place, whose motion takes up what that changes.
-    pub fn set_perturbers_conserving(&mut self, place: usize, list: PerturberList, now: Time) -> Result<()> {
+    /// Sets the list of perturbers of the subsystem of a row, whose motion takes up the change of the energy.
+    pub fn set_perturbers_conserving(&mut self, row: usize, list: PerturberList, now: Time) -> Result<()> {
         let Self { subsystems, bodies, rules, clock, .. } = self;
-        subsystems[place].advance(bodies, clock, now)?;
-        let is_settled = subsystems[place].settled(rules).is_some();
-        let before = self.coupled_energy(place, now);
-        self.set_perturbers(place, list);
-        // The place of a settled pair changes with its size, and with it the energy of the coupling, by less each time.
+        subsystems[row].advance(bodies, clock, now)?;
+        let is_settled = subsystems[row].settled(rules).is_some();
+        let before = self.coupled_energy(row, now);
+        self.set_perturbers(row, list);
+        // The position of a settled pair changes with its size, and with it the energy of the coupling, by less each time.
         for _ in 0..if is_settled { criteria::REFINEMENTS } else { 1 } {
-            let after = self.coupled_energy(place, now);
-            self.subsystems[place].take_up(before - after, is_settled);
+            let after = self.coupled_energy(row, now);
+            self.subsystems[row].take_up(before - after, is_settled);
         }
         Ok(())
     }
 
-    /// Returns the energy of units, with that of what they and others feel of each other. What `counts` has the masses of all
-    /// others, and loses those of the units.
+    /// Returns the energy of bodies, with that of their coupling. What `counts` has the masses of all
+    /// others, and loses those of the bodies.
     pub fn energy(
         &self,
         p: &Particles,
@@ -96,10 +96,10 @@ impl Hierarchy {
             let between = |k: usize| positions.of(k) - positions.of(i);
             let other = |star: u32| Some(self.bodies.of_star(star)).filter(|&k| counts[k / LANES][k % LANES] > 0.0);
             if let Some(subsystem) = self.of_star(star) {
-                let felt =
+                let couplings =
                     subsystem.perturbers.iter().filter_map(|perturber| Some((perturber, other(perturber.star)?)));
-                let felt = felt.map(|(perturber, k)| self.coupling(subsystem, perturber, between(k), now));
-                sum += subsystem.energy() + felt.sum::<f64>();
+                let couplings = couplings.map(|(perturber, k)| self.coupling(subsystem, perturber, between(k), now));
+                sum += subsystem.energy() + couplings.sum::<f64>();
             }
             for (subsystem, _) in self.perturbed_by(star) {
                 let place = subsystem.perturbers.binary_search_by_key(&star, |perturber| perturber.star);

@@ -1,6 +1,6 @@
-//! Pairs and others that feel each other in the mean over the orbit of the pair: where the perturbation is weak, and the period
-//! short against the time in which it changes. The energy of the coupling differs from its mean by what the place of the pair
-//! on its orbit makes of it; where they begin or end to feel each other so, the binding energy of the pair takes up the
+//! Orbit-averaged coupling of a pair and a perturber: where the perturbation is weak, and the period short against the time in
+//! which it changes. The energy of the direct coupling depends on the position of the pair on its orbit, that of the averaged one
+//! does not; where they begin or end to feel each other so, the binding energy of the pair takes up the
 //! difference, so that the sum stays.
 
 use crate::encounters::forces::bodies::Bodies;
@@ -17,19 +17,19 @@ use tisane_force::error::Result;
 use tisane_force::gravity::predict;
 use tisane_force::time::{Clock, Level, Time};
 
-/// How others feel a subsystem from now on.
+/// Coupling of a subsystem from now on.
 #[derive(Clone, Debug)]
 pub struct CouplingChoice {
     is_perturbed: bool,
     is_averaged: bool,
-    /// Places in the list of those that change to or from the mean.
+    /// Places in the list of the perturbers that change between direct and orbit-averaged coupling.
     pub changed: Vec<usize>,
 }
 
 impl Subsystem {
-    /// Decides how the internal motion goes on until the centre of mass, now of level `step`, moves again: who of the others feels
-    /// the members, and who feels them in the mean. The motion must be that of `now` if it is perturbed. It goes on so where
-    /// no one changes to or from the mean; otherwise [`Self::go_on`] follows.
+    /// Chooses for each perturber, until the centre of mass, now of level `step`, moves again: direct or orbit-averaged coupling.
+    /// The motion must be that of `now` if it is perturbed. If no perturber changes, the choice is applied; otherwise
+    /// [`Self::apply_coupling`] follows.
     pub fn choose_coupling(
         &mut self,
         bodies: &Bodies,
@@ -76,7 +76,7 @@ impl Subsystem {
         Ok(choice)
     }
 
-    /// Goes on as decided.
+    /// Applies a choice.
     pub fn apply_coupling(&mut self, choice: &CouplingChoice, bodies: &Bodies, clock: &Clock, now: Time) -> Result<()> {
         let CouplingChoice { is_perturbed, is_averaged, ref changed } = *choice;
         if is_perturbed != self.is_perturbed || !changed.is_empty() {
@@ -90,14 +90,14 @@ impl Subsystem {
         self.is_perturbed = is_perturbed;
         self.averaged = if is_averaged {
             self.advance(bodies, clock, now)?;
-            self.averaged_pair(&self.motion, bodies, clock).map(|ring| (now, ring))
+            self.averaged_pair(&self.motion, bodies, clock).map(|pair| (now, pair))
         } else {
             None
         };
         Ok(())
     }
 
-    /// Returns what the binding energy takes up when another body on the list, at a place, changes to or from the mean.
+    /// Returns what the binding energy takes up when the perturber at a place in the list changes its coupling.
     fn change_of(&self, place: usize, bodies: &Bodies, clock: &Clock) -> f64 {
         let perturber = &self.perturbers[place];
         let difference =
@@ -105,17 +105,17 @@ impl Subsystem {
         if perturber.is_averaged { -difference } else { difference }
     }
 
-    /// Returns the tidal field, in the mean over the orbit, of those on the list that are felt so, at a time after `from`.
+    /// Returns the tidal field of the perturbers with orbit-averaged coupling, at a time after `from`.
     fn averaged_tide(&self, bodies: &Bodies, clock: &Clock, from: Time, since: f64) -> Matrix3<f64> {
-        let place = |i: usize| {
+        let position = |i: usize| {
             let p = &bodies.particles;
             predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], clock.between(p.time[i], from) + since).0
         };
-        let centre = place(bodies.of_star(self.stars[0]));
+        let centre = position(bodies.of_star(self.stars[0]));
         let mut tide = Matrix3::zeros();
         for perturber in self.perturbers.iter().filter(|perturber| perturber.is_averaged) {
             let k = bodies.of_star(perturber.star);
-            let r = place(k) - centre;
+            let r = position(k) - centre;
             let r2 = r.norm_squared();
             if r2 < perturber.outer2 {
                 let weight = coupling::factor(r2, perturber.outer2) * bodies.particles.mass[k] / (r2 * r2.sqrt());
@@ -125,7 +125,7 @@ impl Subsystem {
         tide
     }
 
-    /// Turns the orbit, since the moment of the ring, as those do that are felt in the mean. The motion must be that of
+    /// Turns the orbit, since the moment of the averaged pair, by the perturbers with orbit-averaged coupling. The motion must be that of
     /// [`time`](Self::time).
     fn turn(&mut self, bodies: &Bodies, clock: &Clock) {
         let Some((from, _)) = self.averaged.filter(|(from, _)| *from < self.time) else { return };
@@ -133,17 +133,17 @@ impl Subsystem {
             let dt = clock.between(from, self.time);
             let after = before.after(dt, |time| self.averaged_tide(bodies, clock, from, time));
             before.turn(&after, &mut self.motion);
-            self.averaged = self.averaged_pair(&self.motion, bodies, clock).map(|ring| (self.time, ring));
+            self.averaged = self.averaged_pair(&self.motion, bodies, clock).map(|pair| (self.time, pair));
         }
     }
 
-    /// Returns the pair as others feel it in the mean.
+    /// Returns the pair averaged over its orbit.
     fn averaged_pair(&self, motion: &Motion, bodies: &Bodies, clock: &Clock) -> Option<AveragedPair> {
         let (reduced, _) = motion.pair_constants()?;
         Some(Orbit::of(motion)?.averaged_pair(reduced, &self.averaged_tide(bodies, clock, self.time, 0.0)))
     }
 
-    /// Moves all pairs that are followed in the mean over their orbits to their present places, at `now`, which the motion has
+    /// Moves all orbit-averaged pairs to their present positions on their orbits, at `now`, which the motion has
     /// reached.
     pub(crate) fn resolve(&mut self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<()> {
         self.turn(bodies, clock);
@@ -151,8 +151,8 @@ impl Subsystem {
         if self.averaged.take().is_some() {
             let mean = self.motion.clone();
             for _ in 0..criteria::REFINEMENTS {
-                let felt = self.perturbers.iter().filter(|perturber| perturber.is_averaged);
-                let difference = self.average_less_present(&mean, &self.motion, felt, bodies, clock);
+                let averaged = self.perturbers.iter().filter(|perturber| perturber.is_averaged);
+                let difference = self.average_less_present(&mean, &self.motion, averaged, bodies, clock);
                 self.motion = bound_by(&mean, -difference);
             }
             self.perturbers.iter_mut().for_each(|perturber| perturber.is_averaged = false);
@@ -161,7 +161,7 @@ impl Subsystem {
         Ok(())
     }
 
-    /// Returns the energy of the coupling with others in the mean over an orbit less that at the place of the `present` motion.
+    /// Returns the orbit-averaged energy of the coupling with perturbers, less the direct one at the position of the `present` motion.
     fn average_less_present<'a>(
         &'a self,
         mean: &Motion,
@@ -170,14 +170,14 @@ impl Subsystem {
         bodies: &Bodies,
         clock: &Clock,
     ) -> f64 {
-        let Some(ring) = self.averaged_pair(mean, bodies, clock) else { return 0.0 };
+        let Some(averaged) = self.averaged_pair(mean, bodies, clock) else { return 0.0 };
         let (pos, _) = at(&bodies.particles, bodies.of_star(self.stars[0]), clock, self.time);
         let points = PointMasses { mass: present.masses(), offsets: present.offsets(), speeds: Vec::new() };
         let difference = |perturber: &Perturber| {
             let k = bodies.of_star(perturber.star);
             let r = at(&bodies.particles, k, clock, self.time).0 - pos;
             let factor = coupling::factor(r.norm_squared(), perturber.outer2) * bodies.particles.mass[k];
-            if factor > 0.0 { factor * (ring.potential(r) - coupling::potential(&points, r)) } else { 0.0 }
+            if factor > 0.0 { factor * (averaged.potential(r) - coupling::potential(&points, r)) } else { 0.0 }
         };
         others.map(difference).sum()
     }

@@ -1,6 +1,6 @@
-//! Bodies of a subsystem: stars, and inner subsystems that nothing disturbs much, which move on their own orbits as if they were alone.
+//! Members of a subsystem: stars, and inner subsystems that nothing disturbs much, which move on their own orbits as if they were alone.
 //!
-//! The binding energy of an inner subsystem holds what the other bodies add to it: where it begins to be one body, and where it ends,
+//! The binding energy of an inner subsystem holds what the other members add to it: where it begins to be one member, and where it ends,
 //! the potential energy of its stars beside the others, less that of a point, goes over to it and back, so that the sum stays.
 
 use crate::encounters::forces::coupling::{self, PointMasses};
@@ -24,10 +24,10 @@ pub enum Member {
     Inner(Box<Few>),
 }
 
-/// Bodies that move about their centre of mass.
+/// Members that move about their centre of mass.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Few {
-    /// The bodies, in the order of their lowest stars.
+    /// The members, in the order of their lowest stars.
     pub members: Vec<Member>,
     /// Their motion, at [`time`](Self::time).
     pub motion: Motion,
@@ -35,7 +35,7 @@ pub struct Few {
     pub time: Time,
 }
 
-/// State of a body, or of a star, relative to some point.
+/// State of a member, or of a star, relative to some point.
 #[derive(Clone, Debug)]
 pub struct Placed<T> {
     /// What is there.
@@ -73,14 +73,14 @@ impl Member {
         }
     }
 
-    /// Returns the binding energy inside of the body.
+    /// Returns the binding energy inside of the member.
     pub fn binding(&self) -> f64 {
         self.inner().map_or(0.0, |few| few.motion.binding() + few.members.iter().map(Self::binding).sum::<f64>())
     }
 }
 
 impl Few {
-    /// Returns the bodies at a moment not before the present one, if they are alone until then.
+    /// Returns the members at a moment not before the present one, if they are alone until then.
     pub fn at(&self, clock: &Clock, now: Time) -> Result<Self> {
         let mut later = self.clone();
         if now > self.time {
@@ -90,7 +90,7 @@ impl Few {
         Ok(later)
     }
 
-    /// Returns the potential energy of its members, at its time, beside bodies at these places relative to its centre of
+    /// Returns the potential energy of its members, at its time, beside others at these positions relative to its centre of
     /// mass, less that of a point.
     pub fn beside(&self, others: impl Iterator<Item = (f64, Vec3)>) -> f64 {
         let points = PointMasses { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: Vec::new() };
@@ -124,13 +124,13 @@ impl Few {
     }
 }
 
-/// Returns the bodies with their states relative to the centre of mass.
+/// Returns the members with their states relative to the centre of mass.
 pub fn placed(members: &[Member], motion: &Motion) -> Vec<Placed<Member>> {
     let states = motion.offsets().into_iter().zip(motion.speeds()).zip(motion.masses());
     members.iter().zip(states).map(|(of, ((pos, vel), mass))| Placed { of: of.clone(), mass, pos, vel }).collect()
 }
 
-/// Returns all stars at `now` with their states relative to the centre of mass of the bodies, whose motion is that of `now`.
+/// Returns all stars at `now` with their states relative to the centre of mass of the members, whose motion is that of `now`.
 pub fn stars(members: &[Member], motion: &Motion, clock: &Clock, now: Time) -> Result<Vec<Placed<u32>>> {
     let mut found: Vec<Placed<u32>> = Vec::new();
     let mut rest = &placed(members, motion)[..];

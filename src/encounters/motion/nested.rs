@@ -1,9 +1,9 @@
-//! Stable triples and quadruples of a close binary, or two, on a wide orbit: both orbits in the mean, the quadrupole of the
+//! Stable triples and quadruples of a close binary, or two, on a wide orbit: both orbits averaged, the quadrupole of the
 //! inner one in the tidal field of the outer body averaged over the outer orbit (Kozai 1962, AJ 67, 591; vectors as in Tremaine,
 //! Touma & Namouni 2009, AJ 137, 3706), and its octupole if its masses differ. The axes stay; eccentricities and directions change
 //! in many outer periods, so that neither orbit has to be followed.
 //!
-//! With the moments P of the inner pair, a mass m on an outer orbit a, e, j with b = |j|, and the tide in the mean
+//! With the moments P of the inner pair, a mass m on an outer orbit a, e, j with b = |j|, and the averaged tide
 //! T = m (1 − 3 j jᵀ / b²) / (2 a³ b³), the energy of the quadrupole is −tr(T P) / 2; that of the octupole is in `octupole.rs`.
 
 use crate::encounters::forces::orbit::Orbit;
@@ -20,8 +20,8 @@ use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
 /// Returns true if a binary of a mass and a body of mass `other`, on an outer orbit of this pericentre and eccentricity, are a stable
-/// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be followed in
-/// the mean; with more margin where it is not `nested` yet.
+/// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be averaged;
+/// with more margin where it is not `nested` yet.
 pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
     may_be_followed(pair.axis, (mass, other), (pericentre, e), nested)
 }
@@ -91,7 +91,7 @@ impl Orbits {
         of(0) + of(1)
     }
 
-    /// Returns the mean of the tide of a unit mass on the outer orbit.
+    /// Returns the averaged tide of a unit mass on the outer orbit.
     fn tide(&self) -> Matrix3<f64> {
         let (j, b2) = (self.outer.j, self.outer.j.norm_squared());
         let scale = 0.5 / (self.outer.axis * self.outer.axis * self.outer.axis * b2 * b2.sqrt());
@@ -109,14 +109,14 @@ impl Orbits {
         (0..2).filter_map(|k| self.inner[k].and_then(|inner| Some((k, inner, inner.octupole()?))))
     }
 
-    /// Returns the energy of the inner rings in the field of the outer orbit.
+    /// Returns the energy of the averaged inner pairs in the field of the outer orbit.
     fn energy(&self) -> f64 {
         let quadrupole = -0.5 * (self.tide() * self.moments()).trace();
         self.octupoles()
             .fold(quadrupole, |energy, (k, _, it)| energy + it.energy(&self.outer_about(k)) * self.mass[1 - k])
     }
 
-    /// Returns the potential energies of the inner rings beside the other body, as a point, where the second of the bodies is at
+    /// Returns the potential energies of the averaged inner pairs beside the other body, as a point, where the second of the bodies is at
     /// `pos` from the first.
     fn rings(&self, pos: Vec3) -> [f64; 2] {
         let of = |k: usize, r: Vec3| self.inner[k].map_or(0.0, |inner| inner.potential(r) * self.mass[1 - k]);
@@ -192,7 +192,7 @@ impl Orbits {
 }
 
 impl Subsystem {
-    /// Returns true if it is a stable system of pairs, both orbits of which can be followed in the mean.
+    /// Returns true if it is a stable system of pairs, both orbits of which can be averaged.
     pub fn is_nested(&self, rules: &Rules) -> bool {
         let Some(outer) =
             self.elements().filter(|_| rules.averages && self.members.iter().any(|member| member.inner().is_some()))
@@ -218,13 +218,13 @@ impl Subsystem {
         }
     }
 
-    /// Returns the energy of the inner rings in the field of the outer orbit, where both are followed in the mean.
+    /// Returns the energy of the averaged inner pairs in the field of the outer orbit, where both are averaged.
     pub(crate) fn nested_energy(&self) -> f64 {
         let orbits = self.nested.and_then(|_| Orbits::of(&self.members, &self.motion));
         orbits.map_or(0.0, |orbits| orbits.energy())
     }
 
-    /// Begins to follow both orbits in the mean, at `now`, where the outer motion must be, if they are stable.
+    /// Begins to average over both orbits, at `now`, where the outer motion must be, if they are stable.
     pub(crate) fn nest(&mut self, rules: &Rules, now: Time) {
         if self.nested.is_some() || !self.is_nested(rules) {
             return;
@@ -253,7 +253,7 @@ impl Subsystem {
         Ok(())
     }
 
-    /// Ends to follow both orbits in the mean, where the orbits and the outer motion are those of the present.
+    /// Ends to average over both orbits, where the orbits and the outer motion are those of the present.
     pub(crate) fn resolve_nested(&mut self) {
         if self.nested.take().is_none() {
             return;

@@ -1,4 +1,4 @@
-//! Octupole of a pair of unequal masses beside a far body, in the mean over the orbit of the pair, and over both orbits.
+//! Octupole of a pair of unequal masses beside a far body, averaged over the orbit of the pair, and over both orbits.
 //!
 //! At the third order in r/R the potential energy of a pair of masses m₀, m₁, at r from body 0 to body 1, beside a mass m at R from its
 //! centre of mass is −m κ (5 (r·R)³ − 3 r² R² r·R) / (2 R⁷) with κ = μ (m₀ − m₁) / (m₀ + m₁). The mean of rᵢ rⱼ rₖ over an orbit a, e, j is
@@ -36,7 +36,7 @@ impl Octupole {
         0.3125 * self.scale * s * bracket / (r2 * r2 * r2 * r2.sqrt())
     }
 
-    /// Returns the energy beside a unit mass that moves on an orbit about the centre of mass, in the mean over that.
+    /// Returns the energy beside a unit mass that moves on an orbit about the centre of mass, averaged over that.
     pub fn energy(&self, outer: &Orbit) -> f64 {
         let Self { e, j, .. } = self;
         let (s, p, q, w) = (e.dot(&outer.e), e.dot(&outer.j), j.dot(&outer.j), j.dot(&outer.e));

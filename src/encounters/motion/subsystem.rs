@@ -1,4 +1,4 @@
-//! Subsystem of few bodies inside an integration: its internal motion, and what it feels of others.
+//! Subsystem of few bodies inside an integration: its internal motion, and its perturbers.
 
 use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::bodies::Bodies;
@@ -20,14 +20,14 @@ use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Level, Time};
 
-/// Particle or other subsystem that may feel the members of a subsystem.
+/// Body that perturbs a subsystem: it and the members feel each other, in place of the centre of mass.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Perturber {
-    /// Lowest star of the unit.
+    /// Lowest star of the body.
     pub star: u32,
     /// Square of the distance within which it does.
     pub outer2: f64,
-    /// True if both feel each other in the mean over the orbit of the subsystem, a pair.
+    /// True if the coupling is averaged over the orbit of the subsystem, a pair.
     pub is_averaged: bool,
 }
 
@@ -46,28 +46,28 @@ pub struct Subsystem {
     pub formed: Time,
     /// Size: distance that its perturbation is measured by.
     pub size: f64,
-    /// Σ m/r³ of all others at the last look.
+    /// Σ m/r³ of all others when its surroundings were measured last.
     pub field: f64,
-    /// Those that may feel the members, ascending.
+    /// The perturbers, ascending.
     pub perturbers: Vec<Perturber>,
-    /// Moment up to which the list holds.
+    /// Moment up to which the list of perturbers holds.
     pub perturbers_until: Time,
     /// Tide of all others, for subsystems that are not settled.
     pub far: Option<Far>,
     /// True while the motion is integrated with the perturbation of others.
     pub is_perturbed: bool,
-    /// The pair as those feel it that do so in the mean over its orbit, at some moment.
+    /// The pair averaged over its orbit, at some moment, for the perturbers whose coupling is.
     pub averaged: Option<(Time, AveragedPair)>,
-    /// Moment of the orbits of a stable triple or quadruple while they are followed in the mean.
+    /// Moment of the orbits of a stable triple or quadruple while they are averaged.
     pub nested: Option<Time>,
     /// Stars that touched since the last block step.
     pub contacts: Vec<Touched>,
 }
 
-/// List of those that may feel the members of a subsystem.
+/// List of the perturbers of a subsystem.
 #[derive(Clone, Debug)]
 pub struct PerturberList {
-    /// Those, ascending.
+    /// The perturbers, ascending.
     pub perturbers: Vec<Perturber>,
     /// Moment up to which the list holds.
     pub until: Time,
@@ -84,7 +84,7 @@ pub struct PerturberSearch<'a> {
     pub clock: &'a Clock,
     /// Criteria that depend on the accuracy.
     pub rules: &'a Rules,
-    /// Positions of all bodies at the moment.
+    /// Positions of all members at the moment.
     pub positions: &'a Positions,
     /// Moment.
     pub now: Time,
@@ -113,7 +113,7 @@ impl Subsystem {
         }
     }
 
-    /// Returns the bodies and their motion.
+    /// Returns the members and their motion.
     pub fn few(&self) -> Few {
         Few { members: self.members.clone(), motion: self.motion.clone(), time: self.time }
     }
@@ -142,12 +142,12 @@ impl Subsystem {
         (2.0 * far * far * far * self.field <= most * self.mass()).then_some(found)
     }
 
-    /// Returns the largest distance of two bodies.
+    /// Returns the largest distance of two members.
     pub fn extent(&self) -> f64 {
         extent(&self.motion)
     }
 
-    /// Returns how strongly each inner subsystem is perturbed by the other bodies: the place of the one most perturbed, and
+    /// Returns how strongly each inner subsystem is perturbed by the other members: the place of the one most perturbed, and
     /// its perturbation at the distances `r(i, j)`.
     fn strongest_inner(&self, r: impl Fn(usize, usize) -> f64) -> Option<(usize, f64)> {
         let mass = self.motion.masses();
@@ -229,7 +229,7 @@ impl Subsystem {
         self.motion.order().windows(2).map(|two| self.motion.vectors(two[0], two[1]).0.norm())
     }
 
-    /// Returns the bodies on both sides of the widest gap of the chain, in its order, and that gap.
+    /// Returns the members on both sides of the widest gap of the chain, in its order, and that gap.
     pub fn parts(&self) -> (&[usize], &[usize], f64) {
         let gaps: Vec<f64> = self.gaps().collect();
         let widest = (0..gaps.len()).fold(0, |best, k| if gaps[k] > gaps[best] { k } else { best });
@@ -247,7 +247,7 @@ impl Subsystem {
         self.advance_by(bodies, clock, now, Self::move_watched)
     }
 
-    /// Advances the internal motion to `now` by a function; the centre of mass is the particle `here` of the units.
+    /// Advances the internal motion to `now` by a function; the centre of mass is the particle `here` of the bodies.
     fn advance_by(
         &mut self,
         bodies: &Bodies,
@@ -326,7 +326,7 @@ impl Subsystem {
         PerturberList { perturbers, until, far }
     }
 
-    /// Returns unit `k`, which is new, if it belongs to the list.
+    /// Returns body `k`, which is new, if it is a perturber.
     pub fn new_perturber(
         &self,
         bodies: &Bodies,
@@ -346,7 +346,7 @@ impl Subsystem {
         comes_within((x - pos, v - vel), mass + other, time, perturber.outer2).then_some(perturber)
     }
 
-    /// Returns the smallest perturbation with which others feel the members.
+    /// Returns the smallest perturbation by a perturber.
     fn least(&self, rules: &Rules, is_settled: bool) -> f64 {
         if is_settled { rules.perturbation } else { criteria::OPEN_PERTURBED_ABOVE * rules.perturbation }
     }
@@ -357,7 +357,7 @@ impl Subsystem {
     }
 }
 
-/// Returns the tidal field of all others at a unit, as far as they are not on a list.
+/// Returns the tidal field of all others at a body, as far as they are no perturbers.
 fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, here: usize) -> Far {
     let mut far = Far::new(positions.tide(here));
     for perturber in perturbers {
@@ -371,7 +371,7 @@ fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, h
     far
 }
 
-/// Returns true if a body at this relative position and velocity may come within a distance in a time.
+/// Returns true if a member at this relative position and velocity may come within a distance in a time.
 pub fn comes_within((pos, vel): (Vec3, Vec3), mass: f64, time: f64, distance2: f64) -> bool {
     let r2 = pos.norm_squared();
     r2 < distance2 || {

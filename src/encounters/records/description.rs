@@ -12,11 +12,11 @@ use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
-/// Adds the inner subsystems of some bodies to `found`; they are inside of the one at the place `outer`, and pairs of a stable
-/// system that is followed in the mean where it is `nested`.
+/// Adds the inner subsystems of some members to `found`; they are inside of the one of row `outer`, and pairs of a stable
+/// orbit-averaged system where it is `nested`.
 fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], (outer, nested): (usize, bool)) {
     for few in members.iter().filter_map(Member::inner) {
-        let place = found.len();
+        let row = found.len();
         found.push(Description {
             members: component(&few.members, ids),
             inside_of: Some(outer),
@@ -28,11 +28,11 @@ fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], (out
             neglected: 0.0,
             stars: Vec::new(),
         });
-        add_inner(found, &few.members, ids, (place, false));
+        add_inner(found, &few.members, ids, (row, false));
     }
 }
 
-/// Returns the part of the coupling with unit `k`, at `r` from the centre of mass, that is integrated.
+/// Returns the part of the coupling with body `k`, at `r` from the centre of mass, that is integrated.
 fn part_integrated(subsystem: &Subsystem, bodies: &Bodies, k: usize, r: Vec3) -> f64 {
     let Ok(place) = subsystem.perturbers.binary_search_by_key(&bodies.stars[k], |perturber| perturber.star) else {
         return 0.0;
@@ -50,10 +50,10 @@ fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarch
     let mass = inside.iter().map(|star| star.mass).collect();
     let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
     let here = bodies.of_star(subsystem.stars[0]);
-    let place = |k: usize| at(&bodies.particles, k, clock, now).0;
-    let centre = place(here);
+    let position = |k: usize| at(&bodies.particles, k, clock, now).0;
+    let centre = position(here);
     let of = |k: usize| {
-        let r = place(k) - centre;
+        let r = position(k) - centre;
         (1.0 - part_integrated(subsystem, bodies, k, r))
             * bodies.particles.mass[k]
             * coupling::potential(&points, r).abs()
@@ -61,14 +61,14 @@ fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarch
     (0..bodies.particles.len()).filter(|&k| k != here).map(of).sum()
 }
 
-/// Returns all subsystems at `now`, where all units stand; `ids` has the ids of all stars. Inner ones follow the one that
+/// Returns all subsystems at `now`, where all bodies stand; `ids` has the ids of all stars. Inner ones follow the one that
 /// they are inside of.
 pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<Vec<Description>> {
     let (bodies, clock): (&Bodies, &Clock) = (&hierarchy.bodies, &hierarchy.clock);
     let mut found = Vec::with_capacity(hierarchy.subsystems.len());
     for subsystem in &hierarchy.subsystems {
         let present = subsystem.at(bodies, clock, now.max(subsystem.time))?;
-        let place = found.len();
+        let row = found.len();
         let inside = stars(&present.members, &present.motion, clock, now)?;
         let star = |star: &Placed<u32>| StarInside { id: ids[star.of as usize], pos: star.pos, vel: star.vel };
         found.push(Description {
@@ -82,7 +82,7 @@ pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<
             neglected: neglected(subsystem, &inside, hierarchy, now),
             stars: inside.iter().map(star).collect(),
         });
-        add_inner(&mut found, &present.members, ids, (place, subsystem.nested.is_some()));
+        add_inner(&mut found, &present.members, ids, (row, subsystem.nested.is_some()));
     }
     Ok(found)
 }

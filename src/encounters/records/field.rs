@@ -1,5 +1,5 @@
 //! Accelerations and potentials of all stars of a system with subsystems, for measurements: inside of subsystems from
-//! the relative positions, which have more digits than the places of the stars.
+//! the relative positions, which have more digits than the positions of the stars.
 
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
@@ -12,7 +12,7 @@ use tisane_force::force::{Field, ForceEngine};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
-/// Returns the field of `n` stars at `now`, where all units stand. The engine holds the units.
+/// Returns the field of `n` stars at `now`, where all bodies stand. The engine holds the bodies.
 pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, now: Time) -> Result<Field> {
     let (bodies, clock) = (&hierarchy.bodies, &hierarchy.clock);
     let p = &bodies.particles;
@@ -55,7 +55,7 @@ pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, no
     Ok(field)
 }
 
-/// Star inside of a subsystem: its place relative to the centre of mass, and what the others inside do to it.
+/// Star inside of a subsystem: its position relative to the centre of mass, and what the others inside do to it.
 struct Star {
     star: u32,
     mass: f64,
@@ -99,7 +99,7 @@ fn stars(members: &[Member], motion: &Motion, clock: &Clock, now: Time) -> Resul
     Ok(found)
 }
 
-/// Adds what the members of the subsystem of unit `here` change in the potentials of all others, and back.
+/// Adds what the members of the subsystem of body `here` change in the potentials of all others, and back.
 fn add_coupling(field: &mut Field, p: &Particles, here: usize, points: &PointMasses, pos: impl Fn(usize) -> Vec3) {
     let size = points.offsets.iter().map(|x| x.norm()).fold(0.0, f64::max);
     let (mass, centre) = (p.mass[here], pos(here));

@@ -5,7 +5,7 @@ use crate::few_body::Motion;
 use crate::subsystems::component::{Component, PairOrbit};
 use std::f64::consts::TAU;
 
-/// Returns some bodies as one component; `ids` has the ids of all stars.
+/// Returns some members as one component; `ids` has the ids of all stars.
 pub fn component(members: &[Member], ids: &[u64]) -> Component {
     let part = |member: &Member| match member {
         Member::Star(star) => Component::Star(ids[*star as usize]),
@@ -16,7 +16,7 @@ pub fn component(members: &[Member], ids: &[u64]) -> Component {
     Component::Several(parts)
 }
 
-/// Returns the orbit of the bodies of a motion; [`None`] if they are not two.
+/// Returns the orbit of the members of a motion; [`None`] if they are not two.
 pub fn pair_orbit(members: &[Member], motion: &Motion, ids: &[u64]) -> Option<PairOrbit> {
     let ([a, b], [m1, m2]) = (members, &motion.masses()[..]) else { return None };
     let first = |member: &Member| member.stars().into_iter().map(|star| ids[star as usize]).min();

@@ -75,7 +75,7 @@ pub struct Recorded {
     pub escaped: Vec<u32>,
 }
 
-/// Returns the state of subsystems whose centres of mass are at `places` of the units, and of stars whose events were
+/// Returns the state of subsystems whose centres of mass are at `places` among the bodies, and of stars whose events were
 /// recorded.
 pub fn encode<'a>(
     subsystems: impl Iterator<Item = (&'a Subsystem, usize)>,
@@ -85,7 +85,7 @@ pub fn encode<'a>(
     let mut state = SubsystemState::default();
     subsystems.for_each(|(subsystem, place)| state.subsystem(subsystem, bodies, place));
     if !(touching.is_empty() && escaped.is_empty()) {
-        // A group begins with the number of its bodies, which is not 0.
+        // A subsystem begins with the number of its members, which is not 0.
         state.words.extend([0, touching.len() as u64]);
         state.words.extend(touching.as_flattened().iter().chain(escaped).map(|&star| u64::from(star)));
     }

@@ -1,4 +1,4 @@
-//! State of the stars, from that of the units and of the subsystems.
+//! State of the stars, from that of the bodies and of the subsystems.
 
 use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::member;

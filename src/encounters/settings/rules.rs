@@ -6,7 +6,7 @@ use crate::encounters::settings::criteria;
 pub struct Rules {
     /// Smallest relative perturbation that the members of a subsystem feel.
     pub perturbation: f64,
-    /// True where pairs and stable systems may be followed in the mean over their orbits.
+    /// True where pairs and stable systems may be orbit-averaged.
     pub averages: bool,
     /// Largest perturbation with which a pair forms.
     pub forms: f64,
@@ -15,8 +15,8 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Returns true if a pair and another body feel each other in the mean over the orbit, with this perturbation, and this
-    /// time in which the place of the body changes, in periods.
+    /// Returns true if the coupling of a pair and a perturber is orbit-averaged, with this perturbation, and this time in
+    /// which the position of the perturber changes, in periods.
     pub fn is_averaged(&self, perturbation: f64, periods: f64, was: bool) -> bool {
         let margin = if was { criteria::AVERAGED_MARGIN } else { 1.0 };
         self.averages
