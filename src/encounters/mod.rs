@@ -19,7 +19,7 @@ mod motion;
 mod records;
 mod settings;
 
-pub use motion::nested::may_be_followed;
+pub use motion::nested::HierarchicalOrbits;
 pub use settings::criteria::{MAX_MEMBERS, MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
 pub use settings::section::EncounterSettings;
 pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};
@@ -245,7 +245,7 @@ impl Encounters {
         let Hierarchy { bodies, rules, clock, .. } = &*hierarchy;
         let mut changed = Vec::new();
         let mut shorten = |particles: &mut Particles, i: usize, longest: f64| {
-            if shorten(particles, i, (longest, Level::DEEPEST), clock, now) {
+            if shorten(particles, i, longest, Level::DEEPEST, clock, now) {
                 changed.push(i as u32);
             }
         };
@@ -296,7 +296,7 @@ impl Encounters {
 
 /// Shortens the next step of a body to a length, and to a level at the deepest, as far as its end is after `now`. Returns true if
 /// that changes it.
-fn shorten(p: &mut Particles, i: usize, (longest, floor): (f64, Level), clock: &Clock, now: Time) -> bool {
+fn shorten(p: &mut Particles, i: usize, longest: f64, floor: Level, clock: &Clock, now: Time) -> bool {
     let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST).min(floor);
     let fits = |level: Level| p.time[i].after(level) > now;
     let deepest = (p.step[i].0..=level.0).map(Level).take_while(|level| fits(*level)).last();

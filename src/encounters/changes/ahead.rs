@@ -37,7 +37,7 @@ impl Encounters {
             }
             let mut ahead = self.ahead(body)?;
             let longest = ahead.iter().map(|it| it.longest).reduce(f64::min);
-            if longest.is_some_and(|longest| shorten(&mut self.particles, body, (longest, floor), &self.clock, now)) {
+            if longest.is_some_and(|longest| shorten(&mut self.particles, body, longest, floor, &self.clock, now)) {
                 changed.push(body as u32);
                 // By the step that it has: so it is found again where a run is resumed.
                 ahead = self.ahead(body)?;

@@ -26,7 +26,7 @@ impl Encounters {
         let mut pairs = Vec::new();
         for &Passage { body, time, state } in &passed {
             let star = bodies.stars[body as usize];
-            let way = Way::of(&self.particles, body as usize, state, (time, now), &self.clock);
+            let way = Way::of(&self.particles, body as usize, state, time, now, &self.clock);
             self.crossings.ways.extend(way.map(|way| (star, way)));
             self.crossings.stirred.push(star);
             pairs.extend(self.neighbours.of(star).iter().map(|&other| [star.min(other), star.max(other)]));
@@ -52,7 +52,7 @@ impl Encounters {
     pub(crate) fn way(&self, star: u32, now: Time) -> Option<Way> {
         self.crossings.ways.get(&star).copied().or_else(|| {
             let (p, i) = (&self.particles, self.body_of(star)?);
-            Way::of(p, i, [p.pos[i], p.vel[i], p.acc[i], p.jerk[i]], (p.time[i], now), &self.clock)
+            Way::of(p, i, [p.pos[i], p.vel[i], p.acc[i], p.jerk[i]], p.time[i], now, &self.clock)
         })
     }
 
@@ -202,7 +202,7 @@ impl Encounters {
         };
         let (Some(a), Some(b)) = (place(stars[0], i), place(stars[1], k)) else { return false };
         let distance = stars.iter().map(|&star| bodies.sizes.radii[star as usize]).sum();
-        leads_inside((b.1 - a.1, b.2 - a.2), a.0 + b.0, distance)
+        leads_inside(b.1 - a.1, b.2 - a.2, a.0 + b.0, distance)
     }
 }
 

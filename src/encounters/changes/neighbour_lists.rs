@@ -3,6 +3,7 @@
 use crate::encounters::Encounters;
 use crate::encounters::contacts::neighbours::List;
 use crate::encounters::forces::columns::{Column, LANES};
+use crate::encounters::forces::surroundings::Extents;
 use crate::encounters::settings::criteria;
 use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
@@ -66,12 +67,13 @@ impl Encounters {
         }
         self.positions.set(&self.particles, &self.clock, now);
         let n = self.particles.len();
-        let (mut size, mut speed) = (vec![[0.0; LANES]; n.div_ceil(LANES)], vec![[0.0; LANES]; n.div_ceil(LANES)]);
+        let column = || vec![[0.0; LANES]; n.div_ceil(LANES)];
+        let mut extents = Extents { size: column(), speed: column() };
         for body in 0..n {
-            size[body / LANES][body % LANES] = self.reach(body);
-            speed[body / LANES][body % LANES] = self.known_speed(body);
+            extents.size[body / LANES][body % LANES] = self.reach(body);
+            extents.speed[body / LANES][body % LANES] = self.known_speed(body);
         }
-        old.into_iter().for_each(|body| self.list_anew(now, body as usize, (&size, &speed)));
+        old.into_iter().for_each(|body| self.list_anew(now, body as usize, &extents));
     }
 
     /// Lets the frame of the lists follow the mean velocity of the bodies. Returns true if it has changed, so that no list holds.
@@ -90,11 +92,12 @@ impl Encounters {
         self.neighbours.lists[self.hierarchy.bodies.stars[body] as usize].speed
     }
 
-    fn list_anew(&mut self, now: Time, body: usize, (size, speed): (&Column, &Column)) {
+    fn list_anew(&mut self, now: Time, body: usize, extents: &Extents) {
+        let Extents { size, speed } = extents;
         let of = |column: &Column, k: usize| column[k / LANES][k % LANES];
         let (dt, own) = (self.particles.step[body].step(self.clock.dt_max), of(speed, body));
         let slack = of(size, body) + criteria::MAX_STEPS_OF_NEIGHBOURS as f64 * dt * own;
-        let found = self.positions.reached(body, (size, speed), (slack, criteria::MAX_STEPS_OF_NEIGHBOURS as f64 * dt));
+        let found = self.positions.reached(body, extents, slack, criteria::MAX_STEPS_OF_NEIGHBOURS as f64 * dt);
         // The number of steps after which each may be reached.
         let steps = |(k, r): (usize, f64)| (k, (r - of(size, body) - of(size, k)) / (dt * (own + of(speed, k))));
         let found: Vec<(usize, f64)> = found.into_iter().map(steps).collect();

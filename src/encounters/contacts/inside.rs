@@ -48,6 +48,35 @@ fn two_stars(members: &[Member], [i, j]: [usize; 2]) -> Option<[u32; 2]> {
     }
 }
 
+/// Members about their centre of mass, in a subsystem or inside of one.
+#[derive(Clone, Copy)]
+struct Inside<'a> {
+    members: &'a [Member],
+    motion: &'a Motion,
+    /// Moment of the motion.
+    time: Time,
+    /// Position and velocity of the centre of mass relative to that of the subsystem.
+    centre: [Vec3; 2],
+}
+
+impl<'a> Inside<'a> {
+    fn of(subsystem: &'a Subsystem) -> Self {
+        let Subsystem { members, motion, time, .. } = subsystem;
+        Self { members, motion, time: *time, centre: [Vec3::zeros(); 2] }
+    }
+
+    /// Returns the members of the inner subsystems.
+    fn inner(self) -> impl Iterator<Item = Self> {
+        let has_inner = self.members.iter().any(|member| member.inner().is_some());
+        let states = if has_inner { (self.motion.offsets(), self.motion.speeds()) } else { Default::default() };
+        self.members.iter().enumerate().filter_map(move |(k, member)| {
+            let Few { members, motion, time } = member.inner()?;
+            let centre = [self.centre[0] + states.0[k], self.centre[1] + states.1[k]];
+            Some(Self { members, motion, time: *time, centre })
+        })
+    }
+}
+
 impl Subsystem {
     /// Returns the radius of a star, also of one that two have become since the last block step.
     pub(crate) fn radius(&self, sizes: &Sizes, star: u32) -> f64 {
@@ -97,16 +126,16 @@ impl Subsystem {
         Watch::new(members.iter().map(radius).collect(), ends)
     }
 
-    /// Returns a contact of two stars of `members`, whose centre of mass was at `centre` relative to that of the subsystem when
-    /// the motion began, `from` + `since`.
+    /// Returns a contact of two stars of some members, `since` after the moment of their motion.
     fn touched(
         &self,
-        (bodies, clock): (&Bodies, &Clock),
-        (members, motion): (&[Member], &Motion),
+        of: Inside<'_>,
         contact: &Contact,
-        (from, since): (Time, f64),
-        centre: [Vec3; 2],
+        since: f64,
+        bodies: &Bodies,
+        clock: &Clock,
     ) -> Option<Touched> {
+        let Inside { members, motion, time: from, centre } = of;
         let [i, j] = contact.bodies;
         let stars = two_stars(members, [i, j])?;
         let (p, here, mass) = (&bodies.particles, bodies.of_star(self.stars[0]), motion.masses());
@@ -142,13 +171,11 @@ impl Subsystem {
             let later = tides.map(|tide| Later { tide, by: done });
             let taken = self.motion.advance_watched(dt - done, later.as_ref().map(|it| it as _), &mut watch)?;
             let since = |contact: &Contact| done + contact.time;
-            let at_rest = [Vec3::zeros(); 2];
             let found: Vec<(Touched, [usize; 2])> = watch
                 .found
                 .iter()
                 .filter_map(|it| {
-                    let moment = (self.time, since(it));
-                    let touched = self.touched((bodies, clock), (&self.members, &self.motion), it, moment, at_rest)?;
+                    let touched = self.touched(Inside::of(self), it, since(it), bodies, clock)?;
                     Some((touched, it.bodies))
                 })
                 .collect();
@@ -156,7 +183,7 @@ impl Subsystem {
                 (true, Some((touched, members))) => {
                     done += taken;
                     let (touched, members) = (touched.clone(), *members);
-                    self.merge_two(touched, members, (bodies, clock), done);
+                    self.merge_two(touched, members, done, bodies, clock);
                 }
                 _ => {
                     self.contacts.extend(found.into_iter().map(|it| it.0));
@@ -167,7 +194,7 @@ impl Subsystem {
     }
 
     /// Makes one star of two of three or more members, at the present position of the motion, `since` after its moment.
-    fn merge_two(&mut self, touched: Touched, [i, j]: [usize; 2], (bodies, clock): (&Bodies, &Clock), since: f64) {
+    fn merge_two(&mut self, touched: Touched, [i, j]: [usize; 2], since: f64, bodies: &Bodies, clock: &Clock) {
         let (mass, before, energy) = (self.motion.masses(), self.point_masses(), -self.motion.binding());
         let relative = self.motion.vectors(i, j);
         let share = mass[j] / (mass[i] + mass[j]);
@@ -209,43 +236,32 @@ impl Subsystem {
     /// of its inner ones.
     pub(crate) fn find_contacts_ahead(&mut self, bodies: &Bodies, clock: &Clock, now: Time) {
         let mut found = Vec::new();
+        let all = Inside::of(self);
         if self.members.len() == 2 && self.time < now && !self.is_perturbed {
-            let few = (&self.members[..], &self.motion, self.time);
-            self.find_contacts_of(few, [Vec3::zeros(); 2], (bodies, clock, now), &mut found);
+            self.find_contacts_of(all, bodies, clock, now, &mut found);
         }
-        self.find_contacts_inside((&self.members, &self.motion), [Vec3::zeros(); 2], (bodies, clock, now), &mut found);
+        self.find_contacts_inside(all, bodies, clock, now, &mut found);
         found.retain(|touched| !self.contacts.iter().any(|other| other.stars == touched.stars));
         self.contacts.extend(found);
     }
 
-    fn find_contacts_of(
-        &self,
-        (members, motion, from): (&[Member], &Motion, Time),
-        centre: [Vec3; 2],
-        (bodies, clock, now): (&Bodies, &Clock, Time),
-        found: &mut Vec<Touched>,
-    ) {
-        let mut watch = self.watch(&bodies.sizes, members, false);
-        motion.look_ahead(clock.between(from, now), &mut watch);
-        let touched = |it| self.touched((bodies, clock), (members, motion), it, (from, it.time), centre);
-        found.extend(watch.found.iter().filter_map(touched));
+    fn find_contacts_of(&self, of: Inside<'_>, bodies: &Bodies, clock: &Clock, now: Time, found: &mut Vec<Touched>) {
+        let mut watch = self.watch(&bodies.sizes, of.members, false);
+        of.motion.look_ahead(clock.between(of.time, now), &mut watch);
+        found.extend(watch.found.iter().filter_map(|it| self.touched(of, it, it.time, bodies, clock)));
     }
 
     fn find_contacts_inside(
         &self,
-        (members, motion): (&[Member], &Motion),
-        centre: [Vec3; 2],
-        at: (&Bodies, &Clock, Time),
+        of: Inside<'_>,
+        bodies: &Bodies,
+        clock: &Clock,
+        now: Time,
         found: &mut Vec<Touched>,
     ) {
-        if members.iter().all(|member| member.inner().is_none()) {
-            return;
-        }
-        let (offsets, speeds) = (motion.offsets(), motion.speeds());
-        for (k, few) in members.iter().enumerate().filter_map(|(k, member)| Some((k, member.inner()?))) {
-            let centre = [centre[0] + offsets[k], centre[1] + speeds[k]];
-            self.find_contacts_of((&few.members, &few.motion, few.time), centre, at, found);
-            self.find_contacts_inside((&few.members, &few.motion), centre, at, found);
+        for inner in of.inner() {
+            self.find_contacts_of(inner, bodies, clock, now, found);
+            self.find_contacts_inside(inner, bodies, clock, now, found);
         }
     }
 
@@ -266,23 +282,23 @@ impl Subsystem {
     /// Returns true if both stars are members of this subsystem, or of one inside of it, whose orbit about each other leads them
     /// within the sum of their radii.
     pub(crate) fn still_touch(&self, sizes: &Sizes, stars: [u32; 2]) -> bool {
-        still_touch((&self.members, &self.motion), sizes, stars)
+        still_touch(&self.members, &self.motion, sizes, stars)
     }
 }
 
-fn still_touch((members, motion): (&[Member], &Motion), sizes: &Sizes, stars: [u32; 2]) -> bool {
+fn still_touch(members: &[Member], motion: &Motion, sizes: &Sizes, stars: [u32; 2]) -> bool {
     let place = |star: u32| members.iter().position(|member| matches!(member, Member::Star(it) if *it == star));
     let [Some(i), Some(j)] = stars.map(place) else {
-        let inner = |few: &Few| still_touch((&few.members, &few.motion), sizes, stars);
+        let inner = |few: &Few| still_touch(&few.members, &few.motion, sizes, stars);
         return members.iter().filter_map(Member::inner).any(inner);
     };
-    let (relative, mass) = (motion.vectors(i, j), motion.masses());
+    let ((pos, vel), mass) = (motion.vectors(i, j), motion.masses());
     let distance = sizes.radii[stars[0] as usize] + sizes.radii[stars[1] as usize];
-    leads_inside(relative, mass[i] + mass[j], distance)
+    leads_inside(pos, vel, mass[i] + mass[j], distance)
 }
 
 /// Returns true if two bodies of mass `mu` are within a distance, or their orbit about each other leads them there.
-pub fn leads_inside((pos, vel): (Vec3, Vec3), mu: f64, distance: f64) -> bool {
+pub fn leads_inside(pos: Vec3, vel: Vec3, mu: f64, distance: f64) -> bool {
     let is_bound = 2.0 * mu > pos.norm() * vel.norm_squared();
     pos.norm() < distance || ((is_bound || pos.dot(&vel) < 0.0) && pericentre(pos, vel, mu) < distance)
 }

@@ -37,7 +37,7 @@ pub struct Way {
 
 impl Way {
     /// Returns the way of a body that stood at a state; [`None`] if that is the present one.
-    pub fn of(p: &Particles, body: usize, state: [Vec3; 4], (from, now): (Time, Time), clock: &Clock) -> Option<Self> {
+    pub fn of(p: &Particles, body: usize, state: [Vec3; 4], from: Time, now: Time, clock: &Clock) -> Option<Self> {
         let since = clock.between(p.time[body], now);
         let (pos, vel) = at(p, body, clock, now);
         let end = [pos, vel, p.acc[body] + p.jerk[body] * since];

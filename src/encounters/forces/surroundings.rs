@@ -31,6 +31,15 @@ pub struct Positions {
     weight: Column,
 }
 
+/// Sizes of all particles, and bounds of their speeds, in columns.
+#[derive(Clone, Debug)]
+pub struct Extents {
+    /// Sizes.
+    pub size: Column,
+    /// Speeds.
+    pub speed: Column,
+}
+
 /// Bounds of a search for particles that may come near.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reach {
@@ -114,9 +123,10 @@ impl Positions {
         }
     }
 
-    /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and, by the columns, their size and
-    /// `time` times their speed in sum, with these distances.
-    pub fn reached(&self, i: usize, (size, speed): (&Column, &Column), (slack, time): (f64, f64)) -> Vec<(usize, f64)> {
+    /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and their size and `time` times their
+    /// speed in sum, with these distances.
+    pub fn reached(&self, i: usize, extents: &Extents, slack: f64, time: f64) -> Vec<(usize, f64)> {
+        let Extents { size, speed } = extents;
         let from = self.pos_of(i);
         let each = Within { root: size, pos: &self.pos, speed, from, factor: 1.0, least: 0.0, slack, time };
         let mut found = Vec::new();

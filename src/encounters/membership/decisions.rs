@@ -9,7 +9,7 @@ use crate::encounters::membership::change::Change;
 use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::elements::{Elements, elements, pericentre};
 use crate::encounters::motion::member::Few;
-use crate::encounters::motion::nested::is_stable;
+use crate::encounters::motion::nested::HierarchicalOrbits;
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::settings::criteria;
 use crate::encounters::settings::rules::Rules;
@@ -116,16 +116,13 @@ impl Membership<'_> {
             let (body, other) = (bodies[side], bodies[1 - side]);
             self.subsystem(body).filter(|_| !may_touch).is_some_and(|subsystem| {
                 let size = subsystem.size / nearest;
-                let masses = (self.particles.mass[body], self.particles.mass[other]);
-                let strength = 2.0 * masses.1 / masses.0 * size * size * size;
+                let mass = [body, other].map(|k| self.particles.mass[k]);
+                let strength = 2.0 * mass[1] / mass[0] * size * size * size;
                 let outer = elements(pair.pos, pair.vel, pair.mass, pair.beta());
                 let is_simple = subsystem.members.iter().all(|member| member.inner().is_none());
                 let is_stable = |inner| {
-                    let orbit = outer.map(|outer| (outer.axis * (1.0 - outer.eccentricity), outer.eccentricity));
-                    rules.averages
-                        && stays
-                        && is_simple
-                        && orbit.is_some_and(|orbit| is_stable(&inner, masses, orbit, false))
+                    let orbits = outer.map(|outer| HierarchicalOrbits::of(&inner, &outer, mass));
+                    rules.averages && stays && is_simple && orbits.is_some_and(|orbits| orbits.can_be_averaged(false))
                 };
                 strength < criteria::CLOSES_BELOW * rules.perturbation && subsystem.settled(&rules).is_some()
                     || subsystem.settled(&rules).is_some_and(is_stable)
@@ -312,7 +309,7 @@ fn is_inner(subsystem: &Subsystem, two: [usize; 2], pair: &Elements, rules: Rule
     let is_pair = rest.len() == 1 || nearest > criteria::MIN_PERICENTRE_OF_QUADRUPLE * b.size;
     let far = outer.axis * (1.0 + outer.eccentricity);
     let stays = 2.0 * far * far * far * subsystem.field <= criteria::STABLE_STAYS_BELOW * rules.dissolves * mass;
-    stays && is_pair && is_stable(pair, (a.mass, b.mass), (nearest, outer.eccentricity), false)
+    stays && is_pair && HierarchicalOrbits::of(pair, &outer, [a.mass, b.mass]).can_be_averaged(false)
 }
 
 /// Part of a subsystem.

@@ -54,7 +54,7 @@ impl Subsystem {
             let k = bodies.of_star(perturber.star);
             let (x, v) = at(&bodies.particles, k, clock, now);
             let (x, v, m) = (x - pos, v - vel, bodies.particles.mass[k]);
-            if !comes_within((x, v), mass + m, dt, perturber.outer2) {
+            if !comes_within(x, v, mass + m, dt, perturber.outer2) {
                 continue;
             }
             let r2 = x.norm_squared();

@@ -19,24 +19,41 @@ use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
-/// Returns true if a binary of a mass and a body of mass `other`, on an outer orbit of this pericentre and eccentricity, are a stable
-/// system (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), both orbits of which can be averaged;
-/// with more margin where it is not `nested` yet.
-pub fn is_stable(pair: &Elements, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
-    may_be_followed(pair.axis, (mass, other), (pericentre, e), nested)
+/// Binary, and the orbit of another body about it.
+#[derive(Clone, Copy, Debug)]
+pub struct HierarchicalOrbits {
+    /// Semi-major axis of the binary.
+    pub inner_axis: f64,
+    /// Masses of the binary and of the other body.
+    pub mass: [f64; 2],
+    /// Pericentre of the outer orbit.
+    pub pericentre: f64,
+    /// Eccentricity of the outer orbit.
+    pub eccentricity: f64,
 }
 
-/// Returns true if a pair of this axis is, with a body on an outer orbit, a system of which `is_stable` says so.
-pub fn may_be_followed(axis: f64, (mass, other): (f64, f64), (pericentre, e): (f64, f64), nested: bool) -> bool {
-    let (ratio, part) = (pericentre / axis, 1.0 + other / mass);
-    let (most, margin) = if nested {
-        (criteria::MAX_PERTURBATION_TO_STAY_NESTED, 1.0)
-    } else {
-        (criteria::MAX_PERTURBATION_TO_NEST, criteria::STABLE_MARGIN)
-    };
-    // The power 2/5 of the paper, without roots.
-    let least = criteria::STABLE_PERICENTRE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
-    2.0 * other < most * mass * (ratio * ratio * ratio) && ratio * ratio * ratio * ratio * ratio > least
+impl HierarchicalOrbits {
+    /// Returns the orbits with these elements.
+    pub(crate) fn of(inner: &Elements, outer: &Elements, mass: [f64; 2]) -> Self {
+        let Elements { axis, eccentricity, .. } = *outer;
+        Self { inner_axis: inner.axis, mass, pericentre: axis * (1.0 - eccentricity), eccentricity }
+    }
+
+    /// Returns true if the orbits are stable (Mardling & Aarseth 2001, MNRAS 321, 398, equation 90, for orbits in one plane), and
+    /// both can be averaged; with more margin where they are not `nested` yet.
+    #[must_use]
+    pub fn can_be_averaged(&self, nested: bool) -> bool {
+        let Self { inner_axis, mass: [mass, other], pericentre, eccentricity: e } = *self;
+        let (ratio, part) = (pericentre / inner_axis, 1.0 + other / mass);
+        let (most, margin) = if nested {
+            (criteria::MAX_PERTURBATION_TO_STAY_NESTED, 1.0)
+        } else {
+            (criteria::MAX_PERTURBATION_TO_NEST, criteria::STABLE_MARGIN)
+        };
+        // The power 2/5 of the paper, without roots.
+        let least = criteria::STABLE_PERICENTRE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
+        2.0 * other < most * mass * (ratio * ratio * ratio) && ratio * ratio * ratio * ratio * ratio > least
+    }
 }
 
 /// Orbits of a pair of bodies and of the pairs that these are.
@@ -199,11 +216,12 @@ impl Subsystem {
         else {
             return false;
         };
-        let (mass, e) = (self.motion.masses(), outer.eccentricity);
+        let mass = self.motion.masses();
         (0..2).all(|k| match self.members[k].inner() {
             None => true,
             Some(few) => few.elements().is_some_and(|pair| {
-                is_stable(&pair, (mass[k], mass[1 - k]), (outer.axis * (1.0 - e), e), self.nested.is_some())
+                let orbits = HierarchicalOrbits::of(&pair, &outer, [mass[k], mass[1 - k]]);
+                orbits.can_be_averaged(self.nested.is_some())
                     && few.members.iter().all(|member| member.inner().is_none())
             }),
         })

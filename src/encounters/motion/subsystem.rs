@@ -264,7 +264,7 @@ impl Subsystem {
             let ((pos, vel), mass) = (at(&bodies.particles, here, clock, self.time), self.mass());
             let comes = |(k, outer2): &(usize, f64)| {
                 let (x, v) = at(&bodies.particles, *k, clock, self.time);
-                comes_within((x - pos, v - vel), mass + bodies.particles.mass[*k], dt, *outer2)
+                comes_within(x - pos, v - vel, mass + bodies.particles.mass[*k], dt, *outer2)
             };
             let direct = self.perturbers.iter().filter(|perturber| !perturber.is_averaged);
             let perturbers =
@@ -315,7 +315,7 @@ impl Subsystem {
         };
         positions.within(here, reach, |k, outer| {
             let (x, v) = at(&bodies.particles, k, clock, now);
-            if comes_within((x - pos, v - vel), mass + bodies.particles.mass[k], time, outer * outer) {
+            if comes_within(x - pos, v - vel, mass + bodies.particles.mass[k], time, outer * outer) {
                 let star = bodies.stars[k];
                 let known = self.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
                 let is_averaged = known.is_ok_and(|known| self.perturbers[known].is_averaged);
@@ -343,7 +343,7 @@ impl Subsystem {
         let outer =
             self.size * cube_root(2.0 / (mass * least)) * cube_root(other.max(criteria::MIN_PERTURBER_MASS * mass));
         let perturber = Perturber { star: bodies.stars[k], outer2: outer * outer, is_averaged: false };
-        comes_within((x - pos, v - vel), mass + other, time, perturber.outer2).then_some(perturber)
+        comes_within(x - pos, v - vel, mass + other, time, perturber.outer2).then_some(perturber)
     }
 
     /// Returns the smallest perturbation by a perturber.
@@ -372,7 +372,7 @@ fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, h
 }
 
 /// Returns true if a member at this relative position and velocity may come within a distance in a time.
-pub fn comes_within((pos, vel): (Vec3, Vec3), mass: f64, time: f64, distance2: f64) -> bool {
+pub fn comes_within(pos: Vec3, vel: Vec3, mass: f64, time: f64, distance2: f64) -> bool {
     let r2 = pos.norm_squared();
     r2 < distance2 || {
         let (r, way) = (r2.sqrt(), criteria::SPEED_MARGIN * time);

@@ -14,7 +14,7 @@ use tisane_force::time::{Clock, Time};
 
 /// Adds the inner subsystems of some members to `found`; they are inside of the one of row `outer`, and pairs of a stable
 /// orbit-averaged system where it is `nested`.
-fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], (outer, nested): (usize, bool)) {
+fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], outer: usize, nested: bool) {
     for few in members.iter().filter_map(Member::inner) {
         let row = found.len();
         found.push(Description {
@@ -28,7 +28,7 @@ fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], (out
             neglected: 0.0,
             stars: Vec::new(),
         });
-        add_inner(found, &few.members, ids, (row, false));
+        add_inner(found, &few.members, ids, row, false);
     }
 }
 
@@ -82,7 +82,7 @@ pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<
             neglected: neglected(subsystem, &inside, hierarchy, now),
             stars: inside.iter().map(star).collect(),
         });
-        add_inner(&mut found, &present.members, ids, (row, subsystem.nested.is_some()));
+        add_inner(&mut found, &present.members, ids, row, subsystem.nested.is_some());
     }
     Ok(found)
 }
