@@ -19,7 +19,7 @@ fn main() -> tisane::Result<()> {
     scaling::to_centre_of_mass(&mut stars);
 
     let engine = cpu::engine(Precision::F64, 1.0 / 128.0, clock, cpu::Width::widest());
-    let mut system = Propagator::in_f64(Hermite4::new(Parameters::new(Precision::F64), clock), engine);
+    let mut system = Propagator::in_f64(Box::new(Hermite4::new(Parameters::new(Precision::F64), clock)), engine);
     system.start(&mut stars)?;
 
     let mut energy = None;

@@ -77,7 +77,7 @@ fn main() -> tisane::Result<()> {
     println!("largest relative difference to the reference: {largest:.1e}");
     assert!(largest < 1e-12);
 
-    let mut system = Propagator::in_f64(Hermite4::new(Parameters::new(Precision::F64), clock), Box::new(own));
+    let mut system = Propagator::in_f64(Box::new(Hermite4::new(Parameters::new(Precision::F64), clock)), Box::new(own));
     system.start(&mut stars)?;
     let done = system.advance(&mut stars, Time::from_dt_max(4), u64::MAX)?;
     println!("{} block steps, {} particle steps, {} pairs", done.block_steps, done.particle_steps, done.pairs);

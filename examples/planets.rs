@@ -18,7 +18,7 @@ fn main() -> tisane::Result<()> {
 
     let parameters = Parameters { nu: 1e-4, nu_start: 1e-6, ..Parameters::new(Precision::F64) };
     let engine = cpu::engine(Precision::F64, 0.0, clock, cpu::Width::widest());
-    let mut system = Propagator::in_f64(Hermite4::new(parameters, clock), engine);
+    let mut system = Propagator::in_f64(Box::new(Hermite4::new(parameters, clock)), engine);
     system.start(&mut bodies)?;
     let first = Conserved::from_particles(&bodies, &system.field(&bodies, Time::default())?.pot).energy();
 

@@ -37,7 +37,7 @@ fn integrate(mut stars: Particles, nu: f64, tolerance: f64, end: f64) -> tisane:
     // Close passages need very short steps.
     parameters.limits.floor = Level::DEEPEST;
     let engine = cpu::engine(Precision::F64, 0.0, clock, cpu::Width::widest());
-    let mut system = Propagator::in_f64(Hermite4::new(parameters, clock), engine);
+    let mut system = Propagator::in_f64(Box::new(Hermite4::new(parameters, clock)), engine);
     system.start(&mut stars)?;
     let before = Conserved::from_particles(&stars, &system.field(&stars, Time::default())?.pot).energy();
     let (mut steps, mut block_steps) = (0, 0);

@@ -18,7 +18,7 @@
 //! let clock = Clock { start: 0.0, dt_max: 1.0 / 8.0 };
 //! let mut stars = plummer::sample(256, 1, 0.999);
 //! let engine = cpu::engine(Precision::F64, 1.0 / 64.0, clock, cpu::Width::widest());
-//! let mut system = Propagator::in_f64(Hermite4::new(Parameters::new(Precision::F64), clock), engine);
+//! let mut system = Propagator::in_f64(Box::new(Hermite4::new(Parameters::new(Precision::F64), clock)), engine);
 //! system.start(&mut stars)?;
 //! let before = Conserved::from_particles(&stars, &system.field(&stars, Time::default())?.pot).energy();
 //!
@@ -60,6 +60,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod diagnostics;
+pub mod encounters;
 pub mod few_body;
 pub mod initial;
 pub mod integrator;
@@ -67,6 +68,7 @@ pub mod nearest;
 pub mod propagator;
 pub mod saved_states;
 pub mod stellar;
+pub mod subsystems;
 
 pub use tisane_force::{
     Error, Result, compensated_sum, error, force, gravity, law, pair, particles, real, spin_pool, states, time, units,

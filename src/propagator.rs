@@ -1,39 +1,81 @@
 //! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
 
-use crate::integrator::encounters::{Description, Event};
 use crate::integrator::{Integrator, Progress};
+use crate::subsystems::Subsystems;
 use tisane_force::error::Result;
 use tisane_force::force::block_steps::{Pause, StepRules};
 use tisane_force::force::profile::Profiler;
-use tisane_force::force::{Evaluation, Field, ForceEngine, Forces, Targets};
+use tisane_force::force::{Accelerations, Field, ForceEngine, Forces, Targets};
 use tisane_force::particles::Particles;
 use tisane_force::time::Time;
 
 /// Integrator with the engine that it needs, and an f64 engine for energies and audits. The type that the engine
 /// evaluates is hidden inside.
-pub struct Propagator(Box<dyn Coupled>);
+pub struct Propagator(Coupling);
+
+/// Integrator and engine by what the engine evaluates, and the engine that measures in f64.
+enum Coupling {
+    Forces {
+        integrator: Box<dyn Integrator<Evaluation = Forces>>,
+        engine: Box<dyn ForceEngine>,
+        /// [`None`] where the integrator's own engine measures.
+        f64_engine: Option<Box<dyn ForceEngine>>,
+    },
+    Accelerations {
+        integrator: Box<dyn Integrator<Evaluation = Accelerations>>,
+        engine: Box<dyn ForceEngine<Accelerations>>,
+        f64_engine: Box<dyn ForceEngine>,
+    },
+}
+
+/// Evaluates an expression with the integrator and its engine, whatever that evaluates.
+macro_rules! coupled {
+    ($coupling:expr, |$integrator:ident, $engine:ident| $value:expr) => {
+        match $coupling {
+            Coupling::Forces { integrator: $integrator, engine: $engine, .. } => $value,
+            Coupling::Accelerations { integrator: $integrator, engine: $engine, .. } => $value,
+        }
+    };
+}
 
 impl Propagator {
     /// Couples an integrator with its engine, and with a separate engine that computes forces in f64.
     #[must_use]
-    pub fn new<I: Integrator + 'static>(
-        integrator: I,
-        engine: Box<dyn ForceEngine<I::Evaluation>>,
+    pub fn new(
+        integrator: Box<dyn Integrator<Evaluation = Forces>>,
+        engine: Box<dyn ForceEngine>,
         f64_engine: Box<dyn ForceEngine>,
     ) -> Self {
-        Self(Box::new(Coupling { integrator, engine, f64_engine }))
+        Self(Coupling::Forces { integrator, engine, f64_engine: Some(f64_engine) })
     }
 
     /// Couples an integrator with an engine that computes forces in f64, which therefore serves for measurements too.
     #[must_use]
-    pub fn in_f64<I: Integrator<Evaluation = Forces> + 'static>(integrator: I, engine: Box<dyn ForceEngine>) -> Self {
-        Self(Box::new(Coupling { integrator, engine, f64_engine: SameEngine }))
+    pub fn in_f64(integrator: Box<dyn Integrator<Evaluation = Forces>>, engine: Box<dyn ForceEngine>) -> Self {
+        Self(Coupling::Forces { integrator, engine, f64_engine: None })
+    }
+
+    /// Couples an integrator that needs accelerations alone with its engine, and with one that computes forces in f64.
+    #[must_use]
+    pub fn of_accelerations(
+        integrator: Box<dyn Integrator<Evaluation = Accelerations>>,
+        engine: Box<dyn ForceEngine<Accelerations>>,
+        f64_engine: Box<dyn ForceEngine>,
+    ) -> Self {
+        Self(Coupling::Accelerations { integrator, engine, f64_engine })
     }
 
     /// Wraps the integrator's engine in a stopwatch that reports to `profiler`.
     #[must_use]
     pub fn timed(self, profiler: &Profiler) -> Self {
-        Self(self.0.timed(profiler))
+        Self(match self.0 {
+            Coupling::Forces { integrator, engine, f64_engine } => {
+                Coupling::Forces { integrator, engine: profiler.timed(engine), f64_engine }
+            }
+            Coupling::Accelerations { integrator, engine, f64_engine } => {
+                Coupling::Accelerations { integrator, engine: profiler.timed(engine), f64_engine }
+            }
+        })
     }
 
     /// Prepares a system at time zero of the axis; see [`Integrator::start`].
@@ -41,7 +83,7 @@ impl Propagator {
     /// # Errors
     /// Those of [`Integrator::start`].
     pub fn start(&mut self, p: &mut Particles) -> Result<Progress> {
-        self.0.start(p)
+        coupled!(&mut self.0, |integrator, engine| integrator.start(p, &mut **engine))
     }
 
     /// Continues a system from the state after a step that reached `now`; see [`Integrator::resume`].
@@ -49,7 +91,7 @@ impl Propagator {
     /// # Errors
     /// Those of [`Integrator::resume`].
     pub fn resume(&mut self, p: &Particles, now: Time) -> Result<()> {
-        self.0.resume(p, now)
+        coupled!(&mut self.0, |integrator, engine| integrator.resume(p, now, &mut **engine))
     }
 
     /// Returns the state of all particles at the moment `now`; see [`Integrator::synchronised`].
@@ -57,40 +99,36 @@ impl Propagator {
     /// # Errors
     /// Those of [`Integrator::synchronised`].
     pub fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles> {
-        self.0.synchronised(p, now)
+        coupled!(&mut self.0, |integrator, engine| integrator.synchronised(p, now, &mut **engine))
     }
 
     /// Sets the time at tick 0, for a system that starts anew at another time.
     pub fn set_start(&mut self, start: f64) {
-        self.0.set_start(start);
+        coupled!(&mut self.0, |integrator, engine| {
+            integrator.set_start(start);
+            engine.set_start(start);
+        });
+        match &mut self.0 {
+            Coupling::Forces { f64_engine: None, .. } => {}
+            Coupling::Forces { f64_engine: Some(engine), .. } | Coupling::Accelerations { f64_engine: engine, .. } => {
+                engine.set_start(start);
+            }
+        }
     }
 
     /// Returns the rules of the block steps of these particles; see [`Integrator::step_rules`].
     pub fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
-        self.0.step_rules(p)
+        coupled!(&mut self.0, |integrator, _engine| integrator.step_rules(p))
     }
 
     /// Lets [`advance`](Self::advance) return early; see [`Integrator::set_pause`].
     pub fn set_pause(&mut self, pause: Pause) {
-        self.0.set_pause(pause);
+        coupled!(&mut self.0, |integrator, _engine| integrator.set_pause(pause));
     }
 
-    /// Returns the subsystems of a system that is synchronised at `now`; see [`Integrator::describe_subsystems`].
-    ///
-    /// # Errors
-    /// Those of [`Integrator::describe_subsystems`].
-    pub fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
-        self.0.describe_subsystems(now)
-    }
-
-    /// Records changes of subsystems from now on; see [`Integrator::record_events`].
-    pub fn record_events(&mut self) {
-        self.0.record_events();
-    }
-
-    /// Returns the changes of subsystems since the last call; see [`Integrator::take_events`].
-    pub fn take_events(&mut self) -> Vec<Event> {
-        self.0.take_events()
+    /// Returns what is told of the subsystems; see [`Integrator::subsystems`].
+    pub fn subsystems(&mut self) -> Option<&mut dyn Subsystems> {
+        coupled!(&mut self.0, |integrator, _engine| integrator.subsystems())
     }
 
     /// Advances the system by up to `most` block steps, and by none that would pass `until`; see
@@ -99,13 +137,13 @@ impl Propagator {
     /// # Errors
     /// Those of [`Integrator::advance`].
     pub fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
-        self.0.advance(p, until, most)
+        coupled!(&mut self.0, |integrator, engine| integrator.advance(p, &mut **engine, until, most))
     }
 
     /// Returns the particles that the engines hold; see [`Integrator::loaded`].
     #[must_use]
     pub fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles {
-        self.0.loaded(p)
+        coupled!(&self.0, |integrator, _engine| integrator.loaded(p))
     }
 
     /// Returns the forces that the scheme uses on some of them; see [`Integrator::forces`].
@@ -113,7 +151,7 @@ impl Propagator {
     /// # Errors
     /// Those of [`Integrator::forces`].
     pub fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {
-        self.0.forces(p, now, targets)
+        coupled!(&mut self.0, |integrator, engine| integrator.forces(p, now, targets, &mut **engine))
     }
 
     /// Measures the field of a system that is synchronised at `now`, in f64. The f64 engine holds the system
@@ -122,132 +160,24 @@ impl Propagator {
     /// # Errors
     /// If the engine fails.
     pub fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
-        self.0.field(p, now)
+        match &mut self.0 {
+            Coupling::Forces { integrator, engine, f64_engine: None } => integrator.field(p, now, &mut **engine, true),
+            Coupling::Forces { integrator, f64_engine: Some(engine), .. } => {
+                integrator.field(p, now, &mut **engine, false)
+            }
+            Coupling::Accelerations { integrator, f64_engine, .. } => {
+                integrator.field(p, now, &mut **f64_engine, false)
+            }
+        }
     }
 
     /// Returns the engine that measures in f64.
     pub fn f64_engine(&mut self) -> &mut dyn ForceEngine {
-        self.0.f64_engine().0
-    }
-}
-
-/// Methods of a [`Coupling`] that do not depend on its types.
-trait Coupled: Send {
-    fn timed(self: Box<Self>, profiler: &Profiler) -> Box<dyn Coupled>;
-    fn start(&mut self, p: &mut Particles) -> Result<Progress>;
-    fn resume(&mut self, p: &Particles, now: Time) -> Result<()>;
-    fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles>;
-    fn set_start(&mut self, start: f64);
-    fn step_rules(&mut self, p: &Particles) -> Option<StepRules>;
-    fn set_pause(&mut self, pause: Pause);
-    fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>>;
-    fn record_events(&mut self);
-    fn take_events(&mut self) -> Vec<Event>;
-    fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress>;
-    fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles;
-    fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces>;
-    fn field(&mut self, p: &Particles, now: Time) -> Result<Field>;
-    /// Returns the f64 engine, and true if it holds the system already because it is the integrator's own.
-    fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool);
-}
-
-/// Integrator, its engine and its f64 engine.
-struct Coupling<I: Integrator, F> {
-    integrator: I,
-    engine: Box<dyn ForceEngine<I::Evaluation>>,
-    f64_engine: F,
-}
-
-impl<I: Integrator + 'static, F: F64Engine<I::Evaluation> + 'static> Coupled for Coupling<I, F> {
-    fn timed(self: Box<Self>, profiler: &Profiler) -> Box<dyn Coupled> {
-        Box::new(Self { engine: profiler.timed(self.engine), ..*self })
-    }
-
-    fn start(&mut self, p: &mut Particles) -> Result<Progress> {
-        self.integrator.start(p, &mut *self.engine)
-    }
-
-    fn resume(&mut self, p: &Particles, now: Time) -> Result<()> {
-        self.integrator.resume(p, now, &mut *self.engine)
-    }
-
-    fn synchronised(&mut self, p: &Particles, now: Time) -> Result<Particles> {
-        self.integrator.synchronised(p, now, &mut *self.engine)
-    }
-
-    fn set_start(&mut self, start: f64) {
-        self.integrator.set_start(start);
-        self.engine.set_start(start);
-        self.f64_engine.set_start(start);
-    }
-
-    fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
-        self.integrator.step_rules(p)
-    }
-
-    fn set_pause(&mut self, pause: Pause) {
-        self.integrator.set_pause(pause);
-    }
-
-    fn describe_subsystems(&self, now: Time) -> Result<Vec<Description>> {
-        self.integrator.describe_subsystems(now)
-    }
-
-    fn record_events(&mut self) {
-        self.integrator.record_events();
-    }
-
-    fn take_events(&mut self) -> Vec<Event> {
-        self.integrator.take_events()
-    }
-
-    fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
-        self.integrator.advance(p, &mut *self.engine, until, most)
-    }
-
-    fn loaded<'a>(&'a self, p: &'a Particles) -> &'a Particles {
-        self.integrator.loaded(p)
-    }
-
-    fn forces(&mut self, p: &Particles, now: Time, targets: Targets<'_>) -> Result<Forces> {
-        self.integrator.forces(p, now, targets, &mut *self.engine)
-    }
-
-    fn field(&mut self, p: &Particles, now: Time) -> Result<Field> {
-        let (engine, is_own) = self.f64_engine.select(&mut *self.engine);
-        self.integrator.field(p, now, engine, is_own)
-    }
-
-    fn f64_engine(&mut self) -> (&mut dyn ForceEngine, bool) {
-        self.f64_engine.select(&mut *self.engine)
-    }
-}
-
-/// Choice of the engine that measures in f64: a separate one, or the integrator's own.
-trait F64Engine<E: Evaluation>: Send {
-    /// Returns the engine, and true if it is the integrator's `own`.
-    fn select<'a>(&'a mut self, own: &'a mut dyn ForceEngine<E>) -> (&'a mut dyn ForceEngine, bool);
-
-    /// Sets the time at tick 0 of a separate engine.
-    fn set_start(&mut self, _: f64) {}
-}
-
-impl<E: Evaluation> F64Engine<E> for Box<dyn ForceEngine> {
-    fn select<'a>(&'a mut self, _: &'a mut dyn ForceEngine<E>) -> (&'a mut dyn ForceEngine, bool) {
-        (&mut **self, false)
-    }
-
-    fn set_start(&mut self, start: f64) {
-        ForceEngine::set_start(&mut **self, start);
-    }
-}
-
-/// The integrator's own engine measures in f64.
-struct SameEngine;
-
-impl F64Engine<Forces> for SameEngine {
-    fn select<'a>(&'a mut self, own: &'a mut dyn ForceEngine) -> (&'a mut dyn ForceEngine, bool) {
-        (own, true)
+        match &mut self.0 {
+            Coupling::Forces { engine, f64_engine: None, .. }
+            | Coupling::Forces { f64_engine: Some(engine), .. }
+            | Coupling::Accelerations { f64_engine: engine, .. } => &mut **engine,
+        }
     }
 }
 
@@ -276,8 +206,8 @@ mod tests {
         };
         let accelerations = cpu::accelerations(Precision::F64, EPSILON, width);
         [
-            Propagator::in_f64(Hermite4::new(parameters, CLOCK), forces()),
-            Propagator::new(Leapfrog::new(CLOCK, Range::F64), accelerations, forces()),
+            Propagator::in_f64(Box::new(Hermite4::new(parameters, CLOCK)), forces()),
+            Propagator::of_accelerations(Box::new(Leapfrog::new(CLOCK, Range::F64)), accelerations, forces()),
         ]
     }
 

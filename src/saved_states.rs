@@ -1,6 +1,6 @@
 //! The states of schemes that checkpoints may have.
 
-use crate::integrator::encounters::SubsystemState;
+use crate::encounters::SubsystemState;
 use tisane_force::error::Result;
 use tisane_force::states::history::History;
 use tisane_force::states::neighbours::Neighbours;

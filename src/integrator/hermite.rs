@@ -7,29 +7,30 @@ mod engine_steps;
 mod guards;
 pub mod limits;
 mod scheme;
-mod singly;
 mod start;
+mod steps;
 mod synchronised;
+mod turns;
 
-pub(super) use cancelled::LEAST_SHARE;
-use cancelled::PairLaw;
-pub(super) use engine_steps::Turns;
-pub(super) use guards::StepGuards;
+pub(super) use guards::{LEAST_SHARE, StepGuards};
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
+pub(super) use turns::Turns;
 
+use super::contract::{Integrator, Progress, out_of_range};
 use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
 use super::timestep::next_level;
-use super::{Integrator, Progress, out_of_range};
 use rayon::prelude::*;
 use std::ops::Range;
+use std::sync::Arc;
 use tisane_force::error::{Error, Result};
 use tisane_force::force::block_steps::{Pause, StepRules, StepScheme};
 use tisane_force::force::noise::Noise;
 use tisane_force::force::range::RangeGuard;
 use tisane_force::force::{Block, ForceEngine, Forces, Targets};
 use tisane_force::gravity::Force;
+use tisane_force::law::Law;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::states::history::History;
 use tisane_force::time::{Clock, Level, Time};
@@ -38,6 +39,13 @@ use tisane_force::time::{Clock, Level, Time};
 const TILE: usize = 1 << 14;
 /// Minimum number of particles that a thread predicts or corrects: waking it costs as much as some hundred of them.
 const SHARE: usize = 1024;
+
+/// Law of the forces, and its softening squared.
+#[derive(Clone, Debug)]
+pub(super) struct PairLaw {
+    pub law: Arc<Law>,
+    pub eps2: f64,
+}
 
 /// Hermite integrator with individual block time steps.
 #[derive(Debug)]

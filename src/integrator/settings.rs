@@ -4,12 +4,13 @@
 //! A scheme is one file with the scheme, its settings and their [`Scheme`], and one line in the list of
 //! [`IntegratorKind`](super::IntegratorKind).
 
-use super::Integrator;
-use super::encounters::{EncounterSettings, StarEvents};
+use super::checks::InvalidSetting;
+use super::contract::Integrator;
 use super::hermite::limits::StepRange;
+use super::steps::Steps;
 use tisane_force::force::precision::Precision;
 use tisane_force::force::{Accelerations, Forces};
-use tisane_force::time::{Clock, TICKS_PER_DT_MAX};
+use tisane_force::time::Clock;
 use tisane_force::units::Real;
 
 /// Properties of a scheme that do not depend on settings.
@@ -50,15 +51,6 @@ pub struct BlockSteps {
     pub evaluations: u32,
     /// First step of a particle, in units of its natural time |a|/|jerk|.
     pub first: f64,
-}
-
-/// Invalid setting of a scheme, at a key of its section.
-#[derive(Clone, Debug, PartialEq)]
-pub enum InvalidSetting {
-    /// Value that must be above zero.
-    NotPositive(&'static str, Real),
-    /// Value that is wrong for the reason given.
-    Wrong(&'static str, String),
 }
 
 /// Setting whose default follows from the precision mode and the number of particles.
@@ -162,15 +154,8 @@ pub trait Scheme {
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
 
-    /// Builds the integrator with subsystems of few bodies, and what happens to their stars, for forces without softening; [`None`] if the scheme cannot
-    /// have them.
-    fn build_with_encounters(
-        &self,
-        _: Precision,
-        _: Clock,
-        _: &EncounterSettings,
-        _: StarEvents,
-    ) -> Option<AnyIntegrator> {
+    /// Builds the scheme for subsystems of few bodies, by forces without softening; [`None`] if it cannot have them.
+    fn build_steps(&self, _: Precision, _: Clock) -> Option<Box<dyn Steps>> {
         None
     }
 
@@ -182,123 +167,5 @@ pub trait Scheme {
     /// Returns true if the scheme can have subsystems of few bodies.
     fn has_encounters(&self) -> bool {
         false
-    }
-}
-
-/// Adds an invalid setting for a value that is not above zero.
-pub(super) fn positive(found: &mut Vec<InvalidSetting>, key: &'static str, value: Option<Real>) {
-    found.extend(value.filter(|value| value.get() <= 0.0).map(|value| InvalidSetting::NotPositive(key, value)));
-}
-
-/// Returns the length of a tick where the longest step is `dt_max`.
-pub(super) fn tick(dt_max: f64) -> f64 {
-    dt_max / TICKS_PER_DT_MAX as f64
-}
-
-/// Declares `IntegratorKind` and `IntegratorSettings` from one line a scheme: its description, its name in camel case
-/// and the type of its settings. The first scheme is the default.
-macro_rules! schemes {
-    (
-        $(#[$($first_doc:tt)*])* $First:ident: $first:ty,
-        $($(#[$($doc:tt)*])* $Kind:ident: $settings:ty,)*
-    ) => {
-        /// Available schemes.
-        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-        pub enum IntegratorKind {
-            $(#[$($first_doc)*])*
-            #[default]
-            $First,
-            $($(#[$($doc)*])* $Kind,)*
-        }
-
-        impl IntegratorKind {
-            /// All schemes.
-            pub const ALL: &[Self] = &[Self::$First, $(Self::$Kind,)*];
-
-            /// Returns the properties that do not depend on settings.
-            #[must_use]
-            pub fn info(self) -> SchemeInfo {
-                match self {
-                    Self::$First => <$first>::info(),
-                    $(Self::$Kind => <$settings>::info(),)*
-                }
-            }
-        }
-
-        /// Scheme that moves the particles, with its settings.
-        #[derive(Clone, Debug, PartialEq)]
-        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-        #[cfg_attr(feature = "serde", serde(rename_all = "snake_case"))]
-        #[cfg_attr(feature = "serde", schemars(rename = "Integrator"))]
-        pub enum IntegratorSettings {
-            $(#[$($first_doc)*])*
-            $First($first),
-            $($(#[$($doc)*])* $Kind($settings),)*
-        }
-
-        impl Default for IntegratorSettings {
-            fn default() -> Self {
-                Self::$First(<$first>::default())
-            }
-        }
-
-        impl IntegratorSettings {
-            /// Returns the kind of the scheme.
-            #[must_use]
-            pub const fn kind(&self) -> IntegratorKind {
-                match self {
-                    Self::$First(_) => IntegratorKind::$First,
-                    $(Self::$Kind(_) => IntegratorKind::$Kind,)*
-                }
-            }
-
-            /// Returns the settings as [`Scheme`].
-            #[must_use]
-            pub const fn scheme(&self) -> &dyn Scheme {
-                match self {
-                    Self::$First(settings) => settings,
-                    $(Self::$Kind(settings) => settings,)*
-                }
-            }
-
-            /// Returns the settings as [`Scheme`], mutably.
-            pub const fn scheme_mut(&mut self) -> &mut dyn Scheme {
-                match self {
-                    Self::$First(settings) => settings,
-                    $(Self::$Kind(settings) => settings,)*
-                }
-            }
-        }
-    };
-}
-pub(super) use schemes;
-
-impl super::IntegratorSettings {
-    /// Returns the properties that do not depend on settings.
-    #[must_use]
-    pub fn info(&self) -> SchemeInfo {
-        self.kind().info()
-    }
-}
-
-#[cfg(all(test, feature = "serde"))]
-mod tests {
-    use super::super::{IntegratorKind, IntegratorSettings};
-
-    #[test]
-    fn sections_are_the_names_that_are_read_and_keys_are_theirs() {
-        let schema = schemars::schema_for!(IntegratorSettings).to_value();
-        let choices = schema["oneOf"].as_array().expect("a choice of schemes");
-        assert_eq!(choices.len(), IntegratorKind::ALL.len());
-        for (choice, kind) in choices.iter().zip(IntegratorKind::ALL) {
-            let info = kind.info();
-            assert_eq!(info.section, format!("integrator.{}", info.name()));
-            let reference = choice["properties"][info.name()]["$ref"].as_str().expect("a section of this name");
-            let section = schema.pointer(reference.trim_start_matches('#')).expect("a definition");
-            for key in [info.accuracy_key, info.dt_max_key] {
-                assert!(section["properties"].get(key).is_some(), "{}.{key}", info.section);
-            }
-        }
-        assert_eq!(IntegratorSettings::default().kind(), IntegratorKind::default());
     }
 }

@@ -38,7 +38,6 @@ const LEFT: &[(&str, usize, &str)] = &[
     ("src/diagnostics/", 7, "to be opened"),
     ("src/few_body", 6, "to be opened"),
     ("src/few_body/kepler", 3, "to be opened"),
-    ("src/integrator/", 38, "to be opened"),
 ];
 
 /// A path as a file writes it: `super::bodies::Body` is `["super", "bodies", "Body"]`.

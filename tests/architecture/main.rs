@@ -34,11 +34,13 @@ const BELOW: &[(&str, &[&str])] = &[
     ("gravity", &["error", "force"]),
     ("error", &["force"]),
     ("law", &["force::cpu", "force::cuda", "force::reference"]),
-    ("stellar", &["error", "force", "integrator", "diagnostics", "initial"]),
-    ("few_body", &["force", "integrator", "diagnostics", "initial"]),
-    ("integrator", &["diagnostics", "initial", "force::cpu", "force::cuda", "force::reference"]),
-    ("diagnostics", &["integrator", "force::cpu", "force::cuda", "force::reference"]),
-    ("initial", &["force", "integrator"]),
+    ("stellar", &["error", "force", "integrator", "encounters", "diagnostics", "initial"]),
+    ("few_body", &["force", "integrator", "encounters", "diagnostics", "initial"]),
+    ("subsystems", &["force", "integrator", "encounters", "diagnostics", "initial"]),
+    ("integrator", &["encounters", "diagnostics", "initial", "force::cpu", "force::cuda", "force::reference"]),
+    ("encounters", &["diagnostics", "initial", "force::cpu", "force::cuda", "force::reference"]),
+    ("diagnostics", &["integrator", "encounters", "force::cpu", "force::cuda", "force::reference"]),
+    ("initial", &["force", "integrator", "encounters"]),
 ];
 /// Types that one place chooses among, and the files that may name them, by the beginning of their paths.
 const CONCRETE: &[(&str, &[&str])] = &[

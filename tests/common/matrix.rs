@@ -9,6 +9,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use tisane::diagnostics::cluster::{LagrangianMass, Settings};
 use tisane::diagnostics::force_audit::Auditor;
+use tisane::encounters::{Encounters, SubsystemState};
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
@@ -16,7 +17,6 @@ use tisane::force::split::{Split, Threads};
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, reference};
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
-use tisane::integrator::encounters::{Encounters, SubsystemState};
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::integrator::multipoint::{self, Multipoint, Order};
@@ -251,7 +251,11 @@ impl Job {
                 return coupled(AhmadCohen::new(self.ahmad_cohen(), self.clock()), engine, f64_engine);
             }
             Scheme::Encounters => {
-                return coupled(Encounters::new(self.hermite4(), 1e-5, self.clock()), engine, f64_engine);
+                return coupled(
+                    Encounters::new(Box::new(Hermite4::new(self.hermite4(), self.clock())), 1e-5, self.clock()),
+                    engine,
+                    f64_engine,
+                );
             }
             _ => return coupled(Hermite4::new(self.hermite4(), self.clock()), engine, f64_engine),
         };
@@ -290,7 +294,11 @@ impl Job {
         engine: Box<dyn ForceEngine<Accelerations>>,
         f64_engine: Box<dyn ForceEngine>,
     ) -> Propagator {
-        Propagator::new(Leapfrog::new(self.clock(), Range::for_precision(self.precision)), engine, f64_engine)
+        Propagator::of_accelerations(
+            Box::new(Leapfrog::new(self.clock(), Range::for_precision(self.precision))),
+            engine,
+            f64_engine,
+        )
     }
 
     /// What computes on the CPU: vectorised, or with `None` the reference.
@@ -348,8 +356,8 @@ fn coupled<I: Integrator<Evaluation = Forces> + 'static>(
     f64_engine: Option<Box<dyn ForceEngine>>,
 ) -> Propagator {
     match f64_engine {
-        Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
-        None => Propagator::in_f64(integrator, engine),
+        Some(f64_engine) => Propagator::new(Box::new(integrator), engine, f64_engine),
+        None => Propagator::in_f64(Box::new(integrator), engine),
     }
 }
 

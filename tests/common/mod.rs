@@ -40,7 +40,7 @@ pub fn integrate(p: &mut Particles, parameters: Parameters, clock: Clock, epsilo
 }
 
 /// Goes on to `end`; returns the number of particle steps.
-pub fn advance<I: Integrator>(
+pub fn advance<I: Integrator + ?Sized>(
     p: &mut Particles,
     integrator: &mut I,
     engine: &mut dyn ForceEngine<I::Evaluation>,

@@ -49,8 +49,8 @@ pub fn hermite4(engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEn
     };
     let integrator = Hermite4::new(parameters, CLOCK);
     match f64_engine {
-        Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
-        None => Propagator::in_f64(integrator, engine),
+        Some(f64_engine) => Propagator::new(Box::new(integrator), engine, f64_engine),
+        None => Propagator::in_f64(Box::new(integrator), engine),
     }
 }
 

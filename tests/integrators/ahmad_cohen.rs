@@ -239,7 +239,7 @@ fn hard_systems_are_integrated_as_by_the_plain_scheme() {
             let mut worst = 0f64;
             let mut steps = 0;
             for k in 1..=8 {
-                steps += advance(&mut p, &mut scheme, &mut engine, Time::from_dt_max(k));
+                steps += advance(&mut p, &mut *scheme, &mut engine, Time::from_dt_max(k));
                 worst = worst.max((energy(&p, epsilon) / first - 1.0).abs());
             }
             (worst, steps)
@@ -267,7 +267,7 @@ fn regress_lists_of_all_others_do_not_end_the_steps() {
             let (mut p, mut engine) = (start.clone(), engine(EPSILON));
             scheme.start(&mut p, &mut engine).unwrap();
             for k in 1..=16 {
-                advance(&mut p, &mut scheme, &mut engine, Time::from_dt_max(k));
+                advance(&mut p, &mut *scheme, &mut engine, Time::from_dt_max(k));
                 full += p.states.get::<Neighbours>().lists.iter().filter(|list| list.len() == n - 1).count();
             }
             *sum += (energy(&p, EPSILON) / energy(&start, EPSILON) - 1.0).abs();

@@ -2,15 +2,17 @@
 //! the steps, any number of threads, and from a state that is kept.
 
 use tisane::diagnostics::conserved::Conserved;
+use tisane::encounters::{
+    CollisionAction, Collisions, Encounters, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents,
+};
 use tisane::force::{FieldEngine, ForceEngine, precision::Precision, reference};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::{
-    Collision, CollisionAction, Collisions, Detail, Encounters, EscapeAction, EscapeRadius, Escapes, Event, RadiusLaw,
-    Removed, StarEvents,
-};
+use tisane::integrator::hermite4::Hermite4;
 use tisane::integrator::hermite4::{Limits, OnFloor, Parameters};
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Subsystems as _;
+use tisane::subsystems::{Collision, Detail, Event, Removed};
 use tisane::time::{Clock, Level, Time};
 
 pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
@@ -30,7 +32,8 @@ fn encounters_with(nu: f64, action: Option<CollisionAction>, escapes: Option<Esc
     let limits = Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(Precision::F64) };
     let parameters = Parameters { nu, nu_start: nu / 16.0, iterations: 1, limits };
     let collisions = action.map(|action| Collisions { action, law: RadiusLaw::Volume });
-    Encounters::new(parameters, 1e-6, CLOCK).with_star_events(StarEvents { collisions, escapes })
+    Encounters::new(Box::new(Hermite4::new(parameters, CLOCK)), 1e-6, CLOCK)
+        .with_star_events(StarEvents { collisions, escapes })
 }
 
 pub fn engine() -> Box<dyn FieldEngine> {

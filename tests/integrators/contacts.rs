@@ -2,8 +2,8 @@
 //! the distance of the contact; each once a passage; the same bits for any division of the steps and from a state that is kept.
 
 use crate::collisions::{CLOCK, Done, MERGE, RECORD, WHOLE, run, run_with};
-use tisane::integrator::encounters::Collision;
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Collision;
 
 /// Body: mass, radius, position, velocity.
 pub type Row = (f64, f64, [f64; 3], [f64; 3]);

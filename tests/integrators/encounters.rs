@@ -26,7 +26,7 @@ impl Run {
     fn new(mut particles: Particles) -> Self {
         let parameters = Parameters { nu: 0.0025, nu_start: 1e-4, ..Parameters::new(Precision::F64) };
         let engine = cpu::engine(Precision::F64, 0.0, CLOCK, Width::choose().unwrap());
-        let mut system = Propagator::in_f64(Hermite4::new(parameters, CLOCK), engine);
+        let mut system = Propagator::in_f64(Box::new(Hermite4::new(parameters, CLOCK)), engine);
         system.start(&mut particles).unwrap();
         Self { particles, system, now: 0 }
     }

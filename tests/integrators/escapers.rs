@@ -1,11 +1,13 @@
 //! Promises on the list of stars that have escaped: it follows stars that come back, that merge, and whose numbers change.
 
 use crate::collisions::{CLOCK, Done, MERGE, WHOLE, beyond, encounters, engine, escaped, run, with_leavers};
+use tisane::encounters::{Encounters, EscapeAction, EscapeRadius, Escapes, StarEvents};
 use tisane::force::precision::Precision;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::{Encounters, EscapeAction, EscapeRadius, Escapes, StarEvents};
+use tisane::integrator::hermite4::Hermite4;
 use tisane::integrator::hermite4::Parameters;
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Subsystems as _;
 use tisane::time::Time;
 
 /// Escapers beyond a distance, which are recorded.
@@ -14,7 +16,7 @@ fn recorded(length: f64) -> Option<Escapes> {
 }
 
 fn ids_of_escapers(done: &Done) -> Vec<u64> {
-    use tisane::integrator::encounters::Detail;
+    use tisane::subsystems::Detail;
     let of = |detail: &Detail| match detail {
         Detail::Escape(escape) => escape.stars.iter().map(|star| star.id).collect(),
         _ => Vec::new(),
@@ -61,8 +63,11 @@ fn the_last_star_goes_on() {
     let mut p = of_rows(p);
     // Steps below the shortest one end an integration here.
     let events = StarEvents { collisions: None, escapes: beyond(0.5) };
-    let (mut it, mut f) =
-        (Encounters::new(Parameters::new(Precision::F64), 1e-5, CLOCK).with_star_events(events), engine());
+    let (mut it, mut f) = (
+        Encounters::new(Box::new(Hermite4::new(Parameters::new(Precision::F64), CLOCK)), 1e-5, CLOCK)
+            .with_star_events(events),
+        engine(),
+    );
     it.start(&mut p, &mut *f).unwrap();
     let end = Time::from_dt_max(32);
     while it.advance(&mut p, &mut *f, end, u64::MAX).unwrap().now < end {}

@@ -280,7 +280,7 @@ fn verify_a_cluster_in_a_field_conserves_energy_with_the_external_potential_whol
     let width = Width::choose().unwrap();
     let with = |engine| -> Box<dyn ForceEngine> { Box::new(WithExternal::new(engine, Arc::new(field()), CLOCK)) };
     let engine = with(cpu::engine(Precision::F64, EPSILON, CLOCK, width));
-    let mut propagator = Propagator::in_f64(Hermite4::new(parameters(0.001), CLOCK), engine);
+    let mut propagator = Propagator::in_f64(Box::new(Hermite4::new(parameters(0.001), CLOCK)), engine);
     let mut p = cluster(200);
     propagator.start(&mut p).unwrap();
     let energy = |p: &Particles, propagator: &mut Propagator, now| {

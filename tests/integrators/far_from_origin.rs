@@ -3,8 +3,9 @@
 
 use crate::subsystems::{cluster, encounters, engine};
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::Description;
 use tisane::particles::{CloseStars, Particles, Vec3};
+use tisane::subsystems::Description;
+use tisane::subsystems::Subsystems as _;
 use tisane::time::Time;
 
 const PLACE: Vec3 = Vec3::new(8500.0, -20.0, 3.0);
@@ -36,7 +37,7 @@ fn started(p: &Particles) -> (Vec<Description>, Particles) {
     let (mut it, mut f) = (encounters(1e-6), engine());
     it.start(&mut p, &mut *f).unwrap();
     assert!(p.close.is_empty(), "they hold for the start alone");
-    (it.describe_subsystems(Time::default()).unwrap(), p)
+    (it.describe(Time::default()).unwrap(), p)
 }
 
 /// The largest relative difference of binding energies, of those that are followed in the mean and of all others.

@@ -121,7 +121,7 @@ fn verify_orbits_are_those_of_the_equations_of_motion() {
         p.columns = vec![NamedColumn { name: "charge".into(), values: CHARGE.to_vec() }];
         let engine = reference::law_engine(&law, Precision::F64, 0.0, CLOCK);
         let parameters = Parameters { nu: 2.5e-4, ..Parameters::new(Precision::F64) };
-        let mut system = Propagator::in_f64(Hermite4::new(parameters, CLOCK), engine);
+        let mut system = Propagator::in_f64(Box::new(Hermite4::new(parameters, CLOCK)), engine);
         system.start(&mut p).unwrap();
         let energy = |p: &Particles, system: &mut Propagator, at: Time| {
             Conserved::from_particles(p, &system.field(p, at).unwrap().pot).energy()

@@ -3,9 +3,9 @@
 
 use crate::collisions::{MERGE, RECORD, WHOLE, run_with};
 use crate::contacts::{bodies, check_distances, check_steps, expected};
-use tisane::integrator::encounters::Collision;
-use tisane::integrator::encounters::SubsystemState;
+use tisane::encounters::SubsystemState;
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Collision;
 
 /// Radius of the light bodies, and end of the time that is looked at.
 const RADIUS: f64 = 2e-3;

@@ -2,11 +2,13 @@
 //! and that of all stars differs from it by what is neglected at that moment alone.
 
 use crate::subsystems::{encounters_with, energy, engine, parameters, passage};
+use tisane::encounters::Encounters;
 use tisane::force::{precision::Precision, reference};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::Encounters;
+use tisane::integrator::hermite4::Hermite4;
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Subsystems as _;
 use tisane::time::{Clock, Time};
 
 /// Twelve units of the life of 24 stars, in which hard binaries form, with a large perturbation neglected.
@@ -52,13 +54,13 @@ fn forces_are_evaluated_anew_where_a_body_leaves_the_mean() {
 fn verify_undisturbed_binaries_keep_their_orbits() {
     let (mut p, mut f, mut it) = (hard_binaries(), engine(), encounters_with(0.01, 1e-6));
     it.start(&mut p, &mut *f).unwrap();
-    let at_start = it.describe_subsystems(Time::default()).unwrap();
+    let at_start = it.describe(Time::default()).unwrap();
     assert_eq!(at_start.len(), 16);
     let mut most = 0.0f64;
     for k in 1..=12 {
         let now = Time::from_dt_max(4 * k);
         it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
-        let found = it.describe_subsystems(now).unwrap();
+        let found = it.describe(now).unwrap();
         assert_eq!(found.len(), 16);
         for (before, after) in at_start.iter().zip(&found) {
             assert!(!after.is_perturbed && !after.is_averaged && before.members == after.members, "{after:?}");
@@ -114,7 +116,7 @@ fn regress_a_knot_keeps_its_energy() {
     let clock = Clock { start: 0.0, dt_max: 1.0 / 1024.0 };
     for (nu, most) in [(0.01, 1e-4), (1e-3, 2e-6)] {
         let (mut p, mut f) = (start.clone(), reference::engine(Precision::F64, 0.0, clock));
-        let mut it = Encounters::new(parameters(nu), 1e-6, clock);
+        let mut it = Encounters::new(Box::new(Hermite4::new(parameters(nu), clock)), 1e-6, clock);
         it.start(&mut p, &mut *f).unwrap();
         let first = energy(&mut it, &p, &mut *f, Time::default());
         let now = Time::from_dt_max(2);

@@ -3,11 +3,13 @@
 use crate::subsystems::{cluster, encounters, engine};
 use std::collections::BTreeMap;
 use tisane::diagnostics::orbit::Orbit;
+use tisane::encounters::Encounters;
 use tisane::initial::binaries::Eccentricities;
 use tisane::initial::binary_single;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::{Encounters, Event, EventKind, EventUnit};
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Subsystems as _;
+use tisane::subsystems::{Event, EventBody, EventKind};
 use tisane::time::Time;
 
 /// Integrates to `until` in calls of up to `most` block steps and takes the events after each.
@@ -45,7 +47,7 @@ fn the_events_lead_from_single_stars_to_the_subsystems_of_the_end() {
     let mut units: BTreeMap<String, f64> = p.id.iter().map(|id| (id.to_string(), 0.0)).collect();
     assert!(events.windows(2).all(|two| two[0].time <= two[1].time));
     for event in &events {
-        let mass = |of: &[EventUnit]| of.iter().map(|unit| unit.mass).sum::<f64>();
+        let mass = |of: &[EventBody]| of.iter().map(|unit| unit.mass).sum::<f64>();
         assert!((mass(&event.before) / mass(&event.after) - 1.0).abs() < 1e-14, "{event:?}");
         for unit in &event.before {
             assert!(units.remove(&unit.members.to_string()).is_some(), "{event:?}: {units:?}");
@@ -53,7 +55,7 @@ fn the_events_lead_from_single_stars_to_the_subsystems_of_the_end() {
         units.extend(event.after.iter().map(|unit| (unit.members.to_string(), unit.binding)));
     }
     let subsystems: Vec<f64> = units.values().copied().filter(|binding| *binding != 0.0).collect();
-    assert_eq!(subsystems.len(), it.subsystems(), "{units:?}");
+    assert_eq!(subsystems.len(), it.number(), "{units:?}");
     let sum: f64 = subsystems.iter().sum();
     assert!((sum / it.binding_energy() - 1.0).abs() < 1e-6, "{sum} {}", it.binding_energy());
 }
@@ -68,7 +70,7 @@ fn verify_descriptions_of_subsystems() {
     p.id = vec![11, 7, 3, 1];
     let (mut it, mut f) = (encounters(1e-6), engine());
     it.start(&mut p, &mut *f).unwrap();
-    let found = it.describe_subsystems(Time::default()).unwrap();
+    let found = it.describe(Time::default()).unwrap();
     let [outer, inner] = &found[..] else { panic!("{found:?}") };
     assert_eq!([outer.members.to_string(), inner.members.to_string()], ["(3+(7+11))", "(7+11)"]);
     assert_eq!([outer.inside_of, inner.inside_of], [None, Some(0)]);
@@ -125,7 +127,7 @@ fn a_smaller_perturbation_neglects_less() {
     let neglected = |perturbation: f64| {
         let (mut p, mut it, mut f) = (cluster(40, 12), encounters(perturbation), engine());
         it.start(&mut p, &mut *f).unwrap();
-        it.describe_subsystems(Time::default()).unwrap().iter().map(|one| one.neglected).sum::<f64>()
+        it.describe(Time::default()).unwrap().iter().map(|one| one.neglected).sum::<f64>()
     };
     let found = [1e-6, 1e-8, 1e-10].map(neglected);
     assert!(found[0] > 2.0 * found[1] && found[1] > 2.0 * found[2] && found[2] > 0.0, "{found:?}");
@@ -173,7 +175,7 @@ fn verify_the_events_of_encounters_of_three_stars() {
         }
         let [form, join, split] = &events[..] else { continue };
         assert_eq!([form.kind, join.kind, split.kind], [EventKind::Form, EventKind::Join, EventKind::Split]);
-        let names = |of: &[EventUnit]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
+        let names = |of: &[EventBody]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
         assert_eq!([names(&form.before), names(&form.after)], ["0 1", "(0+1)"]);
         assert_eq!([names(&join.before), names(&join.after)], ["(0+1) 2", "(0+1+2)"]);
         assert_eq!(names(&split.before), "(0+1+2)");

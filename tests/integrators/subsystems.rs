@@ -2,14 +2,14 @@
 //! threads, and from a state that is kept.
 
 use tisane::diagnostics::{conserved::Conserved, orbit::Orbit};
+use tisane::encounters::{Encounters, SubsystemState};
 use tisane::few_body::FewBody;
 use tisane::force::{FieldEngine, ForceEngine, precision::Precision, reference};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator as _;
-use tisane::integrator::encounters::Encounters;
-use tisane::integrator::encounters::SubsystemState;
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Subsystems as _;
 use tisane::time::{Clock, Level, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
@@ -24,7 +24,7 @@ pub fn encounters(perturbation: f64) -> Encounters {
 }
 
 pub fn encounters_with(nu: f64, perturbation: f64) -> Encounters {
-    Encounters::new(parameters(nu), perturbation, CLOCK)
+    Encounters::new(Box::new(Hermite4::new(parameters(nu), CLOCK)), perturbation, CLOCK)
 }
 
 pub fn engine() -> Box<dyn FieldEngine> {
@@ -113,7 +113,7 @@ fn energy_is_conserved_and_undisturbed_pairs_stay() {
     let (mut p, mut f, mut it) = (cluster(40, 12), engine(), encounters(1e-6));
     let before = p.clone();
     it.start(&mut p, &mut *f).unwrap();
-    assert!(it.subsystems() > 8, "{}", it.subsystems());
+    assert!(it.number() > 8, "{}", it.number());
     let first = energy(&mut it, &p, &mut *f, Time::default());
     let internal = it.binding_energy();
     let until = Time::from_dt_max(8);
@@ -156,7 +156,7 @@ fn a_pair_inside_of_a_wider_orbit() {
         let (mut it, mut f) = (encounters(1e-6), engine());
         it.start(&mut p, &mut *f).unwrap();
         // The first number of a state is that of the bodies of the first subsystem.
-        assert_eq!((it.subsystems(), p.states.get::<SubsystemState>().words[0]), (1, if closed { 2 } else { 3 }));
+        assert_eq!((it.number(), p.states.get::<SubsystemState>().words[0]), (1, if closed { 2 } else { 3 }));
         let first = energy(&mut it, &p, &mut *f, Time::default());
         it.advance(&mut p, &mut *f, Time::from_dt_max(100), u64::MAX).unwrap();
         let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(100)) - first;
@@ -225,9 +225,9 @@ fn ring(a: f64) -> Particles {
 fn verify_the_coupling_with_others_conserves_energy() {
     for (a, nu, perturbation, most) in [(0.015, 0.01, 1e-7, 1e-11), (0.006, 1e-4, 3e-7, 1e-12)] {
         let (mut p, mut f) = (ring(a), engine());
-        let mut it = Encounters::new(parameters(nu), perturbation, CLOCK);
+        let mut it = Encounters::new(Box::new(Hermite4::new(parameters(nu), CLOCK)), perturbation, CLOCK);
         it.start(&mut p, &mut *f).unwrap();
-        assert_eq!(it.subsystems(), 1);
+        assert_eq!(it.number(), 1);
         let first = energy(&mut it, &p, &mut *f, Time::default());
         let mut worst = 0.0f64;
         for k in 1..=32 {
@@ -249,9 +249,9 @@ fn a_subsystem_ends_when_its_stars_fly_apart() {
     let first = energy(&mut it, &p, &mut *f, Time::default());
     for k in 1..=64 {
         it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
-        most = most.max(it.subsystems());
+        most = most.max(it.number());
     }
-    assert_eq!((most, it.subsystems()), (1, 0));
+    assert_eq!((most, it.number()), (1, 0));
     assert!((p.pos[0] - p.pos[1]).norm() > 5.0 && p.states.get::<SubsystemState>().words.is_empty());
     let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(64)) - first;
     assert!(error.abs() < 1e-6, "{error:e}");
@@ -266,7 +266,7 @@ fn an_inner_pair_that_is_perturbed_opens() {
     let mut p = Particles::new(vec![0.25, 0.25, 0.5, 0.5], pos.to_vec(), vel.to_vec());
     let (mut it, mut f) = (encounters(1e-7), engine());
     it.start(&mut p, &mut *f).unwrap();
-    assert_eq!((it.subsystems(), p.states.get::<SubsystemState>().words[0]), (1, 2));
+    assert_eq!((it.number(), p.states.get::<SubsystemState>().words[0]), (1, 2));
     let first = energy(&mut it, &p, &mut *f, Time::default());
     let mut most = 0;
     for k in 1..=160 {
@@ -296,7 +296,7 @@ fn a_passage_in_and_out_of_the_mean_conserves_energy() {
     for k in 1..=64 {
         let now = Time::from_dt_max(k);
         it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
-        let [found] = &it.describe_subsystems(now).unwrap()[..] else { panic!("one subsystem") };
+        let [found] = &it.describe(now).unwrap()[..] else { panic!("one subsystem") };
         ways = [ways[0] | found.is_averaged, ways[1] | found.is_perturbed];
         // Farther away a part of the tide is neglected.
         if found.neglected < 1e-12 {

@@ -3,13 +3,13 @@
 
 use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
+use tisane::encounters::Encounters;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces};
 use tisane::initial::{plummer, scaling};
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
-use tisane::integrator::encounters::Encounters;
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::law::{Formula, Law, LawSource};
@@ -249,7 +249,10 @@ fn so_it_has_among_subsystems() {
         for (angle, size) in [(0.0, 0.0), (1.3, 1e4)] {
             let mut p = placed(system, angle, size * Vec3::new(0.3, -1.0, 0.7), Vec3::zeros());
             let mut engine = engine(Precision::F64, 0.0, None);
-            let (mut it, centre) = (Encounters::new(hermite4::Parameters::new(Precision::F64), 1e-5, CLOCK), p.pos[0]);
+            let (mut it, centre) = (
+                Encounters::new(Box::new(Hermite4::new(hermite4::Parameters::new(Precision::F64), CLOCK)), 1e-5, CLOCK),
+                p.pos[0],
+            );
             let end = Time::from_dt_max(system.until);
             let mut integrate = || -> tisane::Result<f64> {
                 it.start(&mut p, &mut *engine)?;
@@ -291,7 +294,8 @@ fn a_body_without_mass_goes_through_the_centre_of_a_pair() {
         let vel = vec![Vec3::zeros(), Vec3::y() * speed, Vec3::y() * -speed];
         let mut p = Particles::new(vec![0.0, 0.5, 0.5], pos, vel);
         let mut engine = engine(Precision::F64, 0.0, None);
-        let mut it = Encounters::new(hermite4::Parameters::new(Precision::F64), 1e-5, CLOCK);
+        let mut it =
+            Encounters::new(Box::new(Hermite4::new(hermite4::Parameters::new(Precision::F64), CLOCK)), 1e-5, CLOCK);
         let end = Time::from_dt_max(80);
         it.start(&mut p, &mut *engine).unwrap();
         while it.advance(&mut p, &mut *engine, end, u64::MAX).unwrap().now < end {}

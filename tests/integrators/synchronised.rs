@@ -26,21 +26,25 @@ fn propagators() -> Vec<(&'static str, Propagator, f64)> {
     let iterated = hermite4::Parameters { iterations: 3, ..hermite4 };
     let of_order = |order, eta| {
         let parameters = multipoint::Parameters { order, eta, ..multipoint::Parameters::new(Precision::F64) };
-        Propagator::in_f64(Multipoint::new(parameters, CLOCK), forces())
+        Propagator::in_f64(Box::new(Multipoint::new(parameters, CLOCK)), forces())
     };
     let neighbours = |order| {
         let parameters = ahmad_cohen::Parameters::new(order, Precision::F64);
-        Propagator::in_f64(AhmadCohen::new(parameters, CLOCK), forces())
+        Propagator::in_f64(Box::new(AhmadCohen::new(parameters, CLOCK)), forces())
     };
     let accelerations = cpu::accelerations(Precision::F64, EPSILON, Width::widest());
     vec![
-        ("hermite4", Propagator::in_f64(Hermite4::new(hermite4, CLOCK), forces()), 1e-6),
-        ("hermite4, three iterations", Propagator::in_f64(Hermite4::new(iterated, CLOCK), forces()), 1e-6),
+        ("hermite4", Propagator::in_f64(Box::new(Hermite4::new(hermite4, CLOCK)), forces()), 1e-6),
+        ("hermite4, three iterations", Propagator::in_f64(Box::new(Hermite4::new(iterated, CLOCK)), forces()), 1e-6),
         ("order 6", of_order(Order::Six, 0.2), 1e-7),
         ("order 8", of_order(Order::Eight, 0.1), 1e-8),
         ("neighbour scheme, order 6", neighbours(ahmad_cohen::Order::Six), 1e-7),
         ("neighbour scheme, order 4", neighbours(ahmad_cohen::Order::Four), 1e-6),
-        ("leapfrog", Propagator::new(Leapfrog::new(CLOCK, Range::F64), accelerations, forces()), 1e-2),
+        (
+            "leapfrog",
+            Propagator::of_accelerations(Box::new(Leapfrog::new(CLOCK, Range::F64)), accelerations, forces()),
+            1e-2,
+        ),
     ]
 }
 
@@ -62,7 +66,7 @@ fn the_state_at_any_moment_is_as_accurate_as_the_integration() {
             ..parameters
         };
         let engine = cpu::engine(Precision::F64, EPSILON, CLOCK, Width::widest());
-        let mut propagator = Propagator::in_f64(Multipoint::new(parameters, CLOCK), engine);
+        let mut propagator = Propagator::in_f64(Box::new(Multipoint::new(parameters, CLOCK)), engine);
         let mut p = plummer::sample(128, 5, 0.999);
         propagator.start(&mut p).unwrap();
         propagator.advance(&mut p, BETWEEN, u64::MAX).unwrap();

@@ -15,8 +15,8 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::force::Field;
-use tisane::integrator::encounters::Description;
 use tisane::particles::{CloseStars, NamedColumn, Particles, Vec3, from_components};
+use tisane::subsystems::Description;
 use tisane::time::{Clock, Time};
 use tisane::units::Dimension;
 

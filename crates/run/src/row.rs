@@ -7,8 +7,8 @@ use tisane::diagnostics::relative_error::Spread;
 use tisane::diagnostics::steps;
 use tisane::error::{Error, Result};
 use tisane::force::Field;
-use tisane::integrator::encounters::Removed;
 use tisane::particles::{Particles, Vec3};
+use tisane::subsystems::Removed;
 use tisane_io::checkpoint::{References, RunState};
 use tisane_io::fields::DiagnosticsRow;
 

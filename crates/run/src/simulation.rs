@@ -25,8 +25,8 @@ use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
 use tisane::force::profile::Profiler;
 use tisane::force::{EngineKind, Field};
-use tisane::integrator::encounters::Description;
 use tisane::particles::Particles;
+use tisane::subsystems::Description;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::RunState;
 use tisane_io::directory;
@@ -328,7 +328,9 @@ impl Simulation {
     /// Lets the integrator record changes of subsystems.
     fn record_encounters(&mut self) {
         if self.plan.subsystems {
-            self.system.engines.propagator.record_events();
+            if let Some(subsystems) = self.system.engines.propagator.subsystems() {
+                subsystems.record_events();
+            }
         }
     }
 }

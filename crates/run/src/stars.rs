@@ -1,7 +1,7 @@
 //! Collisions and escapers of a run: rows of the journal `stars`, and lines of the log.
 
-use tisane::integrator::encounters::{Collision, Detail, Escape, Event};
 use tisane::particles::Vec3;
+use tisane::subsystems::{Collision, Detail, Escape, Event};
 use tisane::time::Clock;
 use tisane::units::{Dimension, Scale, Units};
 use tisane_io::fields::{StarRow, UserTime};
@@ -44,7 +44,7 @@ fn of_collision(event: &Event, it: &Collision, scale: &Scale) -> StarRow {
 
 fn of_escape(event: &Event, it: &Escape, time: f64) -> Vec<StarRow> {
     let none = Vec3::repeat(f64::NAN);
-    let row = |(k, star): (usize, &tisane::integrator::encounters::Escaper)| StarRow {
+    let row = |(k, star): (usize, &tisane::subsystems::Escaper)| StarRow {
         time: UserTime(time),
         event: event.kind.name().into(),
         id: star.id,

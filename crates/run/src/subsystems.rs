@@ -2,7 +2,7 @@
 
 use crate::system::System;
 use tisane::error::Result;
-use tisane::integrator::encounters::{Description, Detail, Event, EventUnit};
+use tisane::subsystems::{Description, Detail, Event, EventBody};
 use tisane::time::Clock;
 use tisane::units::Scale;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, UserTime};
@@ -10,8 +10,8 @@ use tisane_io::journal::JournalWriter;
 
 /// Returns the row of a change of subsystems.
 fn row(event: &Event, clock: &Clock, scale: &Scale) -> EncounterRow {
-    let names = |of: &[EventUnit]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
-    let binding = |of: &[EventUnit]| of.iter().map(|unit| unit.binding).sum();
+    let names = |of: &[EventBody]| of.iter().map(|unit| unit.members.to_string()).collect::<Vec<_>>().join(" ");
+    let binding = |of: &[EventBody]| of.iter().map(|unit| unit.binding).sum();
     let orbit = event.orbit.as_ref();
     let [mass_1, mass_2] = orbit.map_or([f64::NAN; 2], |orbit| orbit.mass);
     EncounterRow {

@@ -14,10 +14,10 @@ use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::error::Result;
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
-use tisane::integrator::encounters::{Description, Event, Removed};
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
+use tisane::subsystems::{Description, Event, Removed, Subsystems};
 use tisane::time::Time;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::DiagnosticsRow;
@@ -92,11 +92,17 @@ impl System {
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.
     pub fn take_events(&mut self) -> Vec<Event> {
-        let events = self.engines.propagator.take_events();
+        let events = self.engines.propagator.subsystems().map(Subsystems::take_events).unwrap_or_default();
         for removed in events.iter().filter_map(Event::removed) {
             self.state.references.removed += removed;
         }
         events
+    }
+
+    /// Returns the subsystems at a synchronised time.
+    pub(crate) fn describe_subsystems(&mut self) -> Result<Vec<Description>> {
+        let now = self.state.now;
+        self.engines.propagator.subsystems().map_or_else(|| Ok(Vec::new()), |it| it.describe(now))
     }
 
     /// Counts block steps.

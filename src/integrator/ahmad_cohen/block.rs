@@ -2,14 +2,15 @@
 
 use super::changes::Exchange;
 use super::slices::{self, Slices};
-use super::{AhmadCohen, LANES, NeighbourTargets, Order, out_of_range, particle};
-use crate::integrator::hermite::{LEAST_SHARE, Moved, share};
+use super::{AhmadCohen, Order, particle};
+use crate::integrator::contract::out_of_range;
+use crate::integrator::hermite::{LANES, LEAST_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
 use std::ops::Range;
 use tisane_force::error::Result;
-use tisane_force::force::neighbours::{NeighbourForces, next_radius};
+use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets, next_radius};
 use tisane_force::force::{Block, ForceEngine, Forces};
 use tisane_force::gravity::{Force, predict};
 use tisane_force::particles::{Particles, Vec3};

@@ -1,6 +1,6 @@
 //! Memory that the scheme takes, for a forecast.
 
-use super::{Order, radius};
+use super::numbers::{MAX_LISTED, Order};
 
 /// Bytes of a particle's state beyond that of other schemes, without its neighbours, at orders 6 and 4.
 const STATE: [u64; 2] = [353, 145];
@@ -23,7 +23,7 @@ pub fn needed(order: Order, n: u64, number: f64) -> [u64; 2] {
     let state = if order == Order::Six { STATE[0] } else { STATE[1] };
     let others = n.saturating_sub(1);
     let number = number.min(others as f64);
-    let places = ((radius::MOST * number) as u64 + 1).min(n) + 1;
+    let places = ((MAX_LISTED * number) as u64 + 1).min(n) + 1;
     let each = [state + WORK + (NEIGHBOUR as f64 * number) as u64, ON_DEVICE + PLACE * places.next_multiple_of(4)];
     let [host, device] = each.map(|bytes| bytes.saturating_mul(n));
     [host, device.saturating_add(PACKED)]
@@ -31,7 +31,7 @@ pub fn needed(order: Order, n: u64, number: f64) -> [u64; 2] {
 
 #[cfg(test)]
 mod tests {
-    use super::super::neighbour_number;
+    use super::super::numbers::neighbour_number;
     use super::*;
     use tisane_force::states::history::History;
     use tisane_force::states::neighbours::Neighbours;

@@ -6,11 +6,6 @@ use crate::nearest::Neighbours;
 use tisane_force::force::neighbours::next_radius;
 use tisane_force::particles::Particles;
 
-/// Smallest number of neighbours that is wanted.
-pub const LEAST: f64 = 4.0;
-/// Largest number of neighbours in a list, in units of the one that is wanted. Beyond, the list stays empty until the
-/// radius has shrunk: as right, and not dearer than a list of most particles.
-pub const MOST: f64 = 4.0;
 /// Number of nearest particles that a first radius is measured by.
 const MEASURED: usize = 32;
 

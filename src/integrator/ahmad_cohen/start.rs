@@ -1,7 +1,7 @@
 //! Start of the scheme: first radii, lists, forces and steps.
 
-use super::{AhmadCohen, Order, Parameters};
-use crate::integrator::Progress;
+use super::{AhmadCohen, FIRST, Order, Parameters};
+use crate::integrator::contract::Progress;
 use crate::integrator::hermite::{Moved, tiles};
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::initial;
@@ -14,9 +14,6 @@ use tisane_force::states::history::History;
 use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
 
-/// ν of the first irregular steps in units of η², as the plain scheme of 4th order has it. They are of that order, as there
-/// is no earlier point.
-pub(super) const FIRST: f64 = 1.0 / 16.0;
 /// First regular step at order 6, in units of η times the natural time. Regular forces change smoothly, so that their jerk
 /// says more of it than that of irregular ones, and a regular step is dear.
 const FIRST_REGULAR: f64 = 0.035;

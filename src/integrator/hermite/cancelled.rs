@@ -1,27 +1,17 @@
 //! Least steps of particles on which the forces cancel: no shorter than those of the others.
 
-use super::{BlockHermite, HermiteScheme};
-use std::sync::Arc;
+use super::guards::LEAST_SHARE;
+use super::scheme::HermiteScheme;
+use super::{BlockHermite, PairLaw};
 use tisane_force::error::Result;
 use tisane_force::force::noise::BALANCE;
 use tisane_force::gravity::predict;
-use tisane_force::law::Law;
 use tisane_force::law::evaluate::Quantities;
 use tisane_force::particles::Particles;
 use tisane_force::time::Time;
 
-/// Least step where the forces cancel, in units of the step on a circular orbit about all other mass at its mean distance, on
-/// which nothing moves faster than the others do.
-pub(in crate::integrator) const LEAST_SHARE: f64 = 2.0;
 /// Acceleration over the largest of all particles below which the forces of a law may cancel.
 const SUSPECT: f64 = 1.0 / 1024.0;
-
-/// Law of the forces, and its softening squared.
-#[derive(Clone, Debug)]
-pub(super) struct PairLaw {
-    pub law: Arc<Law>,
-    pub eps2: f64,
-}
 
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Returns the least step of target `k`, particle `i`, with the square `acc2` of its acceleration and the potential

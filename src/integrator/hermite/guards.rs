@@ -1,7 +1,8 @@
 //! Limits of the steps, the rules for engines that take them by themselves, and the errors that end an integration.
 
-use super::{Limits, OnFloor};
-use crate::integrator::SchemeInfo;
+use super::limits::OnFloor;
+use super::scheme::Limits;
+use crate::integrator::settings::SchemeInfo;
 use tisane_force::error::{Error, Result, StepBelowFloor};
 use tisane_force::force::block_steps::{StepRules, StepScheme};
 use tisane_force::force::noise::Noise;
@@ -11,9 +12,13 @@ use tisane_force::pair::Body;
 use tisane_force::particles::Particles;
 use tisane_force::time::{Clock, Level, Time};
 
+/// Least step where the forces cancel, in units of the step on a circular orbit about all other mass at its mean distance, on
+/// which nothing moves faster than the others do.
+pub(crate) const LEAST_SHARE: f64 = 2.0;
+
 /// What the limits of the steps and the errors need to know of an integration.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::integrator) struct StepGuards {
+pub(crate) struct StepGuards {
     pub limits: Limits,
     pub clock: Clock,
     pub info: SchemeInfo,

@@ -1,6 +1,6 @@
 //! Longest and shortest step of a scheme with block steps, as users write them.
 
-use crate::integrator::settings::{InvalidSetting, positive, tick};
+use crate::integrator::checks::{InvalidSetting, positive, tick};
 use crate::real;
 use std::num::NonZeroU32;
 use tisane_force::time::{LOG2_TICKS_PER_DT_MAX, Level};

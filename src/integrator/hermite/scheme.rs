@@ -1,8 +1,8 @@
 //! What makes a Hermite scheme: predictor, corrector, step criterion, and the parameters that all of them have.
 
-use super::OnFloor;
-use crate::integrator::SchemeInfo;
+use super::limits::OnFloor;
 use crate::integrator::particle_slices::ParticleSlices;
+use crate::integrator::settings::SchemeInfo;
 #[cfg(doc)]
 use crate::integrator::timestep::initial;
 use std::fmt::Debug;

@@ -59,7 +59,7 @@ fn a_wrong_bag_stops_the_run_with_a_checkpoint() {
 fn run_with_lists(dir: &std::path::Path, precision: Precision, force: Box<dyn ForceEngine>) -> Result<()> {
     let integrator = AhmadCohen::new(Parameters::new(Order::Six, precision), CLOCK);
     let auditor = Some(Auditor { engine: Some(cpu(Precision::F64)), sample: 256, limit: precision.audit_limit() });
-    let propagator = Propagator::new(integrator, force, cpu(Precision::F64));
+    let propagator = Propagator::new(Box::new(integrator), force, cpu(Precision::F64));
     let engines = Engines { kind: EngineKind::Cpu, propagator, auditor, law: None, epsilon: 0.0 };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));

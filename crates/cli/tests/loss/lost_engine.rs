@@ -63,7 +63,7 @@ fn simulation(dir: &Path, particles: Particles, state: RunState, scheme: Scheme,
             let alone = cpu::accelerations(Precision::F64, epsilon, width);
             let fault = fault(fate, 40, |found: &mut Accelerations| found.acc[0][1] = f64::NAN);
             let faulty = Box::new(FaultyEngine::new(alone, fault));
-            Propagator::new(Leapfrog::new(CLOCK, Range::F64), faulty, engine)
+            Propagator::of_accelerations(Box::new(Leapfrog::new(CLOCK, Range::F64)), faulty, engine)
         }
     };
     // The leapfrog's step is dt_max here.

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use tisane::Error;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
-use tisane::integrator::encounters::EventKind;
+use tisane::subsystems::EventKind;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
 use tisane_io::fields::{Journal, SNAPSHOT, SUBSYSTEM_STARS, SUBSYSTEMS};

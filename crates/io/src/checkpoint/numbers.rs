@@ -3,8 +3,8 @@
 use super::RunState;
 use crate::checksum::Digest;
 use tisane::diagnostics::reference::{Basis, Reference};
-use tisane::integrator::encounters::Removed;
 use tisane::particles::Vec3;
+use tisane::subsystems::Removed;
 
 /// Work done since the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -1,8 +1,8 @@
 //! Columns of the stars of subsystems in a snapshot.
 
 use super::FieldValues;
-use tisane::integrator::encounters::{Description, StarInside};
 use tisane::particles::Vec3;
+use tisane::subsystems::{Description, StarInside};
 use tisane::units::Dimension;
 
 /// Declaration of a column of the stars of subsystems in a snapshot.

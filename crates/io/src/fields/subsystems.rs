@@ -1,7 +1,7 @@
 //! Columns of the subsystems in a snapshot.
 
 use crate::table::{ColumnKind, Values};
-use tisane::integrator::encounters::{Description, PairOrbit};
+use tisane::subsystems::{Description, PairOrbit};
 use tisane::units::Dimension;
 
 /// Declaration of a column of the subsystems in a snapshot.

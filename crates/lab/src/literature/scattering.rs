@@ -107,7 +107,7 @@ mod tests {
         let mut parameters = Parameters { nu, nu_start: nu / 16.0, ..Parameters::new(Precision::F64) };
         parameters.limits.floor = Level::DEEPEST;
         let engine = cpu::engine(Precision::F64, 0.0, CLOCK, Width::choose().unwrap());
-        let mut system = Propagator::in_f64(Hermite4::new(parameters, CLOCK), engine);
+        let mut system = Propagator::in_f64(Box::new(Hermite4::new(parameters, CLOCK)), engine);
         let mut found = Counted::default();
         system.start(&mut stars).unwrap();
         let energy = |system: &mut Propagator, stars: &_, now| {

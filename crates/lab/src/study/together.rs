@@ -140,7 +140,7 @@ mod tests {
     use crate::study::trial;
     use tisane::force::block_steps::{Pause, SystemSteps, Taken};
     use tisane::force::{ForceEngine, Forces, Targets};
-    use tisane::integrator::{AnyIntegrator, Integrator as _};
+    use tisane::integrator::AnyIntegrator;
     use tisane::particles::Particles;
     use tisane::time::Clock;
     use tisane_run::assemble::{OnGpu, Session, force_engine};

@@ -2,7 +2,7 @@
 
 use crate::config::{Config, real};
 use serde_json::Value;
-use tisane::integrator::encounters::EncounterSettings;
+use tisane::encounters::EncounterSettings;
 use tisane::integrator::{IntegratorKind, SchemeInfo};
 use tisane_io::provenance::Change;
 

@@ -186,8 +186,8 @@ fn devices(config: &Config, session: Session, task: Task<'_>) -> Result<(u32, Op
 ///
 /// # Errors
 /// [`Error::Input`] or [`Error::Config`] if the engine is not there or has too little memory.
-pub(super) fn choose<I: Integrator<Evaluation: Build> + 'static>(
-    integrator: I,
+pub(super) fn choose<E: Build>(
+    integrator: Box<dyn Integrator<Evaluation = E>>,
     config: &Config,
     session: Session,
     of_run: Option<EngineKind>,

@@ -68,7 +68,7 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tisane::integrator::encounters::SubsystemState;
+    use tisane::encounters::SubsystemState;
     use tisane::particles::Vec3;
     use tisane::states::neighbours::Neighbours;
 

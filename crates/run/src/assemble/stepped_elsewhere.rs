@@ -7,7 +7,7 @@ use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::Result;
 use tisane::force::block_steps::StepScheme;
 use tisane::force::{EngineKind, ForceEngine};
-use tisane::integrator::{AnyIntegrator, Integrator};
+use tisane::integrator::AnyIntegrator;
 use tisane::propagator::Propagator;
 
 /// Builds the engines of a system whose block steps something else takes, with the bits of a kind of engine: `engine`

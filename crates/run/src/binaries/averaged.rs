@@ -3,7 +3,7 @@
 use super::Kind;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
-use tisane::integrator::encounters::may_be_followed;
+use tisane::encounters::HierarchicalOrbits;
 use tisane::particles::Particles;
 
 /// Largest number of particles of a system that is no cluster in which triples are looked for.
@@ -27,8 +27,14 @@ pub(super) fn find(p: &Particles, bodies: &Bodies, kind: Kind) -> Vec<Vec<u64>> 
 
 /// Returns true if the first of two bodies, a pair on an orbit, is followed in the mean about the other.
 fn is_followed(inner: &Pair, outer: &Pair, side: usize) -> bool {
-    let (masses, e) = ((outer.mass[side], outer.mass[1 - side]), outer.eccentricity);
-    e < 1.0 && may_be_followed(inner.semi_major_axis, masses, (outer.semi_major_axis * (1.0 - e), e), false)
+    let eccentricity = outer.eccentricity;
+    let orbits = HierarchicalOrbits {
+        inner_axis: inner.semi_major_axis,
+        mass: [outer.mass[side], outer.mass[1 - side]],
+        pericentre: outer.semi_major_axis * (1.0 - eccentricity),
+        eccentricity,
+    };
+    eccentricity < 1.0 && orbits.can_be_averaged(false)
 }
 
 fn of_cluster(bodies: &Bodies) -> Vec<Vec<u32>> {

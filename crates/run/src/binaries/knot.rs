@@ -8,7 +8,7 @@ use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::{crossing_time_of, median_radius};
-use tisane::integrator::encounters::{DISSOLVES, LARGEST};
+use tisane::encounters::{MAX_MEMBERS, MAX_PERTURBATION_TO_STAY};
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
 
@@ -44,9 +44,9 @@ impl Knot {
         let (mut field, mut mass) = (0.0, all.total_mass());
         let mut isolated = None;
         // From the outside: the tide of those farther than each.
-        for count in (LARGEST + 1..=all.len()).rev() {
+        for count in (MAX_MEMBERS + 1..=all.len()).rev() {
             let (r, k) = near[count - 1];
-            let is_isolated = 2.0 * r * r * r * field <= DISSOLVES * mass;
+            let is_isolated = 2.0 * r * r * r * field <= MAX_PERTURBATION_TO_STAY * mass;
             if is_isolated && 2 * count <= all.len() {
                 isolated = Some(count);
             }
@@ -71,7 +71,7 @@ impl Knot {
 /// Returns the particle with the densest surroundings, by as many neighbours as a subsystem may hold.
 fn densest(p: &Particles) -> Option<usize> {
     let stars = Stars::new(p, &p.pot);
-    let neighbours = Neighbours::new(&stars.id, &stars.pos, LARGEST);
+    let neighbours = Neighbours::new(&stars.id, &stars.pos, MAX_MEMBERS);
     let density = |i: usize| {
         let near = neighbours.nearest(i);
         let farthest = near.last()?.distance;

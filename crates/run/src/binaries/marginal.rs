@@ -3,7 +3,7 @@
 
 use super::Binaries;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
-use tisane::integrator::encounters::{DISSOLVES, FORMS};
+use tisane::encounters::{MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
 use tisane::particles::Particles;
 
 /// Largest number of pairs that are looked at; they stand for more.
@@ -54,7 +54,7 @@ impl Binaries {
             let field: f64 = others.map(|k| p.mass[k] / (p.pos[k] - centre).norm().powi(3)).sum();
             let perturbation = |r: f64| 2.0 * r.powi(3) * field / (pair.mass[0] + pair.mass[1]);
             let [near, far] = [-1.0, 1.0].map(|sign| pair.semi_major_axis * (1.0 + sign * pair.eccentricity));
-            if perturbation(near) < FORMS && perturbation(far) > DISSOLVES {
+            if perturbation(near) < MAX_PERTURBATION_TO_FORM && perturbation(far) > MAX_PERTURBATION_TO_STAY {
                 found.pairs += step as f64;
                 found.rate += step as f64 / pair.period();
             }

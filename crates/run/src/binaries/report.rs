@@ -1,8 +1,8 @@
 //! Descriptions of close pairs, and warnings of settings that do not go with them.
 
 use super::{Binaries, CHANGED_BELOW, CloseOrbit, FEWEST_STEPS, Kind, SURELY_HARD, Steps};
+use tisane::encounters::MAX_MEMBERS;
 use tisane::integrator::BlockSteps;
-use tisane::integrator::encounters::LARGEST;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::{Dimension, digits};
 
@@ -258,7 +258,7 @@ impl Binaries {
         let knot = self.knot?;
         Some(format!(
             "{} bodies around particle {} are a knot: half of them within {}, and far from all others. A subsystem holds up \
-             to {LARGEST}, so that each of these takes steps of its own, and all others wait for them: their crossing time is \
+             to {MAX_MEMBERS}, so that each of these takes steps of its own, and all others wait for them: their crossing time is \
              {}, and {} of these are left to t_end. Until they have thrown each other out the run is slow; limits.wall_time \
              ends it with a checkpoint",
             knot.bodies,

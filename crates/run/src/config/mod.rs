@@ -54,9 +54,9 @@ pub use validate::{above, at_least, whole_multiple};
 pub use wall_time::WallTime;
 
 use crate::binaries::is_cluster;
+use tisane::encounters::{EncounterSettings, Encounters, StarEvents};
 use tisane::force::external::ExternalSettings;
 use tisane::force::precision::Precision;
-use tisane::integrator::encounters::{EncounterSettings, StarEvents};
 use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::time::Clock;
 use tisane::units::{Scale, Units};
@@ -190,8 +190,11 @@ impl Config {
 
     fn integrator_with(&self, precision: Precision, clock: Clock, of_stars: StarEvents) -> AnyIntegrator {
         let scheme = self.integrator.scheme();
-        let with = self.subsystems().and_then(|it| scheme.build_with_encounters(precision, clock, it, of_stars));
-        with.unwrap_or_else(|| scheme.build(precision, clock))
+        let with = self.subsystems().and_then(|it| {
+            let steps = scheme.build_steps(precision, clock)?;
+            Some(Encounters::from_settings(steps, it, clock).with_star_events(of_stars))
+        });
+        with.map_or_else(|| scheme.build(precision, clock), |it| AnyIntegrator::Forces(Box::new(it)))
     }
 
     /// Reads a configuration file, with overrides (`section.key=value`) on top.

@@ -7,10 +7,10 @@ use crate::config::{Config, Engine, Loaded, Problem};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use tisane::encounters::EncounterSettings;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
-use tisane::integrator::encounters::EncounterSettings;
 
 /// Configuration of an ensemble as it was written, from which the configurations of its members are read.
 #[derive(Clone, Debug)]

@@ -307,7 +307,7 @@ impl Member {
     }
 
     fn write_snapshot(&mut self, field: &Field, folder: &Path) -> Result<()> {
-        let subsystems = self.system.engines.propagator.describe_subsystems(self.system.state.now)?;
+        let subsystems = self.system.describe_subsystems()?;
         let System { particles, state, .. } = &mut self.system;
         let provenance = Provenance {
             created: provenance::now_utc(),

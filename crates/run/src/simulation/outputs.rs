@@ -6,7 +6,7 @@ use crate::{stars, subsystems};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane::force::Field;
-use tisane::integrator::encounters::{Event, EventKind};
+use tisane::subsystems::{Event, EventKind};
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, StarRow};

@@ -51,7 +51,7 @@ impl Simulation {
     /// Measures the field and the subsystems at a synchronised time.
     pub(super) fn measure(&mut self) -> Result<Measured> {
         let _span = tracing::trace_span!("measure").entered();
-        let subsystems = self.system.engines.propagator.describe_subsystems(self.system.state.now)?;
+        let subsystems = self.system.describe_subsystems()?;
         Ok(Measured { field: self.system.field()?, subsystems })
     }
 

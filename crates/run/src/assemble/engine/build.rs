@@ -46,14 +46,12 @@ pub(crate) trait Build: Evaluation {
     }
 
     /// Couples an integrator with its engine, and with one that measures in f64 if that does not.
-    fn couple<I: Integrator<Evaluation = Self> + 'static>(
-        integrator: I,
-        (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
+    fn couple(
+        integrator: Box<dyn Integrator<Evaluation = Self>>,
+        engine: (EngineKind, Box<dyn ForceEngine<Self>>),
         task: Task<'_>,
         gpu: OnGpu,
-    ) -> Result<Propagator> {
-        Ok(Propagator::new(integrator, engine, f64_engine(kind, task, gpu)?))
-    }
+    ) -> Result<Propagator>;
 }
 
 impl Build for Forces {
@@ -84,8 +82,8 @@ impl Build for Forces {
         Ok((engine, name))
     }
 
-    fn couple<I: Integrator<Evaluation = Self> + 'static>(
-        integrator: I,
+    fn couple(
+        integrator: Box<dyn Integrator<Evaluation = Self>>,
         (kind, engine): (EngineKind, Box<dyn ForceEngine>),
         task: Task<'_>,
         gpu: OnGpu,
@@ -119,5 +117,14 @@ impl Build for Accelerations {
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<Self>>, String)> {
         cuda_accelerations(task.law, (task.precision, task.epsilon), gpu)
+    }
+
+    fn couple(
+        integrator: Box<dyn Integrator<Evaluation = Self>>,
+        (kind, engine): (EngineKind, Box<dyn ForceEngine<Self>>),
+        task: Task<'_>,
+        gpu: OnGpu,
+    ) -> Result<Propagator> {
+        Ok(Propagator::of_accelerations(integrator, engine, f64_engine(kind, task, gpu)?))
     }
 }

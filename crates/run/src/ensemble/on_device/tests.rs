@@ -7,7 +7,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use tisane::force::Forces;
 use tisane::force::block_steps::{SystemSteps, Taken};
-use tisane::integrator::{AnyIntegrator, Integrator, IntegratorSettings};
+use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::particles::Particles;
 use tisane::time::Clock;
 use tisane_io::table::Table;

@@ -6,7 +6,7 @@ use crate::system::System;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
-use tisane::integrator::encounters::EventKind;
+use tisane::subsystems::EventKind;
 
 /// Time after which a GPU that takes whole block steps hands the state over: programs see a signal within some 50 ms.
 const TURN: Duration = Duration::from_millis(25);

@@ -1,0 +1,13 @@
+//! Changes of the subsystems and of the stars at block times.
+
+pub mod ahead;
+pub mod apply;
+pub mod balance;
+pub mod crossings;
+pub mod errors;
+pub mod escapers;
+pub mod events;
+pub mod mergers;
+pub mod neighbour_lists;
+pub mod rebuild;
+pub mod unions;

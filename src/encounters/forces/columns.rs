@@ -1,0 +1,210 @@
+//! Loops over the positions of all particles in columns, by the vector units of the machine. All widths add in the same order.
+//!
+//! Columns are filled up to whole rows of [`LANES`] with particles of no mass that are far away.
+
+use pulp::{Arch, Simd, WithSimd};
+
+/// Number of particles in a row, and of partial sums, which fixes the order of the additions for any width of vector units.
+pub const LANES: usize = 16;
+
+/// Column in rows.
+pub type Column = Vec<[f64; LANES]>;
+
+/// Columns of x, y and z.
+pub type Coordinates = [Column; 3];
+
+/// Coordinate of the particles that fill up a row: the square of its distance is finite.
+pub const FAR: f64 = 1e150;
+
+/// Runs a loop with the vector units of the machine.
+pub fn run<L: WithSimd>(one: L) -> L::Output {
+    Arch::new().dispatch(one)
+}
+
+/// Returns the sum of partial ones.
+fn sum(lanes: [f64; LANES]) -> f64 {
+    lanes.iter().sum()
+}
+
+/// Least square of a distance, so that a particle without a mass at the place itself adds 0.
+const NEAREST2: f64 = 1e-60;
+
+/// Returns positions of a row relative to `from`, and the squares of the distances.
+#[inline(always)]
+fn relative([x, y, z]: &Coordinates, from: [f64; 3], row: usize) -> ([[f64; LANES]; 3], [f64; LANES]) {
+    let (mut of, mut r2) = ([x[row], y[row], z[row]], [0.0; LANES]);
+    for lane in 0..LANES {
+        for (column, from) in of.iter_mut().zip(from) {
+            column[lane] -= from;
+        }
+        let square = of[0][lane] * of[0][lane] + of[1][lane] * of[1][lane] + of[2][lane] * of[2][lane];
+        r2[lane] = if square > NEAREST2 { square } else { NEAREST2 };
+    }
+    (of, r2)
+}
+
+/// Returns the masses of a row, without that of a particle.
+#[inline(always)]
+fn masses(mass: &Column, row: usize, but: usize) -> [f64; LANES] {
+    let mut found = mass[row];
+    if row == but / LANES {
+        found[but % LANES] = 0.0;
+    }
+    found
+}
+
+/// Sum of m/r; a particle at the place has no mass.
+pub struct Potential<'a> {
+    pub mass: &'a Column,
+    pub pos: &'a Coordinates,
+    pub from: [f64; 3],
+}
+
+impl WithSimd for Potential<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut sums = [0.0; LANES];
+        for (row, mass) in self.mass.iter().enumerate() {
+            let (_, r2) = relative(self.pos, self.from, row);
+            for lane in 0..LANES {
+                sums[lane] += mass[lane] / r2[lane].sqrt();
+            }
+        }
+        sum(sums)
+    }
+}
+
+/// Derivatives xx, yy, zz, xy, xz, yz of the acceleration at a place by all particles but one.
+pub struct Tide<'a> {
+    pub mass: &'a Column,
+    pub pos: &'a Coordinates,
+    pub from: [f64; 3],
+    pub but: usize,
+}
+
+impl WithSimd for Tide<'_> {
+    type Output = [f64; 6];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> [f64; 6] {
+        let mut sums = [[0.0; LANES]; 6];
+        for row in 0..self.mass.len() {
+            let mass = masses(self.mass, row, self.but);
+            let ([x, y, z], r2) = relative(self.pos, self.from, row);
+            for lane in 0..LANES {
+                // m (3 r rᵀ / r² − 1) / r³.
+                let per_r2 = 1.0 / r2[lane];
+                let m_r3 = mass[lane] * per_r2 * per_r2.sqrt();
+                let m3_r5 = 3.0 * m_r3 * per_r2;
+                let (along_x, along_y) = (m3_r5 * x[lane], m3_r5 * y[lane]);
+                sums[0][lane] += along_x * x[lane] - m_r3;
+                sums[1][lane] += along_y * y[lane] - m_r3;
+                sums[2][lane] += m3_r5 * z[lane] * z[lane] - m_r3;
+                sums[3][lane] += along_x * y[lane];
+                sums[4][lane] += along_x * z[lane];
+                sums[5][lane] += along_y * z[lane];
+            }
+        }
+        sums.map(sum)
+    }
+}
+
+/// Stores m/r³ of all particles but one, and returns the largest.
+pub struct Weights<'a> {
+    pub mass: &'a Column,
+    pub pos: &'a Coordinates,
+    pub from: [f64; 3],
+    pub but: usize,
+    pub weight: &'a mut Column,
+}
+
+impl WithSimd for Weights<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut most = [0.0; LANES];
+        for (row, weight) in self.weight.iter_mut().enumerate() {
+            let mass = masses(self.mass, row, self.but);
+            let (_, r2) = relative(self.pos, self.from, row);
+            for lane in 0..LANES {
+                weight[lane] = mass[lane] / (r2[lane] * r2[lane].sqrt());
+                most[lane] = if weight[lane] > most[lane] { weight[lane] } else { most[lane] };
+            }
+        }
+        most.into_iter().fold(0.0, f64::max)
+    }
+}
+
+/// Sum of a column.
+pub struct Sum<'a>(pub &'a Column);
+
+impl WithSimd for Sum<'_> {
+    type Output = f64;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> f64 {
+        let mut sums = [0.0; LANES];
+        for row in self.0 {
+            for lane in 0..LANES {
+                sums[lane] += row[lane];
+            }
+        }
+        sum(sums)
+    }
+}
+
+/// Search for particles within a distance of a place: `factor` times the root of each, not less than `least`, and
+/// `slack` and `time` times its speed beside.
+#[derive(Clone, Copy)]
+pub struct Within<'a> {
+    pub root: &'a Column,
+    pub pos: &'a Coordinates,
+    pub speed: &'a Column,
+    pub from: [f64; 3],
+    pub factor: f64,
+    pub least: f64,
+    pub slack: f64,
+    pub time: f64,
+}
+
+impl Within<'_> {
+    /// Returns the distances that count for the particles of a row, and which are within those and the rest.
+    #[inline(always)]
+    pub fn row(&self, row: usize) -> ([f64; LANES], [bool; LANES]) {
+        let (_, r2) = relative(self.pos, self.from, row);
+        let (root, speed) = (self.root[row], self.speed[row]);
+        let (mut distance, mut is_within) = ([0.0; LANES], [false; LANES]);
+        for lane in 0..LANES {
+            let root = if root[lane] > self.least { root[lane] } else { self.least };
+            distance[lane] = self.factor * root;
+            let most = distance[lane] + (self.slack + self.time * speed[lane]);
+            is_within[lane] = r2[lane] < most * most;
+        }
+        (distance, is_within)
+    }
+}
+
+/// Returns the rows that have one within.
+impl WithSimd for Within<'_> {
+    type Output = Vec<usize>;
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Vec<usize> {
+        let mut found = Vec::new();
+        for row in 0..self.root.len() {
+            let (_, is_within) = self.row(row);
+            // Without branches, for vector code: most rows have none.
+            let mut any = false;
+            for lane in is_within {
+                any |= lane;
+            }
+            if any {
+                found.push(row);
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,80 @@
+//! Perturbation of the members of a subsystem by others.
+
+use crate::encounters::forces::bodies::Bodies;
+use crate::encounters::forces::coupling;
+use crate::few_body::Tide;
+use nalgebra::Matrix3;
+use tisane_force::gravity::predict;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
+
+/// Tidal field of the bodies that are no perturbers, or not fully, to the first order in the position. It holds from one step
+/// of the centre of mass to the next, so that the motion in it has an energy.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Far {
+    /// Derivatives of the acceleration by the position.
+    pub tide: Matrix3<f64>,
+}
+
+impl Far {
+    /// Creates a tidal field with these derivatives: xx, yy, zz, xy, xz, yz.
+    pub fn new([xx, yy, zz, xy, xz, yz]: [f64; 6]) -> Self {
+        Self { tide: Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) }
+    }
+
+    /// Adds a body at relative position `r`.
+    pub fn add(&mut self, mass: f64, r: Vec3) {
+        // m (3 r rᵀ / r² − 1) / r³, which is symmetric.
+        let r2 = r.norm_squared();
+        let m_r3 = mass / (r2 * r2.sqrt());
+        let per_r2 = 3.0 * m_r3 / r2;
+        for i in 0..3 {
+            for k in 0..=i {
+                let tide = per_r2 * r[i] * r[k];
+                self.tide[(i, k)] += tide;
+                if i != k {
+                    self.tide[(k, i)] += tide;
+                }
+            }
+            self.tide[(i, i)] -= m_r3;
+        }
+    }
+}
+
+/// Perturbation of the members by the perturbers, with all bodies predicted from their last steps.
+pub struct Tides<'a> {
+    /// The bodies.
+    pub bodies: &'a Bodies,
+    /// Time axis.
+    pub clock: &'a Clock,
+    /// Moment at which the motion begins.
+    pub from: Time,
+    /// The centre of mass.
+    pub here: usize,
+    /// Perturbers with squares of their outer radii.
+    pub perturbers: Vec<(usize, f64)>,
+    /// Far field.
+    pub far: Option<Far>,
+}
+
+impl Tide for Tides<'_> {
+    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
+        let position = |i: usize| {
+            let p = &self.bodies.particles;
+            // A body that moved since then: the motion is advanced before any perturber moves.
+            let dt = self.clock.between(p.time[i], self.from) + time;
+            predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
+        };
+        acc.fill(Vec3::zeros());
+        if let Some(far) = self.far {
+            acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
+        }
+        let centre = position(self.here);
+        for &(k, outer2) in &self.perturbers {
+            let r = position(k) - centre;
+            for (acc, offset) in acc.iter_mut().zip(offsets) {
+                *acc += coupling::tide(self.bodies.particles.mass[k], r, *offset, outer2);
+            }
+        }
+    }
+}

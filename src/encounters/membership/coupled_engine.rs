@@ -1,0 +1,147 @@
+//! Force engine that adds the coupling of subsystems to the forces of an engine, to which they are points.
+
+use crate::encounters::forces::coupling::{self, PointMasses};
+use crate::encounters::forces::surroundings::at;
+use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, SHARE};
+use crate::encounters::motion::subsystem::{Perturber, Subsystem};
+use tisane_force::error::Result;
+use tisane_force::force::{ForceEngine, Forces, Targets};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::Time;
+
+/// Engine with the coupling of subsystems.
+pub struct CoupledEngine<'a> {
+    /// The engine, to which subsystems are points.
+    pub engine: &'a mut dyn ForceEngine,
+    /// The subsystems.
+    pub hierarchy: &'a mut Hierarchy,
+}
+
+impl ForceEngine for CoupledEngine<'_> {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.hierarchy.bodies.particles.clone_from(all);
+        self.engine.load(all)
+    }
+
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        let Hierarchy { bodies, passed, .. } = &mut *self.hierarchy;
+        let (own, is_watched) = (&mut bodies.particles, bodies.sizes.collisions.is_some());
+        for i in changed.iter().map(|&i| i as usize) {
+            if is_watched && own.time[i] < all.time[i] {
+                let state = [own.pos[i], own.vel[i], own.acc[i], own.jerk[i]];
+                passed.push(Passage { body: i as u32, time: own.time[i], state });
+            }
+            (own.pos[i], own.vel[i], own.acc[i], own.jerk[i]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
+            own.time[i] = all.time[i];
+        }
+        self.engine.update(all, changed)
+    }
+
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+        self.engine.evaluate(now, targets, out)?;
+        if self.hierarchy.subsystems.is_empty() {
+            return Ok(());
+        }
+        self.hierarchy.advance_due(now, targets)?;
+        self.hierarchy.add_coupling(now, targets, out);
+        Ok(())
+    }
+
+    fn set_start(&mut self, start: f64) {
+        self.engine.set_start(start);
+    }
+}
+
+impl Hierarchy {
+    /// Finds the subsystems whose motion has to be known where the targets move, and advances it to `now`.
+    fn advance_due(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        let mut room = std::mem::take(&mut self.room);
+        let Room { is_due, due, points, .. } = &mut room;
+        is_due.resize(self.subsystems.len(), false);
+        for &i in targets.index {
+            let star = self.bodies.stars[i as usize];
+            let mut add = |row: usize| {
+                if !std::mem::replace(&mut is_due[row], true) {
+                    due.push(row as u32);
+                }
+            };
+            if let Some(row) = self.row(star).filter(|&row| self.subsystems[row].is_followed(&self.rules)) {
+                add(row);
+            }
+            for by in &self.perturbed[star as usize] {
+                let row = self.rows[by.star as usize] as usize;
+                if !by.is_averaged && self.subsystems[row].is_perturbed {
+                    add(row);
+                }
+            }
+        }
+        if due.len() > SHARE && rayon::current_num_threads() > 1 {
+            self.advance(now, |row, _| is_due[row])?;
+        } else {
+            let Self { subsystems, bodies, clock, .. } = self;
+            due.iter().try_for_each(|&row| subsystems[row as usize].advance(bodies, clock, now))?;
+        }
+        points.resize(self.subsystems.len(), PointMasses::default());
+        for row in due.drain(..).map(|row| row as usize) {
+            is_due[row] = false;
+            if self.subsystems[row].is_perturbed {
+                points[row] = self.subsystems[row].point_masses();
+            }
+        }
+        self.room = room;
+        Ok(())
+    }
+
+    /// Adds the forces of the coupling at `now` to those on targets.
+    fn add_coupling(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) {
+        let mut targets_of = std::mem::take(&mut self.room.targets);
+        targets_of.resize(self.bodies.particles.len(), NONE);
+        targets.index.iter().zip(0..).for_each(|(&i, k)| targets_of[i as usize] = k);
+        let state = |i: usize| match targets_of[i] {
+            NONE => at(&self.bodies.particles, i, &self.clock, now),
+            k => (targets.pos[k as usize], targets.vel[k as usize]),
+        };
+        // Returns what the perturber feels, at this position relative to the subsystem.
+        let force = |subsystem: &Subsystem, perturber: &Perturber, r: Vec3, v: Vec3| {
+            if r.norm_squared() >= perturber.outer2 {
+                return None;
+            }
+            match &subsystem.averaged {
+                Some((time, pair)) if perturber.is_averaged => {
+                    Some(coupling::averaged_force(&pair.after(self.clock.between(*time, now)), r, v, perturber.outer2))
+                }
+                None if perturber.is_averaged => None,
+                _ => subsystem.is_perturbed.then(|| {
+                    let row = self.rows[subsystem.stars[0] as usize] as usize;
+                    coupling::force(&self.room.points[row], r, v, perturber.outer2)
+                }),
+            }
+        };
+        for (&i, k) in targets.index.iter().zip(0..) {
+            let (star, (pos, vel)) = (self.bodies.stars[i as usize], (targets.pos[k], targets.vel[k]));
+            let (mut acc, mut jerk) = (Vec3::zeros(), Vec3::zeros());
+            if let Some(subsystem) = self.of_star(star) {
+                for perturber in &subsystem.perturbers {
+                    let other = self.bodies.of_star(perturber.star);
+                    let (x, v) = state(other);
+                    if let Some((a, j)) = force(subsystem, perturber, x - pos, v - vel) {
+                        let back = self.bodies.particles.mass[other] / self.bodies.particles.mass[i as usize];
+                        acc -= a * back;
+                        jerk -= j * back;
+                    }
+                }
+            }
+            for (subsystem, perturber) in self.perturbed_by(star) {
+                let (x, v) = state(self.bodies.of_star(subsystem.stars[0]));
+                if let Some((a, j)) = force(subsystem, perturber, pos - x, vel - v) {
+                    acc += a;
+                    jerk += j;
+                }
+            }
+            out.acc[k] += acc;
+            out.jerk[k] += jerk;
+        }
+        targets.index.iter().for_each(|&i| targets_of[i as usize] = NONE);
+        self.room.targets = targets_of;
+    }
+}

@@ -1,0 +1,343 @@
+//! Criteria by which particles join to subsystems and subsystems split: ratios of forces alone, no lengths or times.
+//!
+//! With the tidal field D = Σ m/r³ of all others, a pair of mass M at distance r is isolated by 2 r³ D / M, an upper bound of its
+//! relative perturbation, which has no jumps where neighbours change. The mutual binding is measured by 2 M / (r v²), which is 1
+//! on a parabola: encounters faster than that by less than a factor of two count too.
+
+use crate::encounters::forces::surroundings::{Positions, Surroundings, at};
+use crate::encounters::membership::change::Change;
+use crate::encounters::membership::hierarchy::Hierarchy;
+use crate::encounters::motion::elements::{Elements, elements, pericentre};
+use crate::encounters::motion::member::Few;
+use crate::encounters::motion::nested::HierarchicalOrbits;
+use crate::encounters::motion::subsystem::Subsystem;
+use crate::encounters::settings::criteria;
+use crate::encounters::settings::rules::Rules;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
+
+/// Membership of all bodies at a moment, and the criteria by which it changes.
+pub struct Membership<'a> {
+    /// The bodies.
+    pub particles: &'a Particles,
+    /// Their subsystems.
+    pub hierarchy: &'a Hierarchy,
+    /// Positions of all bodies.
+    pub positions: &'a mut Positions,
+    /// Moment.
+    pub now: Time,
+}
+
+/// Relative motion of two bodies.
+pub(crate) struct Relative {
+    pub(crate) pos: Vec3,
+    vel: Vec3,
+    r: f64,
+    mass: f64,
+}
+
+impl Relative {
+    /// Returns 2 M / (r v²) ≥ `least`.
+    fn is_bound_by(&self, least: f64) -> bool {
+        2.0 * self.mass >= least * self.r * self.vel.norm_squared()
+    }
+
+    fn approaches(&self) -> bool {
+        self.pos.dot(&self.vel) < 0.0
+    }
+
+    /// Returns the perturbation by a tidal field.
+    fn perturbation(&self, field: f64) -> f64 {
+        2.0 * self.r * self.r * self.r * field / self.mass
+    }
+
+    /// Returns 2 M / r − v².
+    fn beta(&self) -> f64 {
+        2.0 * self.mass / self.r - self.vel.norm_squared()
+    }
+
+    /// Returns the perturbation at the apocentre of a bound orbit.
+    fn at_apocentre(&self, field: f64) -> Option<f64> {
+        let found = elements(self.pos, self.vel, self.mass, self.beta())?;
+        let far = found.axis * (1.0 + found.eccentricity);
+        Some(2.0 * far * far * far * field / self.mass)
+    }
+}
+
+impl Membership<'_> {
+    fn clock(&self) -> &Clock {
+        &self.hierarchy.clock
+    }
+
+    pub(crate) fn subsystem(&self, body: usize) -> Option<&Subsystem> {
+        self.hierarchy.of_star(self.hierarchy.bodies.stars[body])
+    }
+
+    /// Returns the number of members that a body brings, if it is `closed` or not.
+    fn number(&self, body: usize, closed: bool) -> usize {
+        self.subsystem(body).filter(|_| !closed).map_or(1, |subsystem| subsystem.members.len())
+    }
+
+    pub(crate) fn relative(&self, i: usize, k: usize) -> Relative {
+        let p = self.particles;
+        let ((x, v), (y, w)) = (at(p, i, self.clock(), self.now), at(p, k, self.clock(), self.now));
+        let (pos, vel) = self.hierarchy.bodies.between([i, k], (y - x, w - v));
+        Relative { pos, vel, r: pos.norm(), mass: p.mass[i] + p.mass[k] }
+    }
+
+    /// Returns the tidal field around a body.
+    pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
+        self.positions.set(self.particles, &self.hierarchy.clock, self.now);
+        self.positions.surroundings(i)
+    }
+
+    /// Returns the change of body `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
+    /// only takes up others.
+    pub fn change(&mut self, i: usize, found: Option<Surroundings>, is_new: bool) -> Option<Change> {
+        if let Some(change) = self.clears(i).filter(|_| !is_new) {
+            return Some(change);
+        }
+        match found {
+            Some(found) => self.joins(i, found).or_else(|| if is_new { None } else { self.leaves(i, found) }),
+            None if is_new => None,
+            None => self.opens_for_contact(i),
+        }
+    }
+
+    /// Returns the change that joins two bodies in the tidal field `rest` of all others. A settled pair that another body will not
+    /// perturb on the orbit of both stays one body.
+    fn join(&self, i: usize, k: usize, pair: &Relative, rest: f64) -> (Change, usize) {
+        let bodies = [i.min(k), i.max(k)];
+        let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
+        let rules = self.hierarchy.rules;
+        let stays = pair.at_apocentre(rest).is_some_and(|far| far <= criteria::STABLE_STAYS_BELOW * rules.dissolves);
+        let may_touch = self.may_touch(bodies, nearest);
+        let closed = [0, 1].map(|side| {
+            let (body, other) = (bodies[side], bodies[1 - side]);
+            self.subsystem(body).filter(|_| !may_touch).is_some_and(|subsystem| {
+                let size = subsystem.size / nearest;
+                let mass = [body, other].map(|k| self.particles.mass[k]);
+                let strength = 2.0 * mass[1] / mass[0] * size * size * size;
+                let outer = elements(pair.pos, pair.vel, pair.mass, pair.beta());
+                let is_simple = subsystem.members.iter().all(|member| member.inner().is_none());
+                let is_stable = |inner| {
+                    let orbits = outer.map(|outer| HierarchicalOrbits::of(&inner, &outer, mass));
+                    rules.averages && stays && is_simple && orbits.is_some_and(|orbits| orbits.can_be_averaged(false))
+                };
+                strength < criteria::CLOSES_BELOW * rules.perturbation && subsystem.settled(&rules).is_some()
+                    || subsystem.settled(&rules).is_some_and(is_stable)
+            })
+        });
+        let number = self.number(bodies[0], closed[0]) + self.number(bodies[1], closed[1]);
+        (Change::Join(bodies, closed), number)
+    }
+
+    /// Returns true if stars of two bodies may touch where the centres of mass come as near as this.
+    fn may_touch(&self, bodies: [usize; 2], nearest: f64) -> bool {
+        let sizes = &self.hierarchy.bodies.sizes;
+        let reach = |body: usize| match self.subsystem(body) {
+            Some(subsystem) => {
+                subsystem.size + subsystem.largest_radius(sizes, &subsystem.stars) * criteria::CONTACT_MARGIN
+            }
+            None => sizes.radii[self.hierarchy.bodies.stars[body] as usize] * criteria::CONTACT_MARGIN,
+        };
+        sizes.collisions.is_some() && nearest < bodies.map(reach).iter().sum()
+    }
+
+    /// Returns true if a pair of body `i` is not isolated, but with one or two others is: the inner one of a triple or quadruple.
+    fn is_in_small_system(&mut self, i: usize, pair: &Relative) -> bool {
+        let Some(found) = self.surroundings(i) else { return false };
+        let (mut rest, mut mass, mut reach) = (found.rest, pair.mass, pair.r);
+        (0..2).any(|_| {
+            let (k, weight) = self.positions.next();
+            rest = (rest - weight).max(0.0);
+            mass += self.particles.mass[k];
+            reach = reach.max(self.relative(i, k).r);
+            2.0 * reach * reach * reach * rest <= self.hierarchy.rules.forms * mass
+        })
+    }
+
+    /// Returns the change by which body `i` joins another, if any.
+    pub fn joins(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+        let k = found.strongest;
+        self.joins_strongest(i, found).filter(|_| !self.is_at_centre([i, k]))
+    }
+
+    fn joins_strongest(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+        let k = found.strongest;
+        let pair = self.relative(i, k);
+        let rules = self.hierarchy.rules;
+        let (change, number) = self.join(i, k, &pair, found.rest);
+        let isolation = pair.perturbation(found.rest);
+        if number > 2 {
+            let strength = |subsystem: usize, other: usize| {
+                let size = self.subsystem(subsystem).map_or(0.0, Subsystem::reach) / pair.r;
+                2.0 * self.particles.mass[other] / self.particles.mass[subsystem] * size * size * size
+            };
+            let (outer, inner) = (strength(i, k), strength(k, i));
+            if outer.max(inner) > criteria::JOINS_ABOVE
+                && pair.approaches()
+                && isolation < criteria::MAX_PERTURBATION_TO_JOIN
+                && number <= criteria::MAX_MEMBERS
+            {
+                return Some(change);
+            }
+            let felt = outer.max(inner)
+                > criteria::BOUND_JOINS_ABOVE * rules.perturbation.min(criteria::MAX_SMALLEST_FOR_BOUND);
+            // Bodies that touch need steps that know of it, however light they are: those of a common motion.
+            let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
+            // Not those that fall in from far away: they join when they are near.
+            let touches = self.may_touch([i.min(k), i.max(k)], nearest.max(pair.r / 4.0));
+            if !((felt || touches) && pair.is_bound_by(1.0) && number <= criteria::MAX_MEMBERS_BOUND) {
+                return None;
+            }
+        }
+        let at_apocentre = pair.at_apocentre(found.rest);
+        let is_isolated = isolation <= rules.forms
+            && pair.is_bound_by(criteria::MIN_BINDING_TO_FORM)
+            && (pair.approaches() || at_apocentre.is_some_and(|far| far <= rules.forms))
+            || at_apocentre.is_some_and(|far| far <= criteria::MAX_PERTURBATION_TO_JOIN)
+                && self.is_in_small_system(i, &pair);
+        (is_isolated && self.surroundings(k).is_some_and(|back| back.strongest == i)).then_some(change)
+    }
+
+    /// Returns the change that opens an inner subsystem of body `i` whose stars another body may touch, if there is one.
+    fn opens_for_contact(&self, i: usize) -> Option<Change> {
+        let (subsystem, sizes) = (self.subsystem(i)?, &self.hierarchy.bodies.sizes);
+        let may_touch =
+            |&k: &usize| subsystem.members[k].inner().is_some_and(|few| subsystem.may_touch(sizes, &[k], few.size()));
+        (0..subsystem.members.len()).find(may_touch).map(|member| Change::Open(i, member))
+    }
+
+    /// Returns the change inside of the subsystem of body `i`, if any: an inner subsystem that is perturbed opens, two bodies
+    /// that nothing perturbs become one.
+    fn opens(&self, i: usize, subsystem: &Subsystem) -> Option<Change> {
+        let (least, sizes) = (self.hierarchy.rules.perturbation, &self.hierarchy.bodies.sizes);
+        let for_contact = self.opens_for_contact(i);
+        if for_contact.is_some() {
+            return for_contact;
+        }
+        if subsystem.nested.is_some() && subsystem.is_nested(&self.hierarchy.rules) {
+            return None;
+        }
+        if subsystem.members.len() > 2 {
+            let mass = subsystem.motion.masses();
+            let inner = subsystem.motion.order().windows(2).filter_map(|two| {
+                let (a, b) = (two[0].min(two[1]), two[0].max(two[1]));
+                let ((pos, vel), mu) = (subsystem.motion.vectors(a, b), mass[a] + mass[b]);
+                let found = elements(pos, vel, mu, 2.0 * mu / pos.norm() - vel.norm_squared())?;
+                let size = found.axis * (1.0 + found.eccentricity);
+                if subsystem.may_touch(sizes, &[a, b], size) || self.is_at_centre_in(i, subsystem, [a, b]) {
+                    return None;
+                }
+                let by = |j: usize| {
+                    let nearest = subsystem.motion.vectors(a, j).0.norm().min(subsystem.motion.vectors(b, j).0.norm());
+                    let ratio = size / nearest;
+                    2.0 * mass[j] / mu * ratio * ratio * ratio
+                };
+                let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
+                (sum < criteria::CLOSES_BELOW * least || is_inner(subsystem, [a, b], &found, self.hierarchy.rules))
+                    .then_some([a, b])
+            });
+            if let Some(two) = inner.take(1).next() {
+                return Some(Change::Close(i, two));
+            }
+        }
+        let (member, most) = subsystem.perturbed_inner()?;
+        (most > least).then_some(Change::Open(i, member))
+    }
+
+    /// Returns the change of the subsystem of body `i`, if any: it dissolves, splits, or takes up the next body.
+    fn leaves(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+        let subsystem = self.subsystem(i)?;
+        if let Some(change) = self.opens(i, subsystem) {
+            return Some(change);
+        }
+        let motion = &subsystem.motion;
+        let field = found.weight + found.rest;
+        if subsystem.members.len() == 2 {
+            let (pos, vel) = motion.pair();
+            let pair = Relative { pos, vel, r: pos.norm(), mass: subsystem.mass() };
+            let is_perturbed = pair.perturbation(field) > self.hierarchy.rules.dissolves;
+            let recedes = pos.dot(&vel) > 0.0 && !pair.is_bound_by(criteria::MIN_BINDING_TO_STAY);
+            if is_perturbed {
+                let k = found.strongest;
+                let outer = self.relative(i, k);
+                let (change, number) = self.join(i, k, &outer, found.rest);
+                let isolated = outer.perturbation(found.rest) < criteria::MAX_PERTURBATION_TO_JOIN;
+                let may_join =
+                    isolated && number <= criteria::MAX_MEMBERS && (outer.is_bound_by(1.0) || outer.approaches());
+                if may_join && !self.is_at_centre([i, k]) {
+                    return Some(change);
+                }
+            }
+            return (is_perturbed || recedes).then(|| Change::Split(i, vec![0]));
+        }
+        let (first, second, gap) = subsystem.parts();
+        let split = || Some(Change::split(i, first));
+        if 2.0 * gap * gap * gap * field > criteria::SPLITS_ABOVE * subsystem.mass() {
+            return split();
+        }
+        let parts = [Part::new(subsystem, first), Part::new(subsystem, second)];
+        let [a, b] = &parts;
+        let outer =
+            Relative { pos: b.pos - a.pos, vel: b.vel - a.vel, r: (b.pos - a.pos).norm(), mass: a.mass + b.mass };
+        let strength = |of: &Part, by: &Part| {
+            let size = of.size / outer.r;
+            2.0 * by.mass / of.mass * size * size * size
+        };
+        let least = self.hierarchy.rules.perturbation.min(criteria::MAX_SMALLEST_FOR_BOUND);
+        let most = if outer.is_bound_by(1.0) { criteria::BOUND_LEAVES_BELOW * least } else { criteria::LEAVES_BELOW };
+        let sizes = &self.hierarchy.bodies.sizes;
+        let touches = || subsystem.may_touch(sizes, first, a.size) || subsystem.may_touch(sizes, second, b.size);
+        let stays = outer.is_bound_by(1.0) && touches();
+        (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
+    }
+}
+
+/// Returns true if two stars of a subsystem, a binary with these elements, are the inner one of a stable system with the rest.
+fn is_inner(subsystem: &Subsystem, two: [usize; 2], pair: &Elements, rules: Rules) -> bool {
+    let rest: Vec<usize> = (0..subsystem.members.len()).filter(|k| !two.contains(k)).collect();
+    if !rules.averages || rest.len() > 2 || two.iter().any(|&k| subsystem.members[k].inner().is_some()) {
+        return false;
+    }
+    let (a, b) = (Part::new(subsystem, &two), Part::new(subsystem, &rest));
+    let (pos, vel, mass) = (b.pos - a.pos, b.vel - a.vel, a.mass + b.mass);
+    let Some(outer) = elements(pos, vel, mass, 2.0 * mass / pos.norm() - vel.norm_squared()) else { return false };
+    let nearest = outer.axis * (1.0 - outer.eccentricity);
+    // The other two of four are the next to become one body.
+    let is_pair = rest.len() == 1 || nearest > criteria::MIN_PERICENTRE_OF_QUADRUPLE * b.size;
+    let far = outer.axis * (1.0 + outer.eccentricity);
+    let stays = 2.0 * far * far * far * subsystem.field <= criteria::STABLE_STAYS_BELOW * rules.dissolves * mass;
+    stays && is_pair && HierarchicalOrbits::of(pair, &outer, [a.mass, b.mass]).can_be_averaged(false)
+}
+
+/// Part of a subsystem.
+struct Part {
+    mass: f64,
+    pos: Vec3,
+    vel: Vec3,
+    size: f64,
+}
+
+impl Part {
+    fn new(subsystem: &Subsystem, members: &[usize]) -> Self {
+        let (mass, offsets, speeds) =
+            (subsystem.motion.masses(), subsystem.motion.offsets(), subsystem.motion.speeds());
+        let total: f64 = members.iter().map(|&k| mass[k]).sum();
+        let mean = |of: &[Vec3]| members.iter().fold(Vec3::zeros(), |sum, &k| sum + of[k] * mass[k]) / total;
+        let size = match *members {
+            [i] => subsystem.members[i].inner().map_or(0.0, Few::size),
+            [i, j] => {
+                let ((pos, vel), mu) = (subsystem.motion.vectors(i, j), total);
+                let beta = 2.0 * mu / pos.norm() - vel.norm_squared();
+                elements(pos, vel, mu, beta).map_or(pos.norm(), |pair| pair.axis * (1.0 + pair.eccentricity))
+            }
+            _ => {
+                let pairs = members.iter().flat_map(|&j| members.iter().map(move |&i| (i, j)));
+                pairs.map(|(i, j)| (offsets[i] - offsets[j]).norm()).fold(0.0, f64::max)
+            }
+        };
+        Self { mass: total, pos: mean(&offsets), vel: mean(&speeds), size }
+    }
+}

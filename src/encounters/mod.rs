@@ -1,0 +1,451 @@
+//! Close encounters and binaries without softening: subsystems of few bodies on a scheme with block steps.
+//!
+//! Where two bodies, or a few, attract each other much more than all others disturb them, they become a subsystem. Its centre
+//! of mass is a particle of the scheme, a body like the stars that are alone. Its members move about it by the methods of
+//! [`crate::few_body`]. Bodies near it are its perturbers: they and the members feel each other, in place of the centre of mass.
+//! Membership follows from positions, velocities and masses at block times alone, by ratios of forces: there is no radius to
+//! choose, and the bits do not depend on threads, engines or on where a run is interrupted.
+//!
+//! The folders, each of which imports earlier ones only: `settings` (also the criteria), `forces` (coupling, tides,
+//! surroundings), `motion` (one subsystem), `contacts` (of stars), `membership` (all subsystems, and who joins and leaves),
+//! `records` (plain data for files and measurements); then [`Encounters`], and `changes`, which it makes at block times.
+
+mod changes;
+mod contacts;
+mod cube_root;
+mod forces;
+mod membership;
+mod motion;
+mod records;
+mod settings;
+
+pub use motion::nested::HierarchicalOrbits;
+pub use records::state::SubsystemState;
+pub use settings::criteria::{MAX_MEMBERS, MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
+pub use settings::section::EncounterSettings;
+pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};
+
+use crate::integrator::{Integrator, Progress, Steps};
+use crate::subsystems::{Description, Event, Subsystems};
+use contacts::neighbours::Neighbours;
+use contacts::ways::Crossings;
+use forces::bodies::Bodies;
+use forces::surroundings::{Positions, at};
+use membership::change::Change;
+use membership::coupled_engine::CoupledEngine;
+use membership::decisions::Membership;
+use membership::hierarchy::Hierarchy;
+use motion::subsystem::Subsystem;
+use motion::touched::Touched;
+use records::star_changes::Changed;
+use records::state::{self, Centre, Recorded};
+use records::store::store;
+use records::{description, field};
+use settings::criteria;
+use settings::rules::Rules;
+use std::time::Instant;
+use tisane_force::error::Result;
+use tisane_force::force::block_steps::Pause;
+use tisane_force::force::{Field, ForceEngine, Forces, Targets};
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Level, Time};
+
+/// Subsystems of few bodies on a scheme with block steps.
+pub struct Encounters {
+    scheme: Box<dyn Steps>,
+    clock: Clock,
+    /// The bodies, at their own times.
+    particles: Particles,
+    /// Ids of the stars.
+    ids: Vec<u64>,
+    hierarchy: Hierarchy,
+    positions: Positions,
+    pause: Option<Pause>,
+    /// Changes of the subsystems that were not handed over yet, if they are recorded.
+    events: Option<Vec<Event>>,
+    /// Contacts of subsystems that have ended in this block step.
+    contacts: Vec<Touched>,
+    recorded: Recorded,
+    /// Search for contacts of stars in different bodies.
+    crossings: Crossings,
+    neighbours: Neighbours,
+    /// Treatment of stars that leave.
+    escapes: Option<Escapes>,
+    /// Changes of the stars that the particles of the caller do not have yet.
+    changed: Vec<Changed>,
+}
+
+impl Encounters {
+    /// Creates subsystems on a scheme, for a run on the time axis `clock`, in internal units, without softening. Perturbations
+    /// smaller than `perturbation` are neglected; with 0 there are no subsystems.
+    #[must_use]
+    pub fn new(scheme: Box<dyn Steps>, perturbation: f64, clock: Clock) -> Self {
+        let rules = Rules {
+            perturbation,
+            averages: true,
+            forms: criteria::MAX_PERTURBATION_TO_FORM,
+            dissolves: criteria::MAX_PERTURBATION_TO_STAY,
+        };
+        Self {
+            scheme,
+            clock,
+            particles: Particles::default(),
+            ids: Vec::new(),
+            hierarchy: Hierarchy::new(rules, clock),
+            positions: Positions::default(),
+            pause: None,
+            events: None,
+            contacts: Vec::new(),
+            recorded: Recorded::default(),
+            crossings: Crossings::default(),
+            neighbours: Neighbours::default(),
+            escapes: None,
+            changed: Vec::new(),
+        }
+    }
+
+    /// Creates subsystems by settings of users.
+    #[must_use]
+    pub fn from_settings(scheme: Box<dyn Steps>, settings: &EncounterSettings, clock: Clock) -> Self {
+        Self::new(scheme, settings.perturbation.get(), clock).with_mean_orbits(settings.mean_orbits)
+    }
+
+    /// Follows all orbits one by one, where `averages` is false: no pair and no stable system is orbit-averaged.
+    #[must_use]
+    pub fn with_mean_orbits(mut self, averages: bool) -> Self {
+        self.hierarchy.rules.averages = averages;
+        self
+    }
+
+    /// Takes one block step, if it does not pass `until`. Returns true with it if stars touched, merged or escaped.
+    fn step(&mut self, f: &mut dyn ForceEngine, until: Time) -> Result<(Progress, bool)> {
+        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+        let done = self.scheme.advance(&mut self.particles, &mut coupled, until, 1)?;
+        if done.block_steps > 0 && self.hierarchy.rules.perturbation > 0.0 {
+            self.positions.clear();
+            let block = self.scheme.block().to_vec();
+            self.find_contacts_ahead(done.now, &block);
+            let block = self.unite(f, done.now, block)?;
+            self.update_membership(f, done.now, &block)?;
+            self.unite_rest(f, done.now)?;
+            let touched = self.settle(done.now);
+            let escaped = self.let_escape(f, done.now)?;
+            return Ok((done, touched || escaped));
+        }
+        Ok((done, false))
+    }
+
+    /// Returns true if the membership of a body is looked at after a step that ended at `now`.
+    fn is_update_due(&self, body: usize, now: Time) -> bool {
+        let level = self.particles.step[body];
+        now.is_multiple_of(Level(level.0.saturating_sub(criteria::LOG2_STEPS_PER_UPDATE)))
+    }
+
+    /// Lets bodies that have moved to `now` join and split, and renews what depends on them.
+    fn update_membership(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
+        let mut changes = self.mergers();
+        let mut taken: Vec<usize> = changes.iter().flat_map(Change::bodies).copied().collect();
+        for body in block.iter().map(|&i| i as usize) {
+            let star = self.hierarchy.bodies.stars[body];
+            let is_open = match self.hierarchy.of_star(star) {
+                Some(subsystem) => subsystem.settled(&self.hierarchy.rules).is_none(),
+                None => false,
+            };
+            if !(is_open || self.is_update_due(body, now)) {
+                continue;
+            }
+            let mut membership = Membership {
+                particles: &self.particles,
+                hierarchy: &self.hierarchy,
+                positions: &mut self.positions,
+                now,
+            };
+            let is_new = self.hierarchy.of_star(star).is_some_and(|subsystem| subsystem.formed == now);
+            let found = membership.surroundings(body);
+            let change = membership.change(body, found, is_new);
+            if let (Some(found), Some(subsystem)) = (found, self.hierarchy.of_star_mut(star)) {
+                subsystem.field = found.weight + found.rest;
+            }
+            if let Some(change) = change.filter(|change| !change.bodies().iter().any(|body| taken.contains(body))) {
+                taken.extend_from_slice(change.bodies());
+                changes.push(change);
+            }
+        }
+        self.update_couplings(f, now, block)?;
+        if changes.is_empty() { Ok(()) } else { self.change(f, now, &changes) }
+    }
+
+    /// Renews sizes, perturbers and coupling of the subsystems in a block, and limits steps. Where this changes a force, the
+    /// bodies that feel it take a step to `now` first, and get new forces.
+    fn update_couplings(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
+        let (mut lists, mut changed) = (Vec::new(), Vec::new());
+        let mut of_block = Vec::new();
+        for body in block.iter().map(|&i| i as usize) {
+            let Some(row) = self.hierarchy.row(self.hierarchy.bodies.stars[body]) else { continue };
+            of_block.push((body, row));
+            let (subsystem, rules) = (&mut self.hierarchy.subsystems[row], self.hierarchy.rules);
+            let is_resized =
+                subsystem.measure(&rules) || subsystem.far.is_some() || subsystem.settled(&rules).is_none();
+            if is_resized || now >= subsystem.perturbers_until {
+                self.positions.set(&self.particles, &self.clock, now);
+                let list = self.hierarchy.perturber_list(row, &self.positions, now, self.particles.step[body]);
+                let others = self.hierarchy.coupling_changed(row, &list, &self.positions);
+                if !others.is_empty() {
+                    changed.push(body as u32);
+                    changed.extend(others.into_iter().map(|k| k as u32));
+                }
+                lists.push((row, list, is_resized));
+            }
+        }
+        self.synchronise(f, now, changed.iter().copied())?;
+        for (row, list, is_resized) in lists {
+            if is_resized {
+                self.hierarchy.set_perturbers_conserving(row, list, now)?;
+            } else {
+                self.hierarchy.set_perturbers(row, list);
+            }
+        }
+        let mut choices = Vec::new();
+        for (body, row) in of_block {
+            if let Some(choice) = self.hierarchy.choose_coupling(row, now, self.particles.step[body])? {
+                let perturbers = choice.changed.iter().map(|&k| self.hierarchy.subsystems[row].perturbers[k].star);
+                let both = perturbers.map(|star| self.hierarchy.bodies.of_star(star)).chain([body]);
+                changed.extend(both.map(|k| k as u32));
+                choices.push((row, choice));
+            }
+        }
+        if !changed.is_empty() {
+            changed.sort_unstable();
+            changed.dedup();
+            self.synchronise(f, now, changed.iter().copied())?;
+            choices.into_iter().try_for_each(|(row, choice)| self.hierarchy.apply_coupling(row, Some(choice), now))?;
+            let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+            self.scheme.evaluate_again(&mut self.particles, &mut coupled, changed, now)?;
+        }
+        self.limit(now, block);
+        Ok(())
+    }
+
+    /// Takes those of some bodies that stand before `now` to that moment.
+    fn synchronise(&mut self, f: &mut dyn ForceEngine, now: Time, bodies: impl Iterator<Item = u32>) -> Result<()> {
+        let mut late: Vec<u32> = bodies.filter(|&body| self.particles.time[body as usize] < now).collect();
+        if late.is_empty() {
+            return Ok(());
+        }
+        late.sort_unstable();
+        late.dedup();
+        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+        self.scheme.synchronise(&mut self.particles, &mut coupled, late, now)?;
+        self.positions.clear();
+        self.find_crossings(now)
+    }
+
+    /// Shortens the steps of subsystems in the block, and of their perturbers, to resolve the internal motion.
+    fn limit(&mut self, now: Time, block: &[u32]) {
+        let Self { particles, hierarchy, scheme, .. } = self;
+        let Hierarchy { bodies, rules, clock, .. } = &*hierarchy;
+        let mut changed = Vec::new();
+        let mut shorten = |particles: &mut Particles, i: usize, longest: f64| {
+            if shorten(particles, i, longest, Level::DEEPEST, clock, now) {
+                changed.push(i as u32);
+            }
+        };
+        for body in block.iter().map(|&i| i as usize) {
+            let star = bodies.stars[body];
+            let (pos, _) = at(particles, body, clock, now);
+            let is_within = |particles: &Particles, k: usize, outer2: f64| {
+                (at(particles, k, clock, now).0 - pos).norm_squared() < outer2
+            };
+            if let Some(subsystem) = hierarchy.of_star(star).filter(|subsystem| subsystem.is_followed(rules)) {
+                let longest = subsystem.resolution(rules);
+                shorten(particles, body, longest);
+                for perturber in
+                    subsystem.perturbers.iter().filter(|perturber| subsystem.is_perturbed && !perturber.is_averaged)
+                {
+                    let k = bodies.of_star(perturber.star);
+                    if is_within(particles, k, perturber.outer2) {
+                        shorten(particles, k, longest);
+                    }
+                }
+            }
+            let perturbed = hierarchy
+                .perturbed_by(star)
+                .filter(|(subsystem, perturber)| subsystem.is_perturbed && !perturber.is_averaged);
+            for (subsystem, perturber) in perturbed {
+                if is_within(particles, bodies.of_star(subsystem.stars[0]), perturber.outer2) {
+                    shorten(particles, body, subsystem.resolution(rules));
+                }
+            }
+        }
+        changed.sort_unstable();
+        changed.dedup();
+        scheme.reschedule(particles, &changed);
+    }
+
+    /// Returns the sum of the binding energies of all subsystems.
+    #[must_use]
+    pub fn binding_energy(&self) -> f64 {
+        self.hierarchy.subsystems.iter().map(Subsystem::binding).sum()
+    }
+
+    /// Returns the number of subsystems.
+    #[must_use]
+    pub fn number(&self) -> usize {
+        self.hierarchy.subsystems.len()
+    }
+}
+
+/// Shortens the next step of a body to a length, and to a level at the deepest, as far as its end is after `now`. Returns true if
+/// that changes it.
+fn shorten(p: &mut Particles, i: usize, longest: f64, floor: Level, clock: &Clock, now: Time) -> bool {
+    let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST).min(floor);
+    let fits = |level: Level| p.time[i].after(level) > now;
+    let deepest = (p.step[i].0..=level.0).map(Level).take_while(|level| fits(*level)).last();
+    let found = deepest.filter(|level| *level > p.step[i]);
+    found.into_iter().for_each(|level| p.step[i] = level);
+    found.is_some()
+}
+
+impl Integrator for Encounters {
+    type Evaluation = Forces;
+
+    fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
+        self.ids.clone_from(&p.id);
+        self.particles = p.clone();
+        self.hierarchy.subsystems.clear();
+        let bodies = Bodies::new(p.clone(), (0..p.len() as u32).collect(), p.len()).with_rests_of(p);
+        self.set_bodies(bodies, p);
+        self.hierarchy.index(p.len());
+        self.recorded = Recorded::default();
+        (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
+        self.positions.clear();
+        self.pair_up(Time::default())?;
+        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+        let started = self.scheme.start(&mut self.particles, &mut coupled)?;
+        self.positions.clear();
+        let all: Vec<u32> = (0..self.particles.len() as u32).collect();
+        self.update_couplings(f, Time::default(), &all)?;
+        self.watch_neighbours(Time::default(), &all)?;
+        store(&self.particles, &self.hierarchy, &self.recorded, p)?;
+        Ok(started)
+    }
+
+    fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
+        let (found, recorded) = state::decode(p.states.get(), p.len())?;
+        self.recorded = recorded;
+        self.ids.clone_from(&p.id);
+        let mut is_single = vec![true; p.len()];
+        for (subsystem, _) in &found {
+            subsystem.stars.iter().for_each(|&star| is_single[star as usize] = false);
+        }
+        let mut rows: Vec<(u32, Option<&Centre>)> =
+            found.iter().map(|(subsystem, it)| (subsystem.stars[0], Some(it))).collect();
+        rows.extend((0..p.len() as u32).filter(|&star| is_single[star as usize]).map(|star| (star, None)));
+        rows.sort_unstable_by_key(|row| row.0);
+        let star = |row: &(u32, Option<&Centre>)| row.0 as usize;
+        let vectors = |k: usize, column: &[Vec3]| {
+            rows.iter().map(|row| row.1.map_or_else(|| column[star(row)], |it| it.state[k])).collect()
+        };
+        self.particles = Particles {
+            id: rows.iter().map(|row| p.id[star(row)]).collect(),
+            mass: rows.iter().map(|row| row.1.map_or_else(|| p.mass[star(row)], |it| it.mass)).collect(),
+            pos: vectors(0, &p.pos),
+            vel: vectors(1, &p.vel),
+            acc: vectors(2, &p.acc),
+            jerk: vectors(3, &p.jerk),
+            pot: rows.iter().map(|row| row.1.map_or_else(|| p.pot[star(row)], |it| it.pot)).collect(),
+            time: rows.iter().map(|row| row.1.map_or_else(|| p.time[star(row)], |it| it.time)).collect(),
+            step: rows.iter().map(|row| row.1.map_or_else(|| p.step[star(row)], |it| it.step)).collect(),
+            ..Particles::default()
+        };
+        let stars = rows.iter().map(|row| row.0).collect();
+        let bodies = Bodies::new(self.particles.clone(), stars, p.len());
+        self.set_bodies(bodies, p);
+        self.hierarchy.subsystems = found.into_iter().map(|(subsystem, _)| subsystem).collect();
+        self.hierarchy.index(p.len());
+        self.positions.clear();
+        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+        self.scheme.resume(&self.particles, now, &mut coupled)?;
+        (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
+        self.watch_again(now)
+    }
+
+    fn synchronised(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
+        let mut hierarchy = self.hierarchy.clone();
+        hierarchy.bodies.sizes.collisions = None;
+        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut hierarchy };
+        let particles = self.scheme.synchronised(&self.particles, now, &mut coupled)?;
+        hierarchy.advance(now, |_, _| true)?;
+        let mut moved = p.clone();
+        store(&particles, &hierarchy, &self.recorded, &mut moved)?;
+        Ok(moved)
+    }
+
+    fn field(&mut self, p: &Particles, now: Time, engine: &mut dyn ForceEngine, is_own: bool) -> Result<Field> {
+        if !is_own {
+            engine.load(&self.hierarchy.bodies.particles)?;
+        }
+        field::measure(&self.hierarchy, p.len(), engine, now)
+    }
+
+    fn loaded<'a>(&'a self, _: &'a Particles) -> &'a Particles {
+        &self.hierarchy.bodies.particles
+    }
+
+    fn subsystems(&mut self) -> Option<&mut dyn Subsystems> {
+        Some(self)
+    }
+
+    fn set_start(&mut self, start: f64) {
+        self.clock.start = start;
+        self.hierarchy.clock.start = start;
+        self.scheme.set_start(start);
+    }
+
+    fn set_pause(&mut self, pause: Pause) {
+        self.pause = Some(pause);
+    }
+
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
+        let began = Instant::now();
+        let mut done = Progress::default();
+        while done.block_steps < most {
+            let taken = self.step(f, until);
+            let (one, ends) = taken.map_err(|error| self.named(error))?;
+            self.changed.drain(..).for_each(|changed| changed.apply(p));
+            done.now = one.now;
+            if one.block_steps == 0 {
+                break;
+            }
+            done.block_steps += one.block_steps;
+            done.particle_steps += one.particle_steps;
+            done.pairs += one.pairs;
+            done.clamped += one.clamped;
+            if ends || self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
+                break;
+            }
+        }
+        store(&self.particles, &self.hierarchy, &self.recorded, p)?;
+        Ok(done)
+    }
+
+    fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {
+        let mut found = Forces::default();
+        f.evaluate(now, targets, &mut found)?;
+        Ok(found)
+    }
+}
+
+impl Subsystems for Encounters {
+    fn describe(&self, now: Time) -> Result<Vec<Description>> {
+        description::describe(&self.hierarchy, &self.ids, now)
+    }
+
+    fn record_events(&mut self) {
+        self.events.get_or_insert_default();
+    }
+
+    fn take_events(&mut self) -> Vec<Event> {
+        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+}

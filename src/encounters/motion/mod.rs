@@ -1,0 +1,9 @@
+//! Motion inside of subsystems.
+
+pub mod averaged;
+pub mod elements;
+pub mod member;
+pub mod nested;
+pub mod octupole;
+pub mod subsystem;
+pub mod touched;

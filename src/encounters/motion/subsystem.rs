@@ -1,0 +1,382 @@
+//! Subsystem of few bodies inside an integration: its internal motion, and its perturbers.
+
+use crate::encounters::cube_root::cube_root;
+use crate::encounters::forces::bodies::Bodies;
+use crate::encounters::forces::coupling::{self, PointMasses};
+use crate::encounters::forces::orbit::AveragedPair;
+use crate::encounters::forces::surroundings::{Positions, Reach, at};
+use crate::encounters::forces::tides::{Far, Tides};
+use crate::encounters::motion::elements::Elements;
+use crate::encounters::motion::elements::apocentre;
+use crate::encounters::motion::elements::extent;
+use crate::encounters::motion::elements::pair_elements;
+use crate::encounters::motion::elements::pericentre;
+use crate::encounters::motion::member::{Few, Member};
+use crate::encounters::motion::touched::Touched;
+use crate::encounters::settings::criteria;
+use crate::encounters::settings::rules::Rules;
+use crate::few_body::Motion;
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Level, Time};
+
+/// Body that perturbs a subsystem: it and the members feel each other, in place of the centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Perturber {
+    /// Lowest star of the body.
+    pub star: u32,
+    /// Square of the distance within which it does.
+    pub outer2: f64,
+    /// True if the coupling is averaged over the orbit of the subsystem, a pair.
+    pub is_averaged: bool,
+}
+
+/// Subsystem: its centre of mass is a particle of the integration.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Subsystem {
+    /// Stars, ascending.
+    pub stars: Vec<u32>,
+    /// Bodies that move about each other, in the order of their lowest stars.
+    pub members: Vec<Member>,
+    /// Internal motion, at [`time`](Self::time).
+    pub motion: Motion,
+    /// Moment of the internal motion.
+    pub time: Time,
+    /// Moment at which the subsystem formed.
+    pub formed: Time,
+    /// Size: distance that its perturbation is measured by.
+    pub size: f64,
+    /// Σ m/r³ of all others when its surroundings were measured last.
+    pub field: f64,
+    /// The perturbers, ascending.
+    pub perturbers: Vec<Perturber>,
+    /// Moment up to which the list of perturbers holds.
+    pub perturbers_until: Time,
+    /// Tide of all others, for subsystems that are not settled.
+    pub far: Option<Far>,
+    /// True while the motion is integrated with the perturbation of others.
+    pub is_perturbed: bool,
+    /// The pair averaged over its orbit, at some moment, for the perturbers whose coupling is.
+    pub averaged: Option<(Time, AveragedPair)>,
+    /// Moment of the orbits of a stable triple or quadruple while they are averaged.
+    pub nested: Option<Time>,
+    /// Stars that touched since the last block step.
+    pub contacts: Vec<Touched>,
+}
+
+/// List of the perturbers of a subsystem.
+#[derive(Clone, Debug)]
+pub struct PerturberList {
+    /// The perturbers, ascending.
+    pub perturbers: Vec<Perturber>,
+    /// Moment up to which the list holds.
+    pub until: Time,
+    /// Tide of all others, for subsystems that are not settled.
+    pub far: Option<Far>,
+}
+
+/// What lists of perturbers follow from.
+#[derive(Clone, Copy)]
+pub struct PerturberSearch<'a> {
+    /// Bodies.
+    pub bodies: &'a Bodies,
+    /// Time axis.
+    pub clock: &'a Clock,
+    /// Criteria that depend on the accuracy.
+    pub rules: &'a Rules,
+    /// Positions of all members at the moment.
+    pub positions: &'a Positions,
+    /// Moment.
+    pub now: Time,
+}
+
+impl Subsystem {
+    /// Creates a subsystem at the moment `now`.
+    pub fn new(Few { members, motion, time: now }: Few, field: f64) -> Self {
+        let mut stars: Vec<u32> = members.iter().flat_map(Member::stars).collect();
+        stars.sort_unstable();
+        Self {
+            stars,
+            members,
+            motion,
+            time: now,
+            formed: now,
+            size: 0.0,
+            field,
+            perturbers: Vec::new(),
+            perturbers_until: now,
+            far: None,
+            is_perturbed: false,
+            averaged: None,
+            nested: None,
+            contacts: Vec::new(),
+        }
+    }
+
+    /// Returns the members and their motion.
+    pub fn few(&self) -> Few {
+        Few { members: self.members.clone(), motion: self.motion.clone(), time: self.time }
+    }
+
+    /// Returns the total mass.
+    pub fn mass(&self) -> f64 {
+        self.motion.total_mass()
+    }
+
+    /// Returns the binding energy inside, with that of inner subsystems.
+    pub fn binding(&self) -> f64 {
+        self.motion.binding() + self.members.iter().map(Member::binding).sum::<f64>()
+    }
+
+    /// Returns the elements of a pair that is bound.
+    pub fn elements(&self) -> Option<Elements> {
+        pair_elements(&self.motion)
+    }
+
+    /// Returns the elements of a bound pair whose apocentre, too, is isolated; such a pair stays one. One that was not settled so
+    /// far has to be isolated more.
+    pub fn settled(&self, rules: &Rules) -> Option<Elements> {
+        let found = self.elements()?;
+        let far = found.axis * (1.0 + found.eccentricity);
+        let most = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 } * rules.dissolves;
+        (2.0 * far * far * far * self.field <= most * self.mass()).then_some(found)
+    }
+
+    /// Returns the largest distance of two members.
+    pub fn extent(&self) -> f64 {
+        extent(&self.motion)
+    }
+
+    /// Returns how strongly each inner subsystem is perturbed by the other members: the place of the one most perturbed, and
+    /// its perturbation at the distances `r(i, j)`.
+    fn strongest_inner(&self, r: impl Fn(usize, usize) -> f64) -> Option<(usize, f64)> {
+        let mass = self.motion.masses();
+        let perturbation = |(i, member): (usize, &Member)| {
+            let size = member.inner()?.size();
+            let by = |j: usize| {
+                let ratio = size / r(i, j);
+                2.0 * mass[j] / mass[i] * ratio * ratio * ratio
+            };
+            Some((i, (0..mass.len()).filter(|&j| j != i).map(by).sum()))
+        };
+        let found = self.members.iter().enumerate().filter_map(perturbation);
+        found.fold(
+            None,
+            |most: Option<(usize, f64)>, one| if most.is_some_and(|most| most.1 >= one.1) { most } else { Some(one) },
+        )
+    }
+
+    /// Returns the inner subsystem that others perturb most, and by how much.
+    pub fn perturbed_inner(&self) -> Option<(usize, f64)> {
+        self.strongest_inner(|i, j| self.motion.vectors(i, j).0.norm())
+    }
+
+    /// Returns true if an inner subsystem may be perturbed before the next step of the centre of mass.
+    pub fn is_watched(&self, rules: &Rules) -> bool {
+        if self.nested.is_some() {
+            return false;
+        }
+        let [m1, m2] = self.motion.masses()[..] else {
+            return self.members.iter().any(|member| member.inner().is_some());
+        };
+        let (pos, vel) = self.motion.pair();
+        let nearest = pericentre(pos, vel, m1 + m2);
+        self.strongest_inner(|_, _| nearest).is_some_and(|(_, most)| most > rules.perturbation)
+    }
+
+    /// Renews the size if it has changed. Returns true if so.
+    pub fn measure(&mut self, rules: &Rules) -> bool {
+        let (size, is_settled) = match self.settled(rules) {
+            Some(pair) => (pair.axis * (1.0 + pair.eccentricity), true),
+            None => (self.extent(), false),
+        };
+        let renewed = if is_settled {
+            ((size - self.size).abs() > criteria::SIZE_CHANGES_ABOVE * self.size).then_some(size)
+        } else {
+            (size > self.size || criteria::SIZE_MARGIN * size < 0.25 * self.size)
+                .then_some(criteria::SIZE_MARGIN * size)
+        };
+        self.size = renewed.unwrap_or(self.size);
+        renewed.is_some()
+    }
+
+    /// Returns the distance at apocentre of two bound bodies, otherwise the extent of now.
+    pub fn reach(&self) -> f64 {
+        apocentre(&self.motion).unwrap_or_else(|| self.extent())
+    }
+
+    /// Returns the longest step with which the internal motion can be followed from outside.
+    pub fn resolution(&self, rules: &Rules) -> f64 {
+        let mass = self.mass();
+        let passage = || {
+            let (pos, vel) = self.motion.pair();
+            let r = pos.norm();
+            0.2 * r / (vel.norm() + (mass / r).sqrt())
+        };
+        if let Some(pair) = self.settled(rules) {
+            let turn = pair.period / criteria::STEPS_PER_PERIOD;
+            return if self.is_watched(rules) { turn.min(passage()) } else { turn };
+        }
+        if self.members.len() == 2 {
+            return passage();
+        }
+        let gap = self.gaps().fold(0.0, f64::max);
+        0.15 * (gap * gap * gap / mass).sqrt()
+    }
+
+    /// Returns the distances of neighbours along the chain.
+    pub fn gaps(&self) -> impl Iterator<Item = f64> {
+        self.motion.order().windows(2).map(|two| self.motion.vectors(two[0], two[1]).0.norm())
+    }
+
+    /// Returns the members on both sides of the widest gap of the chain, in its order, and that gap.
+    pub fn parts(&self) -> (&[usize], &[usize], f64) {
+        let gaps: Vec<f64> = self.gaps().collect();
+        let widest = (0..gaps.len()).fold(0, |best, k| if gaps[k] > gaps[best] { k } else { best });
+        let (first, second) = self.motion.order().split_at(widest + 1);
+        (first, second, gaps[widest])
+    }
+
+    /// Returns the state of the members as others see it.
+    pub fn point_masses(&self) -> PointMasses {
+        PointMasses { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }
+    }
+
+    /// Advances the internal motion to `now`, and finds contacts on the way.
+    pub fn advance(&mut self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<()> {
+        self.advance_by(bodies, clock, now, Self::move_watched)
+    }
+
+    /// Advances the internal motion to `now` by a function; the centre of mass is the particle `here` of the bodies.
+    fn advance_by(
+        &mut self,
+        bodies: &Bodies,
+        clock: &Clock,
+        now: Time,
+        moves: impl Fn(&mut Self, f64, Option<&Tides<'_>>, &Bodies, &Clock) -> Result<()>,
+    ) -> Result<()> {
+        if now <= self.time {
+            return Ok(());
+        }
+        let dt = clock.between(self.time, now);
+        if self.is_perturbed {
+            let here = bodies.of_star(self.stars[0]);
+            let ((pos, vel), mass) = (at(&bodies.particles, here, clock, self.time), self.mass());
+            let comes = |(k, outer2): &(usize, f64)| {
+                let (x, v) = at(&bodies.particles, *k, clock, self.time);
+                comes_within(x - pos, v - vel, mass + bodies.particles.mass[*k], dt, *outer2)
+            };
+            let direct = self.perturbers.iter().filter(|perturber| !perturber.is_averaged);
+            let perturbers =
+                direct.map(|perturber| (bodies.of_star(perturber.star), perturber.outer2)).filter(comes).collect();
+            let tides = Tides { bodies, clock, from: self.time, here, perturbers, far: self.far };
+            moves(self, dt, Some(&tides), bodies, clock)?;
+        } else {
+            moves(self, dt, None, bodies, clock)?;
+        }
+        self.time = now;
+        Ok(())
+    }
+
+    /// Returns the internal motion at a moment not before the present one, in which no one perturbs it, without looking for
+    /// contacts.
+    pub fn at(&self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<Self> {
+        let mut later = self.clone();
+        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides<'_>>, _: &Bodies, _: &Clock| {
+            it.motion.advance(dt, tides.map(|tides| tides as _))
+        };
+        later.advance_by(bodies, clock, now, moves)?;
+        later.resolve(bodies, clock, now)?;
+        Ok(later)
+    }
+
+    /// Returns the perturbers within the next steps of the centre of mass, of level `step`.
+    pub fn perturber_list(&self, search: &PerturberSearch<'_>, step: Level) -> PerturberList {
+        let PerturberSearch { bodies, clock, rules, positions, now } = *search;
+        let here = bodies.of_star(self.stars[0]);
+        let (pos, vel) = at(&bodies.particles, here, clock, now);
+        let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), self.settled(rules).is_some());
+        let least = self.least(rules, is_settled);
+        // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
+        let distance = self.size * cube_root(2.0 / (mass * least));
+        let typical = distance * cube_root(mass);
+        let mut steps = if is_settled { criteria::MAX_STEPS_OF_LIST } else { 1 };
+        while steps > 1 && criteria::SPEED_MARGIN * steps as f64 * dt * vel.norm() > 0.5 * typical {
+            steps /= 2;
+        }
+        let time = steps as f64 * dt;
+        let until = Time(now.0.saturating_add(steps * step.ticks()));
+        let mut perturbers = Vec::new();
+        let reach = Reach {
+            distance,
+            least: cube_root(criteria::MIN_PERTURBER_MASS * mass),
+            time: criteria::SPEED_MARGIN * time,
+            speed: (2.0 * mass / typical).sqrt(),
+        };
+        positions.within(here, reach, |k, outer| {
+            let (x, v) = at(&bodies.particles, k, clock, now);
+            if comes_within(x - pos, v - vel, mass + bodies.particles.mass[k], time, outer * outer) {
+                let star = bodies.stars[k];
+                let known = self.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
+                let is_averaged = known.is_ok_and(|known| self.perturbers[known].is_averaged);
+                perturbers.push(Perturber { star, outer2: outer * outer, is_averaged });
+            }
+        });
+        let far = (!is_settled).then(|| far_field(&perturbers, bodies, positions, here));
+        PerturberList { perturbers, until, far }
+    }
+
+    /// Returns body `k`, which is new, if it is a perturber.
+    pub fn new_perturber(
+        &self,
+        bodies: &Bodies,
+        clock: &Clock,
+        rules: &Rules,
+        now: Time,
+        k: usize,
+    ) -> Option<Perturber> {
+        let here = bodies.of_star(self.stars[0]);
+        let ((pos, vel), (x, v)) = (at(&bodies.particles, here, clock, now), at(&bodies.particles, k, clock, now));
+        let (time, mass, other) =
+            (clock.between(now, self.perturbers_until.max(now)), self.mass(), bodies.particles.mass[k]);
+        let least = self.least(rules, self.far.is_none());
+        let outer =
+            self.size * cube_root(2.0 / (mass * least)) * cube_root(other.max(criteria::MIN_PERTURBER_MASS * mass));
+        let perturber = Perturber { star: bodies.stars[k], outer2: outer * outer, is_averaged: false };
+        comes_within(x - pos, v - vel, mass + other, time, perturber.outer2).then_some(perturber)
+    }
+
+    /// Returns the smallest perturbation by a perturber.
+    fn least(&self, rules: &Rules, is_settled: bool) -> f64 {
+        if is_settled { rules.perturbation } else { criteria::OPEN_PERTURBED_ABOVE * rules.perturbation }
+    }
+
+    /// Returns true if its motion has to be known wherever its centre of mass moves.
+    pub fn is_followed(&self, rules: &Rules) -> bool {
+        self.is_perturbed || self.members.len() > 2 || self.settled(rules).is_none() || self.is_watched(rules)
+    }
+}
+
+/// Returns the tidal field of all others at a body, as far as they are no perturbers.
+fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, here: usize) -> Far {
+    let mut far = Far::new(positions.tide(here));
+    for perturber in perturbers {
+        let k = bodies.of_star(perturber.star);
+        let r = positions.of(k) - positions.of(here);
+        let factor = coupling::factor(r.norm_squared(), perturber.outer2);
+        if factor > 0.0 {
+            far.add(-factor * bodies.particles.mass[k], r);
+        }
+    }
+    far
+}
+
+/// Returns true if a member at this relative position and velocity may come within a distance in a time.
+pub fn comes_within(pos: Vec3, vel: Vec3, mass: f64, time: f64, distance2: f64) -> bool {
+    let r2 = pos.norm_squared();
+    r2 < distance2 || {
+        let (r, way) = (r2.sqrt(), criteria::SPEED_MARGIN * time);
+        let rest = r - distance2.sqrt();
+        rest * rest < way * way * (vel.norm_squared() + 2.0 * mass / r)
+    }
+}

@@ -1,0 +1,88 @@
+//! Hierarchy at a moment as plain data: who they are, their orbits and energies, and what the integration neglects of them.
+
+use crate::encounters::forces::bodies::Bodies;
+use crate::encounters::forces::coupling::{self, PointMasses};
+use crate::encounters::forces::surroundings::at;
+use crate::encounters::membership::hierarchy::Hierarchy;
+use crate::encounters::motion::member::{Member, Placed, stars};
+use crate::encounters::motion::subsystem::Subsystem;
+use crate::encounters::records::parts::{component, pair_orbit};
+use crate::subsystems::description::{Description, StarInside};
+use tisane_force::error::Result;
+use tisane_force::particles::Vec3;
+use tisane_force::time::{Clock, Time};
+
+/// Adds the inner subsystems of some members to `found`; they are inside of the one of row `outer`, and pairs of a stable
+/// orbit-averaged system where it is `nested`.
+fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], outer: usize, nested: bool) {
+    for few in members.iter().filter_map(Member::inner) {
+        let row = found.len();
+        found.push(Description {
+            members: component(&few.members, ids),
+            inside_of: Some(outer),
+            mass: few.motion.masses().iter().sum(),
+            binding: few.motion.binding(),
+            orbit: pair_orbit(&few.members, &few.motion, ids),
+            is_perturbed: false,
+            is_averaged: nested,
+            neglected: 0.0,
+            stars: Vec::new(),
+        });
+        add_inner(found, &few.members, ids, row, false);
+    }
+}
+
+/// Returns the part of the coupling with body `k`, at `r` from the centre of mass, that is integrated.
+fn part_integrated(subsystem: &Subsystem, bodies: &Bodies, k: usize, r: Vec3) -> f64 {
+    let Ok(place) = subsystem.perturbers.binary_search_by_key(&bodies.stars[k], |perturber| perturber.star) else {
+        return 0.0;
+    };
+    let perturber = &subsystem.perturbers[place];
+    let is_felt = if perturber.is_averaged { subsystem.averaged.is_some() } else { subsystem.is_perturbed };
+    if is_felt { coupling::factor(r.norm_squared(), perturber.outer2) } else { 0.0 }
+}
+
+/// Returns the energy that is neglected between a subsystem and all others. `inside` has its stars at `now`, at their places on
+/// the orbits.
+fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarchy, now: Time) -> f64 {
+    let Hierarchy { bodies, clock, .. } = hierarchy;
+    let offsets: Vec<Vec3> = inside.iter().map(|star| star.pos).collect();
+    let mass = inside.iter().map(|star| star.mass).collect();
+    let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
+    let here = bodies.of_star(subsystem.stars[0]);
+    let position = |k: usize| at(&bodies.particles, k, clock, now).0;
+    let centre = position(here);
+    let of = |k: usize| {
+        let r = position(k) - centre;
+        (1.0 - part_integrated(subsystem, bodies, k, r))
+            * bodies.particles.mass[k]
+            * coupling::potential(&points, r).abs()
+    };
+    (0..bodies.particles.len()).filter(|&k| k != here).map(of).sum()
+}
+
+/// Returns all subsystems at `now`, where all bodies stand; `ids` has the ids of all stars. Inner ones follow the one that
+/// they are inside of.
+pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<Vec<Description>> {
+    let (bodies, clock): (&Bodies, &Clock) = (&hierarchy.bodies, &hierarchy.clock);
+    let mut found = Vec::with_capacity(hierarchy.subsystems.len());
+    for subsystem in &hierarchy.subsystems {
+        let present = subsystem.at(bodies, clock, now.max(subsystem.time))?;
+        let row = found.len();
+        let inside = stars(&present.members, &present.motion, clock, now)?;
+        let star = |star: &Placed<u32>| StarInside { id: ids[star.of as usize], pos: star.pos, vel: star.vel };
+        found.push(Description {
+            members: component(&subsystem.members, ids),
+            inside_of: None,
+            mass: subsystem.mass(),
+            binding: present.motion.binding(),
+            orbit: pair_orbit(&present.members, &present.motion, ids),
+            is_perturbed: subsystem.is_perturbed,
+            is_averaged: subsystem.averaged.is_some() || subsystem.nested.is_some(),
+            neglected: neglected(subsystem, &inside, hierarchy, now),
+            stars: inside.iter().map(star).collect(),
+        });
+        add_inner(&mut found, &present.members, ids, row, subsystem.nested.is_some());
+    }
+    Ok(found)
+}

@@ -1,0 +1,30 @@
+//! Subsystems of few bodies as plain data: what an integrator tells of them at a moment, and of their changes.
+
+pub(crate) mod component;
+pub(crate) mod description;
+pub(crate) mod event;
+pub(crate) mod stars;
+
+pub use component::{Component, PairOrbit};
+pub use description::{Description, StarInside};
+pub use event::{Detail, Event, EventBody, EventKind};
+pub use stars::{Collision, Escape, Escaper, Merged, Removed};
+
+use tisane_force::error::Result;
+use tisane_force::time::Time;
+
+/// What an integrator with subsystems tells of them.
+pub trait Subsystems {
+    /// Returns the subsystems of a system that is synchronised at `now`, each followed by those inside of it.
+    ///
+    /// # Errors
+    /// If the motion inside of a subsystem fails.
+    fn describe(&self, now: Time) -> Result<Vec<Description>>;
+
+    /// Records changes of subsystems from now on, for [`take_events`](Self::take_events). Changes nothing in the integration.
+    fn record_events(&mut self);
+
+    /// Returns the changes of subsystems since the last call, in order of time: those of the particles' state after a start or
+    /// an advance without an error. Changes of subsystems are among them only if they are recorded.
+    fn take_events(&mut self) -> Vec<Event>;
+}
