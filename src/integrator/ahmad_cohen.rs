@@ -34,17 +34,17 @@ pub use super::hermite::{Limits, OnFloor};
 pub use super::multipoint::Criterion;
 pub use numbers::{Order, neighbour_number};
 
+use super::block_loop::{BlockLoop, Schedule, Turns};
 use super::checks::{InvalidSetting, positive};
 use super::contract::{Integrator, Progress};
+use super::hermite::StepGuards;
 use super::hermite::limits::StepRange;
-use super::hermite::{StepGuards, Turns};
 use super::scheduler::Scheduler;
 use super::settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo};
 use crate::real;
 use numbers::{MAX_LISTED, default_number};
-use std::time::Instant;
 use tisane_force::error::{Error, Result};
-use tisane_force::force::block_steps::{Pause, Span, StepScheme};
+use tisane_force::force::block_steps::{Pause, StepRules, StepScheme, Taken};
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane_force::force::noise::Noise;
 use tisane_force::force::precision::Precision;
@@ -162,11 +162,6 @@ impl AhmadCohen {
         }
     }
 
-    /// Returns what the limits of the steps and the errors need to know.
-    fn guards(&self) -> StepGuards {
-        StepGuards { limits: self.parameters.limits, clock: self.clock, info: AhmadCohenSettings::info() }
-    }
-
     /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.guard.load(p);
@@ -213,27 +208,32 @@ impl AhmadCohen {
             most: self.most,
         }
     }
+}
 
-    /// Lets the engine take the steps. Returns true if nothing is left to do in this call.
-    fn take_on_engine(
-        &mut self,
-        p: &mut Particles,
-        f: &mut dyn ForceEngine,
-        (until, most): (Time, u64),
-        done: &mut Progress,
-    ) -> Result<bool> {
-        let rules = self.guards().rules(self.scheme(), self.noise, &self.guard);
-        let span = Span { from: self.scheduler.now(), until, most: most - done.block_steps };
-        let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
-        if taken.block_steps > 0 {
-            self.scheduler = Scheduler::new(taken.now, &p.step);
-            done.now = taken.now;
-            done.block_steps += taken.block_steps;
-            done.particle_steps += taken.particle_steps;
-            done.pairs += taken.pairs.unwrap_or_default();
-            done.clamped += taken.clamped;
-        }
-        Ok(self.turns.note_engine(taken.refused))
+impl BlockLoop for AhmadCohen {
+    fn schedule(&mut self) -> Schedule<'_> {
+        let Self { scheduler, block, turns, pause, .. } = self;
+        Schedule { scheduler, block, turns, pause: pause.as_ref() }
+    }
+
+    fn guards(&self) -> StepGuards {
+        StepGuards { limits: self.parameters.limits, clock: self.clock, info: AhmadCohenSettings::info() }
+    }
+
+    fn present_rules(&self) -> StepRules {
+        self.guards().rules(self.scheme(), self.noise, &self.guard)
+    }
+
+    fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
+        self.step(p, f, now)
+    }
+
+    fn pairs_of_block(&self, p: &Particles) -> u64 {
+        self.pairs(p)
+    }
+
+    fn pairs_taken(&self, _: &Particles, taken: &Taken) -> u64 {
+        taken.pairs.unwrap_or_default()
     }
 }
 
@@ -268,28 +268,7 @@ impl Integrator for AhmadCohen {
     }
 
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
-        let began = Instant::now();
-        let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
-        while done.block_steps < most && !(self.is_below_floor() && self.scheduler.now() < until) {
-            if self.turns.is_engines(most - done.block_steps) && self.take_on_engine(p, f, (until, most), &mut done)? {
-                break;
-            }
-            let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block) else { break };
-            let clamped = self.step(p, f, now)?;
-            done.now = now;
-            done.block_steps += 1;
-            done.particle_steps += self.block.len() as u64;
-            done.pairs += self.pairs(p);
-            done.clamped += clamped;
-            self.turns.note_host();
-            if self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
-                break;
-            }
-        }
-        if done.block_steps == 0 && most > 0 && self.scheduler.now() < until && self.is_below_floor() {
-            self.guards().check_floor(p, self.scheduler.now())?;
-        }
-        Ok(done)
+        self.take_steps(p, f, until, most)
     }
 
     /// The regular force beyond the present radius of each target, plus the irregular one within it.

@@ -3,20 +3,18 @@
 //! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
 
 mod cancelled;
-mod engine_steps;
-mod guards;
+pub(super) mod guards;
 pub mod limits;
 mod scheme;
 mod start;
 mod steps;
 mod synchronised;
-mod turns;
 
 pub(super) use guards::{LEAST_SHARE, StepGuards};
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
-pub(super) use turns::Turns;
 
+use super::block_loop::{BlockLoop, Schedule, Turns};
 use super::contract::{Integrator, Progress, out_of_range};
 use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
@@ -25,7 +23,7 @@ use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
 use tisane_force::error::{Error, Result};
-use tisane_force::force::block_steps::{Pause, StepRules, StepScheme};
+use tisane_force::force::block_steps::{Pause, StepRules, StepScheme, Taken};
 use tisane_force::force::noise::Noise;
 use tisane_force::force::range::RangeGuard;
 use tisane_force::force::{Block, ForceEngine, Forces, Targets};
@@ -337,16 +335,6 @@ impl<S: HermiteScheme> BlockHermite<S> {
         Err(self.guards().below_floor(p, (i, 1), now, wanted))
     }
 
-    /// Returns true if the run has to stop because particles have steps below the floor.
-    fn is_below_floor(&self) -> bool {
-        self.guards().is_below_floor(self.scheduler.deepest())
-    }
-
-    /// Returns the error for particles with steps below the floor.
-    fn check_floor(&self, p: &Particles) -> Result<()> {
-        if self.is_below_floor() { self.guards().check_floor(p, self.scheduler.now()) } else { Ok(()) }
-    }
-
     /// Returns the error that names the particle of target `k`, whose force is not finite.
     fn not_finite(&self, p: &Particles, k: usize, now: Time) -> Error {
         let Forces { acc, jerk, pot, .. } = &self.forces;
@@ -358,9 +346,36 @@ impl<S: HermiteScheme> BlockHermite<S> {
         )
     }
 
-    /// Returns what the limits of the steps and the errors need to know.
+    /// Returns the number of pairs of some particle steps.
+    fn pairs(&self, p: &Particles, particle_steps: u64) -> u64 {
+        particle_steps * (p.len() as u64).saturating_sub(1) * u64::from(self.scheme.iterations())
+    }
+}
+
+impl<S: HermiteScheme> BlockLoop for BlockHermite<S> {
+    fn schedule(&mut self) -> Schedule<'_> {
+        let Self { scheduler, block, turns, pause, .. } = self;
+        Schedule { scheduler, block, turns, pause: pause.as_ref() }
+    }
+
     fn guards(&self) -> StepGuards {
         StepGuards { limits: self.limits, clock: self.clock, info: self.scheme.info() }
+    }
+
+    fn present_rules(&self) -> StepRules {
+        self.guards().rules(self.scheme.step_scheme(), self.noise, &self.guard)
+    }
+
+    fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
+        self.step(p, f, now)
+    }
+
+    fn pairs_of_block(&self, p: &Particles) -> u64 {
+        self.pairs(p, self.block.len() as u64)
+    }
+
+    fn pairs_taken(&self, p: &Particles, taken: &Taken) -> u64 {
+        self.pairs(p, taken.particle_steps)
     }
 }
 
@@ -391,7 +406,8 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
     }
 
     fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
-        Some(self.rules(p))
+        self.note(p);
+        Some(self.present_rules())
     }
 
     fn set_pause(&mut self, pause: Pause) {

@@ -1,6 +1,7 @@
 //! Integrators: schemes that move the particles, given an engine for the forces.
 
 pub mod ahmad_cohen;
+mod block_loop;
 mod checks;
 mod contract;
 pub mod hermite;

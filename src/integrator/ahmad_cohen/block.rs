@@ -3,6 +3,7 @@
 use super::changes::Exchange;
 use super::slices::{self, Slices};
 use super::{AhmadCohen, Order, particle};
+use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::out_of_range;
 use crate::integrator::hermite::{LANES, LEAST_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
@@ -32,11 +33,6 @@ fn is_finite(Force { acc, jerk, pot }: &Force) -> bool {
 }
 
 impl AhmadCohen {
-    /// Returns true if the run has to stop because particles have steps below the floor.
-    pub(super) fn is_below_floor(&self) -> bool {
-        self.guards().is_below_floor(self.scheduler.deepest())
-    }
-
     /// Returns the number of pairs evaluated in the last block step.
     pub(super) fn pairs(&self, p: &Particles) -> u64 {
         let lists = &p.states.get::<Neighbours>().lists;

@@ -1,6 +1,7 @@
 //! Start of the scheme: first radii, lists, forces and steps.
 
 use super::{AhmadCohen, FIRST, Order, Parameters};
+use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::Progress;
 use crate::integrator::hermite::{Moved, tiles};
 use crate::integrator::scheduler::Scheduler;

@@ -1,6 +1,7 @@
 //! Start of a Hermite integrator: forces at time zero, first steps, and derivatives for the first prediction.
 
 use super::{BlockHermite, FirstStep, HermiteScheme, Moved, tiles};
+use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::Progress;
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::{aarseth, initial};

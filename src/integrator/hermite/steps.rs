@@ -1,6 +1,7 @@
 //! Steps, forces and begins of some particles alone, for a system that changes between block steps.
 
 use super::{FirstStep, HermiteScheme as _, Moved};
+use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::Integrator;
 use crate::integrator::hermite4::Hermite4;
 use crate::integrator::steps::Steps;

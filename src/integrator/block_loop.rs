@@ -1,46 +1,133 @@
 //! Block steps in number: by the engine where it takes them by itself, and one at a time by the host.
 
-use super::{BlockHermite, HermiteScheme};
-use crate::integrator::contract::Progress;
-use crate::integrator::scheduler::Scheduler;
+use super::contract::Progress;
+use super::hermite::guards::StepGuards;
+use super::scheduler::Scheduler;
 use std::time::Instant;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
-use tisane_force::force::block_steps::{Span, StepRules};
+use tisane_force::force::block_steps::{Pause, Span, StepRules, Taken};
 use tisane_force::particles::Particles;
 use tisane_force::time::Time;
 
-impl<S: HermiteScheme> BlockHermite<S> {
-    /// Takes up to `most` block steps; see [`crate::integrator::Integrator::advance`].
-    pub(super) fn take_steps(
-        &mut self,
-        p: &mut Particles,
-        f: &mut dyn ForceEngine,
-        until: Time,
-        most: u64,
-    ) -> Result<Progress> {
+/// Number of steps that the host takes at least after the engine refused one. It doubles with every refusal: a system
+/// may have forces that always need the closer look.
+const HOST_TURN: u64 = 16;
+const MOST_HOST_TURN: u64 = 1 << 16;
+
+/// Smallest number of steps that the engine is asked to take: for fewer it costs more to bring the state back.
+const LEAST: u64 = 16;
+
+/// Turns of host and engine.
+#[derive(Debug)]
+pub struct Turns {
+    /// Number of steps that are the host's.
+    host: u64,
+    /// Number of them after the next refusal.
+    next: u64,
+}
+
+impl Default for Turns {
+    fn default() -> Self {
+        Self { host: 0, next: HOST_TURN }
+    }
+}
+
+impl Turns {
+    /// Returns true if the next step may be the engine's, of `most` that are left.
+    pub const fn is_engines(&self, most: u64) -> bool {
+        self.host == 0 && most >= LEAST
+    }
+
+    /// Notes that the engine took steps and left at least `refused` to the host. Returns true if it left none.
+    pub fn note_engine(&mut self, refused: u64) -> bool {
+        if refused == 0 {
+            self.next = HOST_TURN.max(self.next / 2);
+        } else {
+            self.host = refused.max(self.next);
+            self.next = MOST_HOST_TURN.min(2 * self.next);
+        }
+        refused == 0
+    }
+
+    /// Notes a step of the host.
+    pub const fn note_host(&mut self) {
+        self.host = self.host.saturating_sub(1);
+    }
+}
+
+/// What every scheme with individual block steps keeps of them.
+pub(crate) struct Schedule<'a> {
+    /// Who is due next.
+    pub scheduler: &'a mut Scheduler,
+    /// Particles of the last block, ascending.
+    pub block: &'a mut Vec<u32>,
+    /// Turns of host and engine.
+    pub turns: &'a mut Turns,
+    /// What lets a call return early.
+    pub pause: Option<&'a Pause>,
+}
+
+/// Scheme with individual block steps.
+pub(crate) trait BlockLoop {
+    /// Returns what the scheme keeps of its block steps.
+    fn schedule(&mut self) -> Schedule<'_>;
+
+    /// Returns what the limits of the steps and the errors need to know.
+    fn guards(&self) -> StepGuards;
+
+    /// Returns the rules of the block steps of the particles that are loaded.
+    fn present_rules(&self) -> StepRules;
+
+    /// Moves the particles of the block to `now`; returns the number of clamped particles.
+    ///
+    /// # Errors
+    /// If the engine fails or a number is not finite.
+    fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64>;
+
+    /// Returns the number of pairs evaluated in the last block step.
+    fn pairs_of_block(&self, p: &Particles) -> u64;
+
+    /// Returns the number of pairs evaluated in steps that an engine took.
+    fn pairs_taken(&self, p: &Particles, taken: &Taken) -> u64;
+
+    /// Takes up to `most` block steps; see [`Integrator::advance`](super::Integrator::advance).
+    ///
+    /// # Errors
+    /// As there.
+    fn take_steps(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
         let began = Instant::now();
-        let mut done = Progress { now: self.scheduler.now(), ..Progress::default() };
-        while done.block_steps < most && !(self.is_below_floor() && self.scheduler.now() < until) {
-            if self.turns.is_engines(most - done.block_steps) && self.take_on_engine(p, f, until, most, &mut done)? {
+        let mut done = Progress { now: self.schedule().scheduler.now(), ..Progress::default() };
+        while done.block_steps < most && !(self.is_below_floor() && self.schedule().scheduler.now() < until) {
+            let rest = most - done.block_steps;
+            if self.schedule().turns.is_engines(rest) && self.take_on_engine(p, f, until, rest, &mut done)? {
                 break;
             }
-            let Some(now) = self.scheduler.next_block(&p.step, until, &mut self.block) else { break };
-            let clamped = self.step(p, f, now)?;
-            let n = self.block.len() as u64;
-            self.count(p, &mut done, [1, n, clamped], now);
-            self.turns.note_host();
-            if self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
+            let Schedule { scheduler, block, .. } = self.schedule();
+            let Some(now) = scheduler.next_block(&p.step, until, block) else { break };
+            let clamped = self.move_block(p, f, now)?;
+            done.now = now;
+            done.block_steps += 1;
+            done.particle_steps += self.schedule().block.len() as u64;
+            done.pairs += self.pairs_of_block(p);
+            done.clamped += clamped;
+            let Schedule { turns, pause, .. } = self.schedule();
+            turns.note_host();
+            if pause.is_some_and(|pause| pause.is_due(began)) {
                 break;
             }
         }
-        if done.block_steps == 0 && most > 0 && self.scheduler.now() < until {
-            self.check_floor(p)?;
+        let now = self.schedule().scheduler.now();
+        if done.block_steps == 0 && most > 0 && now < until && self.is_below_floor() {
+            self.guards().check_floor(p, now)?;
         }
         Ok(done)
     }
 
     /// Lets the engine take the steps. Returns true if nothing is left to do in this call.
+    ///
+    /// # Errors
+    /// If the engine fails.
     fn take_on_engine(
         &mut self,
         p: &mut Particles,
@@ -49,35 +136,25 @@ impl<S: HermiteScheme> BlockHermite<S> {
         most: u64,
         done: &mut Progress,
     ) -> Result<bool> {
-        let most = most - done.block_steps;
         let rules = self.present_rules();
-        let span = Span { from: self.scheduler.now(), until, most };
-        let Some(taken) = f.take_steps(p, &rules, span, self.pause.as_ref())? else { return Ok(false) };
+        let Schedule { scheduler, pause, .. } = self.schedule();
+        let span = Span { from: scheduler.now(), until, most };
+        let Some(taken) = f.take_steps(p, &rules, span, pause)? else { return Ok(false) };
         if taken.block_steps > 0 {
-            self.scheduler = Scheduler::new(taken.now, &p.step);
-            self.count(p, done, [taken.block_steps, taken.particle_steps, taken.clamped], taken.now);
+            *scheduler = Scheduler::new(taken.now, &p.step);
+            done.now = taken.now;
+            done.block_steps += taken.block_steps;
+            done.particle_steps += taken.particle_steps;
+            done.pairs += self.pairs_taken(p, &taken);
+            done.clamped += taken.clamped;
         }
-        Ok(self.turns.note_engine(taken.refused))
+        Ok(self.schedule().turns.note_engine(taken.refused))
     }
 
-    /// Returns the rules of the block steps of these particles; see [`crate::integrator::Integrator::step_rules`].
-    pub(super) fn rules(&mut self, p: &Particles) -> StepRules {
-        self.note(p);
-        self.present_rules()
-    }
-
-    /// Returns the rules for the particles that were noted.
-    fn present_rules(&self) -> StepRules {
-        self.guards().rules(self.scheme.step_scheme(), self.noise, &self.guard)
-    }
-
-    /// Counts block steps, particle steps and clamped ones up to `now`.
-    fn count(&self, p: &Particles, done: &mut Progress, [block_steps, particle_steps, clamped]: [u64; 3], now: Time) {
-        done.now = now;
-        done.block_steps += block_steps;
-        done.particle_steps += particle_steps;
-        done.pairs += particle_steps * (p.len() as u64).saturating_sub(1) * u64::from(self.scheme.iterations());
-        done.clamped += clamped;
+    /// Returns true if the run has to stop because particles have steps below the floor.
+    fn is_below_floor(&mut self) -> bool {
+        let deepest = self.schedule().scheduler.deepest();
+        self.guards().is_below_floor(deepest)
     }
 }
 
@@ -182,7 +259,7 @@ mod tests {
         assert_eq!(p, want);
         // Steps of someone else, by the rules; then of an integrator that only knows where they ended.
         let (mut other, mut integrator) = (hermite(), hermite());
-        let rules = integrator.rules(&p);
+        let rules = integrator.step_rules(&p).unwrap();
         assert_eq!((rules.scheme.plain_nu(), rules.dt_max, rules.clamps), (Some(0.01), CLOCK.dt_max, false));
         assert_eq!(rules.noise.per_mass, 1.0);
         other.resume(&p, Time::default(), &mut *f).unwrap();
@@ -196,7 +273,7 @@ mod tests {
         let late = GivenForces::new(given).evaluate(Time(1), Targets::all(&p, &index), &mut Forces::default());
         assert!(late.unwrap_err().to_string().contains("at the start alone"));
         let twice = Parameters { iterations: 2, ..Parameters::new(Precision::F64) };
-        assert!(Hermite4::new(twice, CLOCK).rules(&p).scheme.plain_nu().is_none());
+        assert!(Hermite4::new(twice, CLOCK).step_rules(&p).unwrap().scheme.plain_nu().is_none());
     }
 
     /// For a few steps the state would have to be brought back as often.
