@@ -1,6 +1,6 @@
 //! Parameters that AMUSE sets, and the configuration that they give.
 
-use crate::dispatch::{Failure, Outcome};
+use crate::columns::{Failure, Outcome};
 use tisane::Error;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use toml::{Table, Value};
@@ -150,6 +150,12 @@ const NAMES: [(&str, &str); 14] = [
     ("run.t_end", "time"),
     ("tisane resume", "evolve_model"),
 ];
+
+impl From<tisane::Error> for Failure {
+    fn from(error: tisane::Error) -> Self {
+        Self(explain(&error))
+    }
+}
 
 /// Returns the text of an error in terms of the parameters, with its advice.
 #[must_use]
