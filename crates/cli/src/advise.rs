@@ -10,7 +10,7 @@ use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
 use tisane_lab::study::advise::{
     Advice, Budget, Candidate, Goal, Needs, Promise, Trial, candidates, integrators, promises, trials,
 };
-use tisane_lab::study::predict;
+use tisane_lab::study::wall_time::describe_seconds;
 use tisane_run::assemble;
 use tisane_run::config::{Config, Loaded, Problem, Real, WallTime};
 
@@ -107,7 +107,7 @@ const OUT_OF_REACH: u8 = 7;
 /// Describes the error and wall time of an advice, with their uncertainty.
 fn describe_advice(it: &Advice) -> String {
     let [error, least, most] = it.error;
-    let [likely, shortest, longest] = it.seconds.map(predict::describe_seconds);
+    let [likely, shortest, longest] = it.seconds.map(describe_seconds);
     let error = match it.is_measured() {
         true => format!("{error:.1e} (measured)"),
         false => format!("{error:.1e} ({least:.0e} to {most:.0e})"),

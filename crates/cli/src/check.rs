@@ -18,7 +18,7 @@ use tisane::error::Result;
 use tisane::units::{Dimension, Units, shortest_decimal};
 use tisane_io::directory::bytes;
 use tisane_lab::bench::model::{forecast, forecast_members};
-use tisane_lab::study::pace::ENDS_EARLY;
+use tisane_lab::study::forecast::ENDS_EARLY;
 use tisane_run::assemble::{self, MOST_SUMMED, SAMPLE, Setup};
 use tisane_run::binaries::Binaries;
 use tisane_run::config::{Config, Engine};

@@ -1,9 +1,10 @@
 //! What came of the trials of an advice, for the screen: a table, and why some have no result.
 
-use super::tried::{Cause, Failed, Trial, Trials, candidate_of};
-use super::two_digits_down;
-use crate::study::predict::describe_seconds;
+use super::promises::two_digits_down;
+use super::trial::Trial;
+use super::tried::{Cause, Failed, Trials, candidate_of};
 use crate::study::report::Rows;
+use crate::study::wall_time::describe_seconds;
 use tisane::error::Error;
 use tisane::integrator::BlockSteps;
 use tisane::time::Level;

@@ -2,9 +2,13 @@
 
 use super::tried::error_of_run;
 use super::*;
+use crate::study::fit::{EnergyLaw, Power};
+use crate::study::integrators::Integrator;
 use tisane::error::Error;
+use tisane::force::precision::Precision;
 use tisane::integrator::IntegratorSettings;
 use tisane_io::table::Values;
+use tisane_run::config::Engine;
 
 #[test]
 fn drift_and_walk_are_told_apart() {
