@@ -6,10 +6,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// Circles that are left: the folder or file, why, and the number of files in it.
 const LEFT: &[(&str, usize, &str)] = &[
-    ("crates/cli/src/", 2, "to be opened"),
-    ("crates/cli/src/", 2, "to be opened"),
-    ("crates/cli/src/bench", 4, "to be opened"),
-    ("crates/cli/src/check", 3, "to be opened"),
     ("crates/force/src/", 3, "to be opened"),
     ("crates/force/src/force/", 37, "to be opened"),
     ("crates/force/src/force/cuda/", 13, "to be opened"),

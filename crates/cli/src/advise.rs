@@ -1,12 +1,14 @@
 //! `tisane advise`: an integrator, a mode and an accuracy for an energy error or a wall time.
 
+use super::arguments::{ConfigArgs, Verbosity, a_precision};
+use super::screen::print;
 use super::study::{StudyProgress, describe};
-use super::{ConfigArgs, Verbosity, a_precision, on_threads, print};
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
+use tisane::spin_pool::on_threads;
 use tisane_lab::study::advise::{
     Advice, Budget, Candidate, Goal, Needs, Promise, Trial, candidates, integrators, promises, trials,
 };

@@ -1,15 +1,17 @@
 //! `tisane run` and `tisane resume` of an ensemble.
 
-use super::run::log_lock;
+use super::arguments::Verbosity;
+use super::screen::print;
 use super::session::SessionArgs;
 use super::stop::{STOP, listen};
-use super::{Verbosity, log, on_threads, print, progress};
+use super::{log, log_file, progress};
 use indicatif::{MultiProgress, ProgressBar};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
+use tisane::spin_pool::on_threads;
 use tisane::units::wall_time;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
@@ -78,8 +80,8 @@ fn check(session: &SessionArgs) -> Result<()> {
 
 fn start_log(dir: &Path, lock: &Lock, verbosity: Verbosity) -> Result<MultiProgress> {
     let bars = MultiProgress::new();
-    log::start(verbosity, log::open(dir)?, &bars, None)?;
-    log_lock(lock);
+    log::start(verbosity, log_file::open(dir)?, &bars, None)?;
+    log::lock(lock);
     Ok(bars)
 }
 

@@ -1,11 +1,13 @@
 //! `tisane run` and `tisane resume`.
 
+use super::arguments::{ConfigArgs, Verbosity, a_precision, an_engine};
 use super::ensemble;
 use super::progress::RunProgress;
+use super::screen::print;
 use super::session::SessionArgs;
 use super::stop::{STOP, listen};
 use super::trace::{Trace, TraceFile};
-use super::{ConfigArgs, Verbosity, a_precision, an_engine, log, on_threads, print};
+use super::{log, log_file};
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
@@ -15,10 +17,10 @@ use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::spin_pool;
+use tisane::spin_pool::on_threads;
 use tisane::units::{twelve_digits, wall_time};
 use tisane_io::directory;
 use tisane_io::lock::Lock;
-use tisane_io::machine;
 use tisane_io::removed::Removed;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
@@ -158,8 +160,8 @@ pub(super) fn open(
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
     directory::make_snapshots(&dir)?;
     let bars = MultiProgress::new();
-    let trace = log::start(verbosity, log::open(&dir)?, &bars, trace)?;
-    log_lock(&lock);
+    let trace = log::start(verbosity, log_file::open(&dir)?, &bars, trace)?;
+    log::lock(&lock);
     tracing::info!(directory = %dir.display(), "starting {name}: {source}");
     if !derived.is_empty() {
         tracing::info!("from the system: {}", derived.join("; "));
@@ -168,17 +170,6 @@ pub(super) fn open(
         tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());
     }
     Ok(NewRun { simulation, name, bars, _trace: trace, _lock: lock })
-}
-
-/// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
-pub(super) fn log_lock(lock: &Lock) {
-    if let Some(warning) = lock.warning() {
-        tracing::warn!("{warning}");
-    }
-    if let Some(who) = &lock.stale_owner {
-        tracing::info!("{who}, did not end regularly: its lock is stale");
-    }
-    tracing::info!("process {} on {}", std::process::id(), machine::host());
 }
 
 impl NewRun {
@@ -222,8 +213,8 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
-    let _trace = log::start(verbosity, log::open(&dir)?, &bars, trace)?;
-    log_lock(&lock);
+    let _trace = log::start(verbosity, log_file::open(&dir)?, &bars, trace)?;
+    log::lock(&lock);
     for warning in &warnings {
         tracing::warn!("{warning}");
     }
