@@ -20,9 +20,6 @@ const LEFT: &[(&str, usize, &str)] = &[
     ("crates/run/src/", 36, "to be opened"),
     ("crates/run/src/s", 2, "to be opened"),
     ("crates/run/src/simulation", 2, "to be opened"),
-    ("src/diagnostics/", 7, "to be opened"),
-    ("src/few_body", 6, "to be opened"),
-    ("src/few_body/kepler", 3, "to be opened"),
     ("src/integrator/", 38, "to be opened"),
 ];
 
