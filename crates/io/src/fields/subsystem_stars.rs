@@ -1,6 +1,6 @@
 //! Columns of the stars of subsystems in a snapshot.
 
-use super::FieldValues;
+use super::values::FieldValues;
 use tisane::integrator::encounters::{Description, StarInside};
 use tisane::particles::Vec3;
 use tisane::units::Dimension;
