@@ -16,9 +16,6 @@ const LEFT: &[(&str, usize, &str)] = &[
     ("crates/force/src/units", 4, "to be opened"),
     ("crates/io/src/checkpoint", 6, "to be opened"),
     ("crates/run/src/", 20, "to be opened"),
-    ("crates/run/src/", 36, "to be opened"),
-    ("crates/run/src/s", 2, "to be opened"),
-    ("crates/run/src/simulation", 2, "to be opened"),
     ("src/integrator/", 38, "to be opened"),
 ];
 

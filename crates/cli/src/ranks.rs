@@ -9,9 +9,9 @@ use tisane::error::Error;
 use tisane::error::Result;
 #[cfg(feature = "mpi")]
 use tisane_mpi::World;
-use tisane_run::team::Team;
 #[cfg(feature = "mpi")]
-use tisane_run::team::follow;
+use tisane_run::follow::follow;
+use tisane_run::team::Team;
 
 /// Ranks that this one leads.
 #[cfg(feature = "mpi")]

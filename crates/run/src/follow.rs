@@ -1,12 +1,12 @@
 //! Ranks that follow: each holds engines, and does what rank 0 broadcasts.
 
-use super::Order;
-use super::protocol::{
+use crate::assemble::engine_of_rank;
+use crate::ensemble::dealt::Members;
+use crate::team::Order;
+use crate::team::protocol::{
     ANSWER, CLOSE, DEAL, END, HELLO, Header, MARK, MEMBERS, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK,
     WORK_WITH_LISTS, bytes_of, version,
 };
-use crate::assemble::engine_of_rank;
-use crate::ensemble::ranks::Members;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::error::{Error, Result};
