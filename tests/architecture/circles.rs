@@ -15,7 +15,6 @@ const LEFT: &[(&str, usize, &str)] = &[
     ("crates/force/src/law/ready", 7, "to be opened"),
     ("crates/force/src/units", 4, "to be opened"),
     ("crates/io/src/checkpoint", 6, "to be opened"),
-    ("crates/run/src/", 20, "to be opened"),
     ("src/integrator/", 38, "to be opened"),
 ];
 

@@ -4,7 +4,7 @@ mod changes;
 mod cluster_plan;
 mod clusters;
 mod context;
-mod engine;
+pub(crate) mod engine;
 mod gpu;
 mod initial;
 mod law;

@@ -1,7 +1,7 @@
 //! Choice of the engine that computes the forces of a run, with the reason for it.
 
 mod auto;
-pub(super) mod build;
+pub(crate) mod build;
 mod forecast;
 mod scheme;
 pub(super) mod task;
