@@ -29,7 +29,7 @@ const REST: f64 = 5e-6;
 const REST_OF_PAIR: f64 = 1e-4;
 /// Advice where the motion of points ends.
 pub(crate) const AT_ONE_PLACE: &str = "points that meet head on have no orbit after that: let stars become one, with \
-                                       [collisions] action = \"merge\" and radii, or move one of the two a little in the input";
+                                       radii and `CollisionAction::Merge`, or move one of the two a little in the input";
 pub(crate) const TOO_CLOSE: &str = "two of them collide; or the tolerance is too small";
 /// Mass, in units of the sum, as which a smaller one counts among three or more bodies.
 const LEAST_MASS: f64 = 1e-30;

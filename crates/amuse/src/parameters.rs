@@ -165,7 +165,7 @@ pub fn explain(error: &Error) -> String {
         Error::Config(error) => format!("{}: {}", error.key, error.problem),
         other => other.to_string(),
     };
-    if let Some(help) = error.advice() {
+    if let Some(help) = tisane_run::help::advice(error) {
         text = format!("{text} ({help})");
     }
     NAMES.iter().fold(text, |text, (key, name)| text.replace(key, name))

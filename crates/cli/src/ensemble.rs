@@ -18,6 +18,7 @@ use tisane_io::lock::Lock;
 use tisane_run::assemble::Session;
 use tisane_run::config::{Engine, Loaded};
 use tisane_run::ensemble::{Blueprint, Ensemble, Options, Status, Summary};
+use tisane_run::help::before_first_checkpoint;
 use tisane_run::simulation::ExitReason;
 use tisane_run::team::Team;
 
@@ -37,7 +38,7 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
     let config = &loaded.config;
     let blueprint = on_threads(1, || Blueprint::new(loaded, base))?;
     let (dir, resolved) = (config.output_directory(), blueprint.config.resolved_toml()?);
-    let lock = directory::create(&dir, &resolved, NEEDED, overwrite).map_err(Error::before_first_checkpoint)?;
+    let lock = directory::create(&dir, &resolved, NEEDED, overwrite).map_err(before_first_checkpoint)?;
     let bars = start_log(&dir, &lock, verbosity)?;
     let members = blueprint.members.count();
     tracing::info!(directory = %dir.display(), members, "starting {}: an ensemble", config.run.name);
@@ -45,7 +46,7 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
         let with = settings.perturbation.get();
         tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}");
     }
-    let ensemble = Ensemble::create(blueprint, &dir).map_err(Error::before_first_checkpoint)?;
+    let ensemble = Ensemble::create(blueprint, &dir).map_err(before_first_checkpoint)?;
     go(ensemble, &dir, (None, session), &bars, verbosity)
 }
 

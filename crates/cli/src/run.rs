@@ -26,6 +26,7 @@ use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
 use tisane_run::config::{Config, Engine, Loaded, Problem, Real};
 use tisane_run::ensemble::is_ensemble;
+use tisane_run::help::before_first_checkpoint;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_run::team::Team;
 use tisane_view::{Port, View};
@@ -126,7 +127,7 @@ pub fn run(args: RunArgs, team: Option<&'static Team>, verbosity: Verbosity) -> 
     let (port, trace) = (args.session.port()?, args.session.trace()?);
     on_threads(args.session.threads_in(team, &loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let mut new = open(setup, session, args.overwrite, verbosity, trace).map_err(Error::before_first_checkpoint)?;
+        let mut new = open(setup, session, args.overwrite, verbosity, trace).map_err(before_first_checkpoint)?;
         args.session.limit(&mut new.simulation);
         let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
         let reason = new.run(verbosity)?;
@@ -177,7 +178,7 @@ impl NewRun {
     pub(super) fn run(&mut self, verbosity: Verbosity) -> Result<ExitReason> {
         go(&mut self.simulation, &self.name, verbosity, &self.bars, |simulation, progress| {
             // The first checkpoint is the last of what it writes.
-            simulation.start(progress).map_err(Error::before_first_checkpoint)
+            simulation.start(progress).map_err(before_first_checkpoint)
         })
     }
 }

@@ -44,6 +44,7 @@ pub mod config;
 pub mod ensemble;
 #[cfg(feature = "mpi")]
 pub mod follow;
+pub mod help;
 pub mod in_memory;
 mod own_field;
 pub mod proposal;

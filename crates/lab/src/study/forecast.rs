@@ -9,6 +9,7 @@ use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane_run::assemble::{self, MOST_SUMMED, Setup};
 use tisane_run::config::Engine;
+use tisane_run::help;
 
 /// CPU time for which the beginning is integrated, after the first forces.
 const BUDGET: Duration = Duration::from_millis(500);
@@ -74,7 +75,8 @@ fn unknown(error: &Error) -> String {
     match error {
         Error::StepBelowFloor(_) | Error::Integration { .. } => {
             // In one line.
-            let advice = error.advice().map_or_else(String::new, |advice| format!("; {}", advice.replace('\n', "; ")));
+            let advice =
+                help::advice(error).map_or_else(String::new, |advice| format!("; {}", advice.replace('\n', "; ")));
             format!("{ENDS_EARLY}: {error}{advice}")
         }
         _ => format!("not known: {error}"),

@@ -5,6 +5,7 @@ use super::steps::close_pairs;
 use super::{initial, law, lifetimes, memory, reproduce, steps};
 use crate::binaries::Binaries;
 use crate::config::{Loaded, Problem, Real};
+use crate::help;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
@@ -151,7 +152,7 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
     let epsilon = loaded.config.softening.epsilon.get() / scale.length;
     range.check_start(p, epsilon).map_err(|what| {
         let key = if matches!(what, OutOfRange::Softening(..)) { "softening.epsilon" } else { "force.precision" };
-        loaded.explain(Problem::new(key, what.describe(p, &range, scale)).with_help(range.advice()))
+        loaded.explain(Problem::new(key, what.describe(p, &range, scale)).with_help(help::in_words(range.advice())))
     })
 }
 
