@@ -39,23 +39,17 @@ mod logarithmic;
 mod motion;
 mod parts;
 mod regular;
+mod tide;
 mod watch;
 
 pub use motion::Motion;
 pub(crate) use motion::{AT_ONE_PLACE, TOO_CLOSE};
 pub use parts::Parts;
+pub use tide::Tide;
 pub use watch::{Contact, Watch};
 
 use tisane_force::error::{Error, Result};
 use tisane_force::particles::Vec3;
-
-/// Acceleration of the bodies by others.
-pub trait Tide: Sync {
-    /// Stores in `acc` the accelerations of the bodies at `offsets` from their centre of mass, in the order in which the
-    /// bodies were given, at `time` after the begin of the call of [`Motion::advance`]. A common acceleration does not count:
-    /// the motion is that about the centre of mass.
-    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]);
-}
 
 /// System of two or more bodies in isolation.
 #[derive(Clone, Debug)]

@@ -87,9 +87,7 @@ impl Auditor {
                 self.limit, audit.sample, audit.acc.max, audit.acc.rms
             ),
             help: Some(
-                "choose a more precise mode (force.precision), or raise audit.limit if such errors are acceptable; \
-                 the run can be resumed from its checkpoint"
-                    .into(),
+                "choose a more precise mode, or raise the limit of the audit if such errors are acceptable".into(),
             ),
         })
     }

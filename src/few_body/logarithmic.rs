@@ -1,8 +1,8 @@
 //! Leapfrog of a chain of bodies in the fictitious time of the logarithmic Hamiltonian.
 
-use super::Tide;
 use super::chain::Chain;
 use super::extrapolation::{Leapfrog, SHARE};
+use super::tide::Tide;
 use tisane_force::particles::Vec3;
 
 /// Rounding error of T + B in units of T.

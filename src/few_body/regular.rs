@@ -4,9 +4,9 @@
 //! With dt = r ds, β = 2μ/r − v² and x = L(u) u: u'' = −β u / 4 + r Lᵀ f / 2. The leapfrog's drift is the motion without the
 //! tide f, exact for any step; its kick is that of f alone. So its errors are of the order of f, and vanish with it.
 
-use super::Tide;
 use super::extrapolation::{Leapfrog, SHARE, projection};
-use super::kepler::Universal;
+use super::kepler::universal::Universal;
+use super::tide::Tide;
 use tisane_force::particles::Vec3;
 
 /// Numbers of a change: those of u, u', t and β.

@@ -1,8 +1,6 @@
 //! Contacts of bodies on their way.
 
 use super::kepler::{Touch, step};
-use super::{Motion, Tide};
-use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 
 /// Contact of two bodies.
@@ -112,74 +110,6 @@ impl Watch {
         if let Some(first) = self.end() {
             self.found.retain(|contact| contact.time == first);
             self.found.truncate(1);
-        }
-    }
-}
-
-impl Motion {
-    /// Advances the bodies by the time `dt`, not negative, and looks for contacts on the way. Returns the time by which they
-    /// were advanced: `dt`, or that of the contact at which the watch ends the motion.
-    ///
-    /// # Errors
-    /// As [`Self::advance`].
-    pub fn advance_watched(&mut self, dt: f64, tide: Option<&dyn Tide>, watch: &mut Watch) -> Result<f64> {
-        self.advance_under(dt, tide, Some(watch))
-    }
-
-    /// Returns the relative motion of two bodies.
-    pub(super) fn two(&self, bodies: [usize; 2]) -> Two {
-        let ((pos, vel), mass) = (self.vectors(bodies[0], bodies[1]), self.masses());
-        let mu = mass[bodies[0]] + mass[bodies[1]];
-        let beta = self.pair_constants().map_or_else(|| 2.0 * mu / pos.norm() - vel.norm_squared(), |pair| pair.1);
-        Two { bodies, pos, vel, mu, beta }
-    }
-
-    /// Returns all pairs of bodies.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = [usize; 2]> + use<> {
-        let n = self.len();
-        (0..n).flat_map(move |j| (0..j).map(move |i| [i, j]))
-    }
-
-    /// Returns whether two bodies approach each other, of all pairs.
-    pub(super) fn approaching(&self) -> Vec<bool> {
-        let approaches = |two: Two| two.pos.dot(&two.vel) < 0.0;
-        self.pairs().map(|bodies| approaches(self.two(bodies))).collect()
-    }
-
-    /// Looks for contacts after a step of the time `dt`, before which the pairs were `approaching` or not.
-    pub(super) fn look(&self, watch: &mut Watch, approaching: &[bool], dt: f64, times: (f64, f64)) {
-        for (bodies, did_approach) in self.pairs().zip(approaching) {
-            let before = watch.found.len();
-            watch.passed(self.two(bodies), *did_approach, dt, times);
-            self.place(watch, before, times.0);
-        }
-    }
-
-    /// Looks for contacts at the begin of the motion.
-    pub(super) fn look_at_begin(&self, watch: &mut Watch) {
-        for bodies in self.pairs() {
-            let before = watch.found.len();
-            watch.begin(self.two(bodies));
-            self.place(watch, before, 0.0);
-        }
-    }
-
-    /// Sets the centres of mass of the contacts from a number on, with those of the moment `now`.
-    fn place(&self, watch: &mut Watch, from: usize, now: f64) {
-        for contact in &mut watch.found[from..] {
-            let (offsets, speeds, mass) = (self.offsets(), self.speeds(), self.masses());
-            let [i, j] = contact.bodies;
-            let share = mass[j] / (mass[i] + mass[j]);
-            let between = |of: &[Vec3]| of[i] + (of[j] - of[i]) * share;
-            let speed = between(&speeds);
-            contact.centre = [between(&offsets) - speed * (now - contact.time), speed];
-        }
-    }
-
-    /// Looks ahead over the time `dt` on the orbit of a pair that nothing disturbs; finds nothing of three or more bodies.
-    pub fn look_ahead(&self, dt: f64, watch: &mut Watch) {
-        if self.len() == 2 {
-            watch.ahead(self.two([0, 1]), dt);
         }
     }
 }

@@ -108,8 +108,8 @@ fn not_finite(p: &Particles, i: usize, acc: Vec3, (time, range): (f64, &Range)) 
             p.pos[i].as_slice()
         ),
         help: Some(format!(
-            "a collision without softening, or a step that is too long for a close pair: set softening.epsilon, or \
-             lower integrator.leapfrog.dt{}",
+            "a collision without softening, or a step that is too long for a close pair: set a softening \
+             length, or lower dt{}",
             range.too_close()
         )),
     }

@@ -3,7 +3,7 @@
 //! The particles here are those at the time reached. What AMUSE changes is given to the simulation when it is needed
 //! next, so that any order of calls is good.
 
-use crate::dispatch::{Arguments, Failure, NOT_FOUND, Outcome, Outputs, Status};
+use crate::columns::{Arguments, Failure, NOT_FOUND, Outcome, Outputs, Status};
 use crate::parameters::Parameters;
 use crate::particles::{Particles, Vector};
 use crate::simulation::{self, Field, Motion, Simulation};

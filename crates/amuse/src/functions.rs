@@ -1,7 +1,8 @@
 //! Table of the functions of the code, as AMUSE calls them.
 
 use crate::code::{self, Code};
-use crate::dispatch::{Arguments, Failure, Handler, Outcome, Outputs, Type};
+use crate::columns::{Arguments, Failure, Outcome, Outputs, Type};
+use crate::dispatch::Handler;
 use crate::stopping::{self, Conditions};
 use Handler::{Batch, Command, GetBool, GetDouble, GetInt, GetText, GetVector, SetBool, SetDouble, SetInt, SetText};
 use std::env;

@@ -11,6 +11,7 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod code;
+pub mod columns;
 pub mod contacts;
 pub mod dispatch;
 pub mod functions;

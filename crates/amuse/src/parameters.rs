@@ -1,6 +1,6 @@
 //! Parameters that AMUSE sets, and the configuration that they give.
 
-use crate::dispatch::{Failure, Outcome};
+use crate::columns::{Failure, Outcome};
 use tisane::Error;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use toml::{Table, Value};
@@ -151,6 +151,12 @@ const NAMES: [(&str, &str); 14] = [
     ("tisane resume", "evolve_model"),
 ];
 
+impl From<tisane::Error> for Failure {
+    fn from(error: tisane::Error) -> Self {
+        Self(explain(&error))
+    }
+}
+
 /// Returns the text of an error in terms of the parameters, with its advice.
 #[must_use]
 pub fn explain(error: &Error) -> String {
@@ -159,7 +165,7 @@ pub fn explain(error: &Error) -> String {
         Error::Config(error) => format!("{}: {}", error.key, error.problem),
         other => other.to_string(),
     };
-    if let Some(help) = error.advice() {
+    if let Some(help) = tisane_run::help::advice(error) {
         text = format!("{text} ({help})");
     }
     NAMES.iter().fold(text, |text, (key, name)| text.replace(key, name))

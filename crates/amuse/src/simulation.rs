@@ -1,6 +1,6 @@
 //! Simulation in memory behind the code, with the columns and indices of AMUSE.
 
-use crate::dispatch::{Failure, Outcome};
+use crate::columns::{Failure, Outcome};
 use crate::particles::{Particles, Vector};
 use std::path::Path;
 use tisane::force::Forces;

@@ -1,7 +1,7 @@
 //! Stopping conditions: what ends an `evolve_model` before its time.
 
+use crate::columns::{Arguments, NOT_FOUND, Outcome, Outputs, Status};
 use crate::contacts::{Contact, Contacts};
-use crate::dispatch::{Arguments, NOT_FOUND, Outcome, Outputs, Status};
 use crate::particles::{Particles, Vector, distance};
 use crate::simulation::Motion;
 use std::time::Instant;

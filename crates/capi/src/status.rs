@@ -50,7 +50,7 @@ impl From<Error> for Failure {
 
 /// Returns the text of an error with its advice.
 fn describe(error: &Error) -> String {
-    match error.advice() {
+    match tisane_run::help::advice(error) {
         Some(help) => format!("{error}\nhelp: {help}"),
         None => error.to_string(),
     }

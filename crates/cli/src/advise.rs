@@ -1,16 +1,18 @@
 //! `tisane advise`: an integrator, a mode and an accuracy for an energy error or a wall time.
 
+use super::arguments::{ConfigArgs, Verbosity, a_precision};
+use super::screen::print;
 use super::study::{StudyProgress, describe};
-use super::{ConfigArgs, Verbosity, a_precision, on_threads, print};
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
+use tisane::spin_pool::on_threads;
 use tisane_lab::study::advise::{
     Advice, Budget, Candidate, Goal, Needs, Promise, Trial, candidates, integrators, promises, trials,
 };
-use tisane_lab::study::predict;
+use tisane_lab::study::wall_time::describe_seconds;
 use tisane_run::assemble;
 use tisane_run::config::{Config, Loaded, Problem, Real, WallTime};
 
@@ -107,7 +109,7 @@ const OUT_OF_REACH: u8 = 7;
 /// Describes the error and wall time of an advice, with their uncertainty.
 fn describe_advice(it: &Advice) -> String {
     let [error, least, most] = it.error;
-    let [likely, shortest, longest] = it.seconds.map(predict::describe_seconds);
+    let [likely, shortest, longest] = it.seconds.map(describe_seconds);
     let error = match it.is_measured() {
         true => format!("{error:.1e} (measured)"),
         false => format!("{error:.1e} ({least:.0e} to {most:.0e})"),

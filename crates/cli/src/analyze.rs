@@ -1,10 +1,14 @@
 //! `tisane analyze`.
 
-use super::{LEFT_OUT, Verbosity, on_threads, print, progress, say};
+use super::arguments::Verbosity;
+use super::exit_codes::LEFT_OUT;
+use super::progress;
+use super::screen::{print, say};
 use clap::Args;
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
+use tisane::spin_pool::on_threads;
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::Journal;

@@ -1,28 +1,28 @@
 //! `tisane bench`: speed of the forces and of the papers' workload, launch shapes, the performance model.
 
+mod how;
 mod kernels;
 mod model;
+mod report;
 mod scaling;
 mod systems;
 #[cfg(feature = "cuda")]
 mod tune;
 
-use super::{Verbosity, a_device, a_precision, one_of, print, with_team};
+use super::arguments::Verbosity;
+use super::ranks::with_team;
 use clap::Subcommand;
-use comfy_table::{CellAlignment, Table, presets};
-use serde::Serialize;
+use how::How;
+use report::report;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
-use tisane::force::cpu::Width;
-use tisane::force::precision::Precision;
 use tisane::law::{Formula, Law, LawSource};
 use tisane_io::atomic::check_output_path;
 use tisane_lab::bench::force::ForceRow;
 use tisane_lab::bench::run::{RunRow, Workload};
-use tisane_lab::bench::{Options, Report, force, run};
-use tisane_run::config::DeviceSet;
+use tisane_lab::bench::{Report, force, run};
 
 /// Benchmark.
 #[derive(Debug, Subcommand)]
@@ -88,42 +88,6 @@ pub enum What {
     /// The model is kept in the file named by the variable TISANE_MODEL, otherwise in tisane/model.toml in
     /// XDG_CONFIG_HOME or ~/.config. `tisane check` estimates the wall time of a run from it.
     Model(model::ModelArgs),
-}
-
-/// Options of all benchmarks.
-#[derive(Clone, Debug, clap::Args)]
-pub struct How {
-    /// Threads [default: one per core].
-    #[arg(long, default_value_t = 0, hide_default_value = true)]
-    threads: usize,
-    /// Engine: cpu or cuda.
-    #[arg(long, default_value = "cpu", value_parser = one_of([EngineKind::Cpu, EngineKind::Cuda], EngineKind::name))]
-    engine: EngineKind,
-    /// GPU that the engine cuda computes on.
-    #[arg(long, value_name = "K", default_value_t = 0, value_parser = a_device())]
-    device: u32,
-    /// GPUs that the engine cuda computes on together, as 0,1 or all: for the workload.
-    #[arg(long, value_name = "K,L,…", value_parser = DeviceSet::parse, conflicts_with = "device")]
-    devices: Option<DeviceSet>,
-    /// Precision mode [default: f64].
-    #[arg(long, value_parser = a_precision())]
-    precision: Option<Precision>,
-    /// Repetitions; the fastest counts.
-    #[arg(long, default_value_t = 3)]
-    repeat: usize,
-    /// Print JSON instead of a table.
-    #[arg(long)]
-    json: bool,
-}
-
-impl How {
-    /// Returns the options of the benchmarks.
-    fn options(&self) -> Result<Options> {
-        let Self { threads, engine, device, devices, precision, repeat, json: _ } = *self;
-        let width = Width::choose_for(precision.unwrap_or_default());
-        let width = width.map_err(|problem| Error::input(Width::VARIABLE, problem))?;
-        Ok(Options { width, threads, engine, device, devices, precision, repeat })
-    }
 }
 
 pub fn bench(what: What, verbosity: Verbosity) -> Result<u8> {
@@ -213,38 +177,4 @@ fn workload(found: &Report<RunRow>, json: bool) -> Result<u8> {
         line.unwrap_or_default()
     };
     report(found, json, &header, cells, profile)
-}
-
-/// Prints a report as JSON, or as a table of `cells` followed by what `more` adds to each row.
-fn report<T: Serialize>(
-    report: &Report<T>,
-    json: bool,
-    header: &[&str],
-    cells: impl Fn(&T) -> Vec<String>,
-    more: impl Fn(&T) -> String,
-) -> Result<u8> {
-    if json {
-        let text = serde_json::to_string_pretty(report).map_err(|e| Error::storage("standard output", e))?;
-        return print(&(text + "\n"));
-    }
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(header);
-    for row in &report.rows {
-        table.add_row(cells(row));
-    }
-    for column in table.column_iter_mut() {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    print(&format!(
-        "{}: {}, {}, {} threads, tisane {} ({}), best of {}\n{table}\n{}",
-        report.benchmark,
-        report.engine,
-        report.precision,
-        report.threads,
-        report.version,
-        report.git_commit,
-        report.repeat,
-        report.rows.iter().map(more).collect::<String>()
-    ))
 }

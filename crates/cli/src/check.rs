@@ -7,18 +7,20 @@ mod picture;
 
 pub use disk::disk_per_output;
 
-use super::{ConfigArgs, on_threads, print};
-use disk::Disk;
+use super::arguments::ConfigArgs;
+use super::screen::print;
+use disk::{Disk, outputs};
 use std::fmt::Write as _;
 use std::path::Path;
 use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::Result;
+use tisane::spin_pool::on_threads;
 use tisane::units::{Dimension, Units, shortest_decimal};
 use tisane_io::directory::bytes;
 use tisane_lab::bench::model::{forecast, forecast_members};
-use tisane_lab::study::pace::ENDS_EARLY;
+use tisane_lab::study::forecast::ENDS_EARLY;
 use tisane_run::assemble::{self, MOST_SUMMED, SAMPLE, Setup};
 use tisane_run::binaries::Binaries;
 use tisane_run::config::{Config, Engine};
@@ -99,11 +101,6 @@ fn in_the_field(setup: &Setup) -> Option<String> {
     let [external, motion] =
         [external, motion].map(|x| with_unit(x * setup.scale.factor(Dimension::ENERGY), Dimension::ENERGY, &units));
     Some(format!("potential energy {external}, kinetic energy of the motion as a whole {motion}"))
-}
-
-/// Returns the number of outputs at an interval, including the first and the last.
-fn outputs(steps: u64, every: u64) -> u64 {
-    steps.div_ceil(every) + 1
 }
 
 /// Describes the memory that a run needs: that of the host, and of a GPU that takes steps with lists of neighbours.

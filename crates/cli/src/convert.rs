@@ -1,6 +1,6 @@
 //! `tisane convert`: a file of particles in another format.
 
-use super::{Verbosity, a_format};
+use super::arguments::{Verbosity, a_format};
 use clap::Args;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};

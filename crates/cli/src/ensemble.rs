@@ -1,21 +1,24 @@
 //! `tisane run` and `tisane resume` of an ensemble.
 
-use super::run::log_lock;
+use super::arguments::Verbosity;
+use super::screen::print;
 use super::session::SessionArgs;
 use super::stop::{STOP, listen};
-use super::{Verbosity, log, on_threads, print, progress};
+use super::{log, log_file, progress};
 use indicatif::{MultiProgress, ProgressBar};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
+use tisane::spin_pool::on_threads;
 use tisane::units::wall_time;
 use tisane_io::directory;
 use tisane_io::lock::Lock;
 use tisane_run::assemble::Session;
 use tisane_run::config::{Engine, Loaded};
 use tisane_run::ensemble::{Blueprint, Ensemble, Options, Status, Summary};
+use tisane_run::help::before_first_checkpoint;
 use tisane_run::simulation::ExitReason;
 use tisane_run::team::Team;
 
@@ -35,7 +38,7 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
     let config = &loaded.config;
     let blueprint = on_threads(1, || Blueprint::new(loaded, base))?;
     let (dir, resolved) = (config.output_directory(), blueprint.config.resolved_toml()?);
-    let lock = directory::create(&dir, &resolved, NEEDED, overwrite).map_err(Error::before_first_checkpoint)?;
+    let lock = directory::create(&dir, &resolved, NEEDED, overwrite).map_err(before_first_checkpoint)?;
     let bars = start_log(&dir, &lock, verbosity)?;
     let members = blueprint.members.count();
     tracing::info!(directory = %dir.display(), members, "starting {}: an ensemble", config.run.name);
@@ -43,7 +46,7 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
         let with = settings.perturbation.get();
         tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}");
     }
-    let ensemble = Ensemble::create(blueprint, &dir).map_err(Error::before_first_checkpoint)?;
+    let ensemble = Ensemble::create(blueprint, &dir).map_err(before_first_checkpoint)?;
     go(ensemble, &dir, (None, session), &bars, verbosity)
 }
 
@@ -78,8 +81,8 @@ fn check(session: &SessionArgs) -> Result<()> {
 
 fn start_log(dir: &Path, lock: &Lock, verbosity: Verbosity) -> Result<MultiProgress> {
     let bars = MultiProgress::new();
-    log::start(verbosity, log::open(dir)?, &bars, None)?;
-    log_lock(lock);
+    log::start(verbosity, log_file::open(dir)?, &bars, None)?;
+    log::lock(lock);
     Ok(bars)
 }
 

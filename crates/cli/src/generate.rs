@@ -1,8 +1,8 @@
 //! `tisane generate`: schemas, completions, the manual page and citations, made from the definitions that the program
 //! itself uses.
 
-use super::{Cli, print};
-use clap::{Command, CommandFactory, Subcommand};
+use super::screen::print;
+use clap::{Command, Subcommand};
 use std::path::PathBuf;
 use tisane::error::{Error, Result};
 use tisane_lab::literature::citations::Citations;
@@ -38,11 +38,11 @@ pub enum What {
     },
 }
 
-pub fn generate(what: What) -> Result<u8> {
+pub fn generate(what: What, program: &Command) -> Result<u8> {
     match what {
         What::Schema { of } => schema(&of),
-        What::Completions { shell } => completions(shell),
-        What::Man => man(),
+        What::Completions { shell } => completions(shell, program),
+        What::Man => man(program),
         What::Cite { path } => {
             let citations = path.map_or_else(|| Ok(Citations::of_method()), |path| Citations::from_path(&path))?;
             print(&citations.to_string())
@@ -60,15 +60,15 @@ fn schema(of: &str) -> Result<u8> {
     print(&format!("{schema:#}\n"))
 }
 
-fn completions(shell: clap_complete::Shell) -> Result<u8> {
+fn completions(shell: clap_complete::Shell, program: &Command) -> Result<u8> {
     let mut script = Vec::new();
-    clap_complete::generate(shell, &mut Cli::command(), "tisane", &mut script);
+    clap_complete::generate(shell, &mut program.clone(), "tisane", &mut script);
     print(&String::from_utf8_lossy(&script))
 }
 
-fn man() -> Result<u8> {
+fn man(program: &Command) -> Result<u8> {
     let mut page = Vec::new();
-    render(&Cli::command(), &mut page).map_err(|e| Error::storage("the manual page", e))?;
+    render(program, &mut page).map_err(|e| Error::storage("the manual page", e))?;
     print(&String::from_utf8_lossy(&page))
 }
 

@@ -1,9 +1,8 @@
 //! The verbs in groups: the list in `tisane --help`.
 
-use super::Verb;
+use clap::Command;
 use clap::builder::StyledStr;
 use clap::builder::styling::Styles;
-use clap::{Command, Subcommand};
 use std::fmt::Write as _;
 
 /// Groups of verbs in their order.
@@ -16,9 +15,8 @@ const GROUPS: [(&str, &[&str]); 4] = [
 /// Description of the verb that clap adds by itself.
 const HELP: &str = "Print this message or the help of the given subcommand(s)";
 
-/// Returns the template of the help: clap has headings for options alone, so the list of verbs is written here.
-pub fn template() -> StyledStr {
-    let verbs = Verb::augment_subcommands(Command::new("tisane"));
+/// Returns the template of the help of a command with all `verbs`: clap has headings for options alone, so the list of verbs is written here.
+pub fn template(verbs: &Command) -> StyledStr {
     let styles = Styles::styled();
     let (header, literal) = (styles.get_header(), styles.get_literal());
     let mut text = String::from("{about-with-newline}\n{usage-heading} {usage}\n");

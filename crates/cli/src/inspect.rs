@@ -3,7 +3,7 @@
 pub(super) mod ensemble;
 mod run_directory;
 
-use super::print;
+use super::screen::print;
 use std::path::Path;
 use tisane::error::Result;
 use tisane_io::directory::no_such_run;
@@ -22,7 +22,7 @@ pub fn inspect(file: &Path, format: Option<&str>, datasets: Option<&Datasets>) -
         return print(&if is_ensemble { ensemble::describe(file)? } else { run_directory::describe(file)? });
     }
     if file.extension().is_some_and(|extension| extension == "toml") {
-        return super::check::check(&super::ConfigArgs { file: file.to_owned(), sets: Vec::new() }, None);
+        return super::check::check(&super::arguments::ConfigArgs { file: file.to_owned(), sets: Vec::new() }, None);
     }
     print(&format.map_or_else(|| describe(file), |format| describe_as(file, format))?)
 }

@@ -4,23 +4,27 @@
 
 mod advise;
 mod analyze;
+mod arguments;
 mod bench;
 mod check;
 mod convert;
 mod ensemble;
+mod exit_codes;
 mod generate;
 mod help;
 mod inspect;
 mod log;
+mod log_file;
 mod moved;
 mod movie;
 mod plot;
+mod program;
 mod progress;
-#[cfg(feature = "mpi")]
 mod ranks;
 mod report;
 mod reproduce;
 mod run;
+mod screen;
 mod session;
 mod stop;
 mod study;
@@ -31,53 +35,23 @@ mod view;
 mod why;
 
 pub use check::disk_per_output;
+pub use program::declare_build;
 pub use report::report;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, Parser, Subcommand};
+use arguments::{ConfigArgs, Verbosity, a_format};
+use clap::{Command, CommandFactory, Parser, Subcommand};
+use exit_codes::EXIT_CODES;
+use ranks::with_team;
+use screen::print;
 use std::ffi::OsString;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::sync::OnceLock;
-use tisane::error::{Error, Result, printable};
-use tisane::force::precision::Precision;
+use tisane::error::{Error, Result};
 use tisane::spin_pool::on_threads;
-use tisane_io::formats::{Datasets, FORMATS};
-use tisane_io::provenance::{self, Build};
-use tisane_run::config::{Engine, MAX_DEVICE, TEMPLATES, parse_datasets};
+use tisane_io::formats::Datasets;
+use tisane_run::config::{TEMPLATES, parse_datasets};
 use tisane_run::proposal;
-#[cfg(not(feature = "mpi"))]
-use tisane_run::team::Team;
-
-/// Exit code where damaged snapshots were left out.
-const LEFT_OUT: u8 = 8;
-
-/// Properties of this build, from the build script.
-const BUILD: Build = Build {
-    git_commit: match option_env!("TISANE_GIT_COMMIT") {
-        Some(commit) => commit,
-        None => "unknown",
-    },
-    rustc: env!("TISANE_BUILD_RUSTC"),
-    target: env!("TISANE_BUILD_TARGET"),
-    opt_level: env!("TISANE_BUILD_OPT_LEVEL"),
-    features: env!("TISANE_BUILD_FEATURES"),
-};
-
-const EXIT_CODES: &str = "Exit codes:
-  0  success
-  1  unforeseen error
-  2  wrong command line, configuration, input file or output directory; nothing was written
-  3  stopped on request (signal, time limit, block-step limit) with a checkpoint: continue with
-     `tisane resume`; or `tisane validate` was stopped by a signal: its table has the finished cases
-  4  the integration cannot continue (step below dt_min, a number that is not finite, a lost GPU);
-     the last checkpoint is whole; or every member of an ensemble failed so; or `tisane verify` or
-     `tisane validate` found a failure
-  5  output could not be written during the run; finished files and the last checkpoint are whole
-  6  `tisane reproduce --run` ended in a different state than the file's
-  7  `tisane advise`: no integrator, mode and accuracy reaches the goal
-  8  `tisane analyze`, `plot` or `movie` left out damaged snapshots, which they name";
 
 const EXAMPLES: &str = "Start here:
   tisane init > cluster.toml        a commented configuration
@@ -92,7 +66,7 @@ const EXAMPLES: &str = "Start here:
 /// the result is HDF5, with the energy error measured in every run. The same input gives the same bits on any number
 /// of threads, at any output cadence, and through a stop and a resume.
 #[derive(Debug, Parser)]
-#[command(name = "tisane", version = version(), help_template = help::template())]
+#[command(name = "tisane", version = version(), help_template = help::template(&verbs()))]
 #[command(after_help = EXAMPLES, after_long_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"))]
 #[command(propagate_version = true, max_term_width = 120)]
 pub struct Cli {
@@ -104,6 +78,11 @@ pub struct Cli {
     /// Print nothing on the screen but errors and results.
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     quiet: bool,
+}
+
+/// Returns a command that has the verbs of the program.
+fn verbs() -> Command {
+    Verb::augment_subcommands(Command::new("tisane"))
 }
 
 fn version() -> String {
@@ -247,23 +226,6 @@ enum Verb {
     },
 }
 
-/// A configuration file with overrides.
-#[derive(Debug, Args)]
-struct ConfigArgs {
-    /// The configuration (TOML).
-    file: PathBuf,
-    /// Override a key, as in --set integrator.hermite4.nu=0.005; may be given several times.
-    #[arg(long = "set", value_name = "SECTION.KEY=VALUE")]
-    sets: Vec<String>,
-}
-
-/// Amount of output on the screen.
-#[derive(Clone, Copy, Debug)]
-struct Verbosity {
-    verbose: u8,
-    quiet: bool,
-}
-
 /// Parses the command line and does what it says; prints any error with its cause and advice.
 #[must_use]
 pub fn main() -> ExitCode {
@@ -276,8 +238,7 @@ pub fn main() -> ExitCode {
 pub fn main_from(program: Option<PathBuf>, words: Vec<OsString>) -> ExitCode {
     declare_build();
     if let Some(program) = program {
-        // A process has one command line.
-        let _ = PROGRAM.set(program);
+        program::set_file(program);
     }
     let parsed = Cli::try_parse_from(&words);
     stop::outlive_large_files();
@@ -298,37 +259,13 @@ pub fn main_from(program: Option<PathBuf>, words: Vec<OsString>) -> ExitCode {
             code
         }
     };
-    #[cfg(feature = "mpi")]
     ranks::end(code);
     ExitCode::from(code)
-}
-
-/// Tells the files that are written from now on of which build they are.
-pub fn declare_build() {
-    provenance::declare_build(BUILD);
-}
-
-/// File of the program, where it is not that of this process.
-static PROGRAM: OnceLock<PathBuf> = OnceLock::new();
-
-/// Returns the file of the program, to start it again.
-fn program() -> Result<PathBuf> {
-    let this = || std::env::current_exe().map_err(|e| Error::input("tisane", format!("cannot find this program: {e}")));
-    PROGRAM.get().cloned().map_or_else(this, Ok)
 }
 
 /// Returns the commented files that `tisane init` prints, by name.
 fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
     TEMPLATES.into_iter().chain(study::TEMPLATES)
-}
-
-#[cfg(feature = "mpi")]
-use ranks::with_team;
-
-/// Does `work` without a team, in a build without MPI.
-#[cfg(not(feature = "mpi"))]
-fn with_team(work: impl FnOnce(Option<&'static Team>) -> Result<u8>) -> Result<u8> {
-    work(None)
 }
 
 /// Does what a command line says; returns the exit code.
@@ -355,7 +292,7 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Bench { what } => bench::bench(what, verbosity),
         Verb::Study { what } => study::study(what, verbosity),
         Verb::Advise(args) => advise::advice(args, verbosity),
-        Verb::Generate { what } => generate::generate(what),
+        Verb::Generate { what } => generate::generate(what, &Cli::command()),
     }
 }
 
@@ -369,50 +306,4 @@ fn init(model: &str, particles: Option<&Path>, format: Option<&str>) -> Result<u
             Err(Error::input(path, problem).with_help("a configuration for a file of particles: tisane init file FILE"))
         }
     }
-}
-
-/// Prints to standard output, with control characters from texts of files made harmless. A reader that has gone
-/// (`tisane init | head`) is no error.
-fn print(text: &str) -> Result<u8> {
-    use std::io::ErrorKind;
-    let written = std::io::stdout().write_all(printable(text).as_bytes()).and_then(|()| std::io::stdout().flush());
-    match written {
-        Err(e) if e.kind() != ErrorKind::BrokenPipe => {
-            // The advice on files of a run is not for what is printed.
-            let help = Some("this was to be printed at the end: files that were written are whole");
-            Err(Error::Storage { path: "standard output".into(), problem: e.to_string(), help })
-        }
-        _ => Ok(0),
-    }
-}
-
-/// Prints a line on standard error; a closed pipe must not end the work.
-fn say(line: &str) {
-    let _ = writeln!(std::io::stderr(), "{}", printable(line));
-}
-
-/// Returns a parser of one of several names, which help and completions list.
-fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
-    name: impl Fn(T) -> &'static str + Copy + Send + Sync + 'static,
-) -> impl TypedValueParser<Value = T> {
-    let find = move |found: String| all.into_iter().find(|it| name(*it) == found).ok_or("not one of the names");
-    PossibleValuesParser::new(all.map(name)).try_map(find)
-}
-
-fn an_engine() -> impl TypedValueParser<Value = Engine> {
-    one_of(Engine::ALL, Engine::name)
-}
-
-fn a_precision() -> impl TypedValueParser<Value = Precision> {
-    one_of(Precision::ALL, Precision::name)
-}
-
-/// Returns a parser of the names of file formats.
-fn a_format() -> PossibleValuesParser {
-    PossibleValuesParser::new(FORMATS.iter().map(|format| format.name))
-}
-
-fn a_device() -> impl TypedValueParser<Value = u32> {
-    clap::value_parser!(u32).range(..=i64::from(MAX_DEVICE))
 }

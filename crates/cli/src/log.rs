@@ -1,57 +1,18 @@
 //! Logging to `run.log` and, as far as asked for, to the screen, where lines do not cross the progress bar.
 //! Spans have the level trace: `-vv` shows them, and `run.log` does without, as its lines would all repeat that of the run.
 
-use super::Verbosity;
+use super::arguments::Verbosity;
+use super::log_file::Log;
 use super::trace::{self, Trace, TraceFile};
 use indicatif::MultiProgress;
-use std::fs::File;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use tisane::error::{Error, Result};
-use tisane_io::directory::LOG;
-use tisane_io::regular_file;
+use tisane::error::Result;
+use tisane_io::lock::Lock;
+use tisane_io::machine;
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::prelude::*;
-
-/// Opens the log of a run for appending.
-///
-/// # Errors
-/// [`Error::Input`] if it cannot be opened.
-pub fn open(dir: &Path) -> Result<Log> {
-    let path = dir.join(LOG);
-    regular_file::append(&path).map_err(|e| Error::input(&path, e)).map(|file| Log::new(path, file))
-}
-
-/// Log of a run. Lines that cannot be written are lost with one warning: no run ends because of its log.
-pub struct Log {
-    path: PathBuf,
-    file: File,
-    failed: bool,
-}
-
-impl Log {
-    /// Returns the log in a file that was opened.
-    pub fn new(path: PathBuf, file: File) -> Self {
-        Self { path, file, failed: false }
-    }
-}
-
-impl Write for Log {
-    fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        let written = self.file.write_all(line);
-        if let (Err(e), false) = (&written, self.failed) {
-            super::say(&format!("cannot write {}: {e}; the run continues without it", self.path.display()));
-        }
-        self.failed = written.is_err();
-        Ok(line.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// Sends log lines to the screen and to the log of a run, and lines and spans to its trace, if it has one: the trace is whole
 /// once what is returned is dropped.
@@ -79,6 +40,17 @@ pub fn start(verbosity: Verbosity, log: Log, bars: &MultiProgress, trace: Option
     // A second start in one process, by a user of the library, keeps the first.
     let _ = tracing_subscriber::registry().with(screen).with(file).with(spans).try_init();
     Ok(trace)
+}
+
+/// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
+pub fn lock(lock: &Lock) {
+    if let Some(warning) = lock.warning() {
+        tracing::warn!("{warning}");
+    }
+    if let Some(who) = &lock.stale_owner {
+        tracing::info!("{who}, did not end regularly: its lock is stale");
+    }
+    tracing::info!("process {} on {}", std::process::id(), machine::host());
 }
 
 /// Standard error, with the bars removed while a line is written.

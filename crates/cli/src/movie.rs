@@ -1,12 +1,16 @@
 //! `tisane movie`.
 
-use super::{LEFT_OUT, Verbosity, on_threads, one_of, print, progress, say};
+use super::arguments::{Verbosity, one_of};
+use super::exit_codes::LEFT_OUT;
+use super::progress;
+use super::screen::{print, say};
 use clap::Args;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tisane::error::{Error, Result};
+use tisane::spin_pool::on_threads;
 use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{self, bytes};
 use tisane_io::lock::Lock;

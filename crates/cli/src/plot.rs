@@ -1,6 +1,8 @@
 //! `tisane plot`.
 
-use super::{LEFT_OUT, Verbosity, one_of, print, say};
+use super::arguments::{Verbosity, one_of};
+use super::exit_codes::LEFT_OUT;
+use super::screen::{print, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};

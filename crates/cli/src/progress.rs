@@ -5,7 +5,7 @@
 //! no terminal, and the bars of films, studies and analyses, which have no span, would stay. It would replace the twenty lines of
 //! `log.rs` that hold the bar while a line is written.
 
-use super::Verbosity;
+use super::arguments::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};

@@ -1,12 +1,20 @@
 //! Runs on several ranks of MPI: rank 0 does what the command line says, and the others follow it.
 
+#[cfg(feature = "mpi")]
 use super::stop::{STOP, listen};
+#[cfg(feature = "mpi")]
 use std::sync::OnceLock;
-use tisane::error::{Error, Result};
+#[cfg(feature = "mpi")]
+use tisane::error::Error;
+use tisane::error::Result;
+#[cfg(feature = "mpi")]
 use tisane_mpi::World;
-use tisane_run::team::{Team, follow};
+#[cfg(feature = "mpi")]
+use tisane_run::follow::follow;
+use tisane_run::team::Team;
 
 /// Ranks that this one leads.
+#[cfg(feature = "mpi")]
 static TEAM: OnceLock<Team> = OnceLock::new();
 
 /// Does `work` on rank 0, with all ranks of this start of MPI as a team; without MPI, or on one rank, without a team. The
@@ -14,6 +22,7 @@ static TEAM: OnceLock<Team> = OnceLock::new();
 ///
 /// # Errors
 /// Those of `work`, and of MPI.
+#[cfg(feature = "mpi")]
 pub fn with_team(work: impl FnOnce(Option<&'static Team>) -> Result<u8>) -> Result<u8> {
     if !tisane_mpi::launched() {
         return work(None);
@@ -35,6 +44,7 @@ pub fn with_team(work: impl FnOnce(Option<&'static Team>) -> Result<u8>) -> Resu
 }
 
 /// Ends all ranks, after everything else was done and printed: where one is lost, this process ends here with `code`.
+#[cfg(feature = "mpi")]
 pub fn end(code: u8) {
     if let Some(team) = TEAM.get() {
         team.end(code);
@@ -44,6 +54,7 @@ pub fn end(code: u8) {
 /// Returns the number of threads of a rank that was not asked for a number: one for each core that its launcher left it, or,
 /// where that is all of its host as for the `ranks` ranks there, for its share; 0, and so the number in RAYON_NUM_THREADS,
 /// where that is set.
+#[cfg(feature = "mpi")]
 fn default_threads(ranks: usize) -> usize {
     if std::env::var_os("RAYON_NUM_THREADS").is_some() {
         return 0;
@@ -53,3 +64,13 @@ fn default_threads(ranks: usize) -> usize {
         .map_or(own, |text| text.lines().filter(|line| line.starts_with("processor")).count());
     if own < online { own } else { (own / ranks.max(1)).max(1) }
 }
+
+/// Does `work` without a team, in a build without MPI.
+#[cfg(not(feature = "mpi"))]
+pub fn with_team(work: impl FnOnce(Option<&'static Team>) -> Result<u8>) -> Result<u8> {
+    work(None)
+}
+
+/// Ends nothing, in a build without MPI.
+#[cfg(not(feature = "mpi"))]
+pub fn end(_: u8) {}

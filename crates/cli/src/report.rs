@@ -5,6 +5,7 @@ use std::ops::Range;
 use annotate_snippets::{Annotation, AnnotationKind, Group, Level, Renderer, Snippet};
 use textwrap::{Options, WordSplitter};
 use tisane::error::{ConfigError, Error, Written, printable};
+use tisane_run::help;
 
 /// Width of the text of a message, in columns.
 const WIDTH: usize = 80;
@@ -17,7 +18,7 @@ pub fn report(error: &Error) -> String {
             let reports: Vec<String> = std::iter::once(&**first).chain(&first.others).map(config).collect();
             reports.join("\n\n")
         }
-        other => rendered(&other.to_string(), None, other.advice()),
+        other => rendered(&other.to_string(), None, help::advice(other)),
     }
 }
 

@@ -1,11 +1,13 @@
 //! `tisane reproduce`: the command that made a file, or the run repeated and its state compared.
 
+use super::arguments::{Verbosity, a_device, an_engine};
 use super::run::{self, exit_code};
-use super::{Verbosity, a_device, an_engine, on_threads, print};
+use super::screen::print;
 use clap::Args;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
+use tisane::spin_pool::on_threads;
 use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::shell::{argument, quoted};

@@ -1,11 +1,13 @@
 //! `tisane run` and `tisane resume`.
 
+use super::arguments::{ConfigArgs, Verbosity, a_precision, an_engine};
 use super::ensemble;
 use super::progress::RunProgress;
+use super::screen::print;
 use super::session::SessionArgs;
 use super::stop::{STOP, listen};
 use super::trace::{Trace, TraceFile};
-use super::{ConfigArgs, Verbosity, a_precision, an_engine, log, on_threads, print};
+use super::{log, log_file};
 use clap::Args;
 use indicatif::MultiProgress;
 use std::io::Write;
@@ -15,15 +17,16 @@ use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
 use tisane::spin_pool;
+use tisane::spin_pool::on_threads;
 use tisane::units::{twelve_digits, wall_time};
 use tisane_io::directory;
 use tisane_io::lock::Lock;
-use tisane_io::machine;
 use tisane_io::removed::Removed;
 use tisane_io::summary::Summary;
 use tisane_run::assemble::{self, Resumed, Session, Setup};
 use tisane_run::config::{Config, Engine, Loaded, Problem, Real};
 use tisane_run::ensemble::is_ensemble;
+use tisane_run::help::before_first_checkpoint;
 use tisane_run::simulation::{ExitReason, Outputs, Simulation};
 use tisane_run::team::Team;
 use tisane_view::{Port, View};
@@ -124,7 +127,7 @@ pub fn run(args: RunArgs, team: Option<&'static Team>, verbosity: Verbosity) -> 
     let (port, trace) = (args.session.port()?, args.session.trace()?);
     on_threads(args.session.threads_in(team, &loaded.config), move || {
         let setup = assemble::prepare(loaded)?;
-        let mut new = open(setup, session, args.overwrite, verbosity, trace).map_err(Error::before_first_checkpoint)?;
+        let mut new = open(setup, session, args.overwrite, verbosity, trace).map_err(before_first_checkpoint)?;
         args.session.limit(&mut new.simulation);
         let _view = view(&new.simulation.plan().directory, port, &new.bars)?;
         let reason = new.run(verbosity)?;
@@ -158,8 +161,8 @@ pub(super) fn open(
     let lock = directory::create(&dir, &config, super::check::disk_per_output(n), overwrite)?;
     directory::make_snapshots(&dir)?;
     let bars = MultiProgress::new();
-    let trace = log::start(verbosity, log::open(&dir)?, &bars, trace)?;
-    log_lock(&lock);
+    let trace = log::start(verbosity, log_file::open(&dir)?, &bars, trace)?;
+    log::lock(&lock);
     tracing::info!(directory = %dir.display(), "starting {name}: {source}");
     if !derived.is_empty() {
         tracing::info!("from the system: {}", derived.join("; "));
@@ -170,23 +173,12 @@ pub(super) fn open(
     Ok(NewRun { simulation, name, bars, _trace: trace, _lock: lock })
 }
 
-/// Logs which process this is, whose stale lock it took over, and whether the file system refuses locks.
-pub(super) fn log_lock(lock: &Lock) {
-    if let Some(warning) = lock.warning() {
-        tracing::warn!("{warning}");
-    }
-    if let Some(who) = &lock.stale_owner {
-        tracing::info!("{who}, did not end regularly: its lock is stale");
-    }
-    tracing::info!("process {} on {}", std::process::id(), machine::host());
-}
-
 impl NewRun {
     /// Runs it from its start to its end.
     pub(super) fn run(&mut self, verbosity: Verbosity) -> Result<ExitReason> {
         go(&mut self.simulation, &self.name, verbosity, &self.bars, |simulation, progress| {
             // The first checkpoint is the last of what it writes.
-            simulation.start(progress).map_err(Error::before_first_checkpoint)
+            simulation.start(progress).map_err(before_first_checkpoint)
         })
     }
 }
@@ -222,8 +214,8 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
     session.limit(&mut simulation);
     let resolved = config.resolved_toml()?;
     let bars = MultiProgress::new();
-    let _trace = log::start(verbosity, log::open(&dir)?, &bars, trace)?;
-    log_lock(&lock);
+    let _trace = log::start(verbosity, log_file::open(&dir)?, &bars, trace)?;
+    log::lock(&lock);
     for warning in &warnings {
         tracing::warn!("{warning}");
     }

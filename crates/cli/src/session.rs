@@ -1,6 +1,6 @@
 //! Options of `tisane run` and `tisane resume` for one session.
 
-use super::a_device;
+use super::arguments::a_device;
 use super::trace::TraceFile;
 use clap::Args;
 use std::path::PathBuf;

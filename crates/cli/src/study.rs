@@ -1,6 +1,8 @@
 //! `tisane study`: sweeps whose results are tables and figures.
 
-use super::{Verbosity, print, progress, say};
+use super::arguments::Verbosity;
+use super::progress;
+use super::screen::{print, say};
 use clap::{Args, Subcommand};
 use comfy_table::{CellAlignment, presets};
 use indicatif::ProgressBar;

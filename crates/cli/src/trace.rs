@@ -4,7 +4,7 @@
 //! at the cost of a load and a comparison each. A session that is killed leaves a file without its last bracket, which Perfetto
 //! and Chrome read too.
 
-use super::log::Log;
+use super::log_file::Log;
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};

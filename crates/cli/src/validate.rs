@@ -1,13 +1,16 @@
 //! `tisane validate`: published and exact results, reproduced.
 
+use super::arguments::{Verbosity, a_device};
+use super::progress;
+use super::screen::print;
 use super::stop::{STOP, listen};
-use super::{Verbosity, a_device, on_threads, print, progress};
 use comfy_table::{Table, presets};
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 use tisane::error::{Error, Result};
+use tisane::spin_pool::on_threads;
 use tisane_lab::validate::library::{self, Entry};
 use tisane_lab::validate::report::Report;
 use tisane_lab::validate::run::{self, Surroundings};
@@ -66,7 +69,7 @@ pub fn validate(args: &ValidateArgs, verbosity: Verbosity) -> Result<u8> {
         return Err(Error::input(folder, "expected a folder for the results, found a file"));
     }
     let session = Session { device: args.device, ..Session::default() };
-    let around = Surroundings { session, data: args.data.clone(), program: super::program()?, stop: &STOP };
+    let around = Surroundings { session, data: args.data.clone(), program: super::program::file()?, stop: &STOP };
     listen();
     let report = on_threads(args.threads.unwrap_or(0) as usize, || all(&entries, &around, verbosity, args.json))?;
     if let Some(folder) = &args.output {

@@ -1,6 +1,6 @@
 //! `tisane verify`: a table of every engine on this machine, with a verdict.
 
-use super::print;
+use super::screen::print;
 use comfy_table::{Table, presets};
 use indicatif::{ProgressBar, ProgressStyle};
 use tisane::error::Result;

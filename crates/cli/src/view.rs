@@ -1,6 +1,7 @@
 //! `tisane view`, and the view of a run in progress.
 
-use super::{print, stop};
+use super::screen::print;
+use super::stop;
 use clap::Args;
 use signal_hook::iterator::Signals;
 use std::path::{Path, PathBuf};

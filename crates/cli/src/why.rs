@@ -1,6 +1,6 @@
 //! `tisane why`.
 
-use super::print;
+use super::screen::print;
 use std::path::Path;
 use tisane::error::Result;
 use tisane_io::findings::Findings;

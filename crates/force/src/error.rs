@@ -4,7 +4,7 @@ mod below_floor;
 mod nearest;
 mod synonyms;
 
-pub use below_floor::{RunContext, StepBelowFloor};
+pub use below_floor::{Remedy, RunContext, StepBelowFloor};
 pub use nearest::nearest;
 
 use std::fmt;
@@ -111,25 +111,13 @@ impl fmt::Display for ConfigError {
     }
 }
 
-/// Messages of the system about storage that the user can repair, with advice for a run that can be continued, and for one
-/// that has nothing to continue from.
-const STORAGE_ADVICE: [(&str, &str, &str); 3] = [
-    (
-        "No space left on device",
-        "free some space, then continue the run with `tisane resume`",
-        "free some space, then begin the run anew with `tisane run --overwrite`",
-    ),
-    (
-        "Disk quota exceeded",
-        "free some space within your quota, then continue the run with `tisane resume`",
-        "free some space within your quota, then begin the run anew with `tisane run --overwrite`",
-    ),
+/// Messages of the system about storage that the user can repair, with advice.
+const STORAGE_ADVICE: [(&str, &str); 3] = [
+    ("No space left on device", "free some space"),
+    ("Disk quota exceeded", "free some space within your quota"),
     (
         "File too large",
-        "the limit on the size of files (ulimit -f) or that of the file system is reached: raise it, or write \
-         elsewhere, then continue the run with `tisane resume`",
-        "the limit on the size of files (ulimit -f) or that of the file system is reached: raise it, or write \
-         elsewhere, then begin the run anew with `tisane run --overwrite`",
+        "the limit on the size of files (ulimit -f) or that of the file system is reached: raise it, or write elsewhere",
     ),
 ];
 
@@ -162,18 +150,8 @@ impl Error {
     /// Creates an [`Error::Storage`], with advice for a message of the system that is known.
     pub fn storage(path: impl AsRef<Path>, problem: impl std::fmt::Display) -> Self {
         let problem = problem.to_string();
-        let help = STORAGE_ADVICE.into_iter().find(|(words, ..)| problem.contains(words)).map(|(_, help, _)| help);
+        let help = STORAGE_ADVICE.into_iter().find(|(words, _)| problem.contains(words)).map(|(_, help)| help);
         Self::Storage { path: path.as_ref().to_owned(), problem, help }
-    }
-
-    /// Returns the error of a run that has no checkpoint yet, whose advice is to begin anew.
-    #[must_use]
-    pub fn before_first_checkpoint(mut self) -> Self {
-        if let Self::Storage { problem, help, .. } = &mut self {
-            let advice = STORAGE_ADVICE.into_iter().find(|(words, ..)| problem.contains(words));
-            *help = advice.map(|(.., anew)| anew).or(*help);
-        }
-        self
     }
 
     /// Returns the error with advice, where its kind has advice.

@@ -1,6 +1,6 @@
 //! Two bodies and their relative orbit in the softened potential of the run.
 
-use crate::particles::Vec3;
+use crate::vector::Vec3;
 use std::f64::consts::TAU;
 
 /// Point mass: a particle, or the centre of mass of a binary.

@@ -301,7 +301,7 @@ pub fn read_newest(dir: &Path) -> Result<(Checkpoint, Option<String>)> {
         Ok(checkpoint) => Ok((checkpoint, Some(format!("{newest}; using {PREVIOUS} instead")))),
         Err(previous) => {
             let problem = format!("no valid checkpoint here:\n  {newest}\n  {previous}");
-            let began = dir.join(super::directory::LOG).is_file();
+            let began = dir.join(super::directory::names::LOG).is_file();
             Err(Error::input(dir, problem).with_help(match began {
                 true => {
                     "if this run ended before its first checkpoint, nothing is lost: begin it anew with `tisane run \

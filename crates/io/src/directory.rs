@@ -1,5 +1,11 @@
 //! Output directory of a run: names of its files, creation, replacement, checks.
 
+pub(crate) mod names;
+
+pub use names::{
+    ANALYSIS, CONFIG, ENSEMBLE, FAILED, IN_PROGRESS, LOG, MEMBERS, MOVIE, PLOTS, SERIES, SNAPSHOTS, SUMMARY,
+};
+
 use super::atomic::{make_directory, remove_durably, remove_if_present, write_atomically};
 use super::checkpoint;
 use super::fields::Journal;
@@ -8,31 +14,6 @@ use super::regular_file;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-
-/// File of the resolved configuration.
-pub const CONFIG: &str = "config.toml";
-/// File of the log.
-pub const LOG: &str = "run.log";
-/// File of the summary.
-pub const SUMMARY: &str = "summary.json";
-/// Reason in the summary for the end of a run by an error.
-pub const FAILED: &str = "failed";
-/// File of the configuration of an ensemble as it was written.
-pub const ENSEMBLE: &str = "ensemble.json";
-/// Name of the table of the members of an ensemble, without the ending of the file.
-pub const MEMBERS: &str = "members";
-/// Name of the table of their outputs.
-pub const SERIES: &str = "series";
-/// File of the states of the members in progress.
-pub const IN_PROGRESS: &str = "in_progress.hdf5";
-/// Directory of the snapshots.
-pub const SNAPSHOTS: &str = "snapshots";
-/// Directory of the journals that `tisane analyze` derives from the snapshots.
-pub const ANALYSIS: &str = "analysis";
-/// Directory of the figures.
-pub const PLOTS: &str = "plots";
-/// Directory of the film.
-pub const MOVIE: &str = "movie";
 
 /// Returns the name of a file that identifies a directory as that of a run. Results of `tisane analyze` alone have no
 /// such file.

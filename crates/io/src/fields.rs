@@ -3,22 +3,54 @@
 
 mod cluster;
 mod encounters;
+mod journal;
 mod rows;
 mod stars;
 mod subsystem_stars;
 mod subsystems;
+mod values;
 
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
 pub use encounters::EncounterRow;
-pub use rows::{ColumnSpec, DiagnosticsRow, Journal, JournalRow, UserTime};
+pub use journal::Journal;
+pub use rows::{ColumnSpec, DiagnosticsRow, JournalRow, UserTime};
 pub use stars::StarRow;
 pub use subsystem_stars::{STAR_ID, STAR_POSITION, STAR_SUBSYSTEM, STAR_VELOCITY, SUBSYSTEM_STARS, SubsystemStarField};
 pub use subsystems::{SUBSYSTEMS, SubsystemField};
+pub use values::FieldValues;
 
 use tisane::force::Field;
 use tisane::particles::{Particles, Vec3, components};
 use tisane::time::Clock;
 use tisane::units::Dimension;
+
+impl Journal {
+    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of
+    /// its first two columns.
+    #[must_use]
+    pub fn from_csv(head: &[u8]) -> Option<Self> {
+        let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
+        let names: Vec<&str> = line.trim_end().split(',').collect();
+        let begins = |journal: &Self| {
+            let columns = journal.columns();
+            columns.len() > 1 && names.len() > 1 && columns.iter().zip(&names).take(2).all(|(c, name)| c.name == *name)
+        };
+        Self::ALL.into_iter().find(begins)
+    }
+
+    /// Returns the columns.
+    #[must_use]
+    pub fn columns(self) -> Vec<ColumnSpec> {
+        match self {
+            Self::Diagnostics => DiagnosticsRow::columns(),
+            Self::Cluster => ClusterRow::columns(),
+            Self::Binaries => BinaryRow::columns(),
+            Self::Events => EventRow::columns(),
+            Self::Encounters => EncounterRow::columns(),
+            Self::Stars => StarRow::columns(),
+        }
+    }
+}
 
 /// Declaration of a dataset of a snapshot.
 #[derive(Clone, Copy, Debug)]
@@ -34,15 +66,6 @@ pub struct SnapshotField {
     /// Values of synchronised particles, from their state, the field at their positions and the time axis; none where the
     /// particles lack the quantity, which a snapshot then has no dataset of.
     pub values: fn(&Particles, &Field, &Clock) -> FieldValues,
-}
-
-/// Values of a dataset of a snapshot, in row order and internal units.
-#[derive(Clone, Debug, PartialEq)]
-pub enum FieldValues {
-    /// Physical quantities.
-    Floats(Vec<f64>),
-    /// Ids.
-    Counts(Vec<u64>),
 }
 
 /// Returns the components of vectors, three values a row.

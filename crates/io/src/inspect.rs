@@ -3,7 +3,7 @@
 use super::checksum::ChecksumStatus;
 use super::fields::Journal;
 use super::file_units;
-use super::formats::{self, Datasets, FileProbe, FileState};
+use super::formats::{self, Datasets, FileState};
 use super::hdf::FileKind;
 use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
@@ -34,7 +34,7 @@ pub fn describe(path: &Path) -> Result<String> {
 }
 
 fn describe_content(page: &mut Page, path: &Path) -> Result<()> {
-    let probe = FileProbe::open(path)?;
+    let probe = formats::probe(path)?;
     let guesses = formats::detect(path)?;
     let third_party = guesses.first().is_some_and(|(_, guess)| guess.sure) && !probe.is_from_tisane();
     if probe.is_hdf5() && !third_party {
@@ -102,14 +102,14 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
         | FileKind::Encounters
         | FileKind::Stars => {
             let units = file_units::read(&tree.group("Units")?)?.units;
-            describe_table(page, &table::read_tree(path, &tree, true)?, Some(&units));
+            describe_table(page, &table::hdf5_file::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);
         }
         FileKind::Members => {
             let states = checkpoint::members_in_progress(&tree)?.len();
             page.line("members", format!("{states} in progress"));
         }
-        FileKind::Table => describe_result(page, &table::read_tree(path, &tree, false)?),
+        FileKind::Table => describe_result(page, &table::hdf5_file::read_tree(path, &tree, false)?),
     }
     page.line(
         "bytes",

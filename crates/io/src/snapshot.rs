@@ -9,7 +9,8 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::named_columns;
 use super::provenance::{self, Provenance};
 use super::subsystem_stars;
-use super::table::{self, Values};
+use super::table::columns::Values;
+use super::table::hdf5_file::{new_dataset, write_rows};
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
@@ -142,7 +143,7 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     }
     named_columns::write(&group, &s.particles.columns)?;
     write_subsystems(root, s)?;
-    subsystem_stars::write(root, s)?;
+    subsystem_stars::write(root, s.subsystems, s.units)?;
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
     put(&origin, "format_version", &super::FORMAT_VERSION)?;
@@ -161,8 +162,8 @@ fn write_subsystems(root: &Group, s: &Snapshot<'_>) -> H5Result {
             let scale = s.units.scale.factor(field.dimension);
             values.iter_mut().for_each(|v| *v *= scale);
         }
-        let dataset = table::new_dataset(&group, (field.name, field.kind), values.len(), values.len())?;
-        table::write_rows(&dataset, 0, &values)?;
+        let dataset = new_dataset(&group, (field.name, field.kind), values.len(), values.len())?;
+        write_rows(&dataset, 0, &values)?;
         file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
     }
     Ok(())

@@ -1,34 +1,34 @@
 //! Stars of subsystems in snapshots: their positions and velocities relative to each other, with all digits.
 
 use super::fields::{self, FieldValues};
-use super::file_units;
+use super::file_units::{self, FileUnits};
 use super::hdf::read::TisaneFile;
 use super::hdf::write::{H5Result, new_group, put_dataset};
-use super::snapshot::Snapshot;
 use hdf5::Group;
 use std::collections::HashMap;
 use tisane::error::Result;
 use tisane::particles::{CloseStars, Vec3, from_components};
+use tisane::subsystems::Description;
 
 /// Group of the stars of subsystems.
 pub(super) const SUBSYSTEM_STARS: &str = "SubsystemStars";
 
 /// Writes the stars of the subsystems; nothing where there are none.
-pub(super) fn write(root: &Group, s: &Snapshot<'_>) -> H5Result {
-    if s.subsystems.iter().all(|one| one.stars.is_empty()) {
+pub(super) fn write(root: &Group, subsystems: &[Description], units: &FileUnits) -> H5Result {
+    if subsystems.iter().all(|one| one.stars.is_empty()) {
         return Ok(());
     }
     let group = new_group(root, SUBSYSTEM_STARS)?;
     for field in fields::SUBSYSTEM_STARS {
-        let dataset = match (field.values)(s.subsystems) {
+        let dataset = match (field.values)(subsystems) {
             FieldValues::Counts(values) => put_dataset(&group, field.name, field.width, &values)?,
             FieldValues::Floats(mut values) => {
-                let scale = s.units.scale.factor(field.dimension);
+                let scale = units.scale.factor(field.dimension);
                 values.iter_mut().for_each(|v| *v *= scale);
                 put_dataset(&group, field.name, field.width, &values)?
             }
         };
-        file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
+        file_units::describe(&dataset, &units.units, field.dimension, field.description)?;
     }
     Ok(())
 }

@@ -224,7 +224,7 @@ fn on_gpus(p: &Particles, precision: Precision, gpus: &mut [FoundGpu]) -> Result
 
 /// Returns an error and its advice in one line.
 fn one_line(error: &Error) -> String {
-    let help = error.advice().map(|help| format!("; {help}")).unwrap_or_default();
+    let help = tisane_run::help::advice(error).map(|help| format!("; {help}")).unwrap_or_default();
     format!("{error}{help}").replace('\n', " ")
 }
 

@@ -1,8 +1,8 @@
 //! The ranks of a program, and the messages between rank 0 and the others.
 
 use crate::calls::{Mpi, Place, Transfer};
-use crate::wait::Poll;
-use crate::{Fault, Wait};
+use crate::fault::Fault;
+use crate::wait::{Poll, Wait};
 use std::mem;
 use std::process;
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! Medians and quantiles of several realisations: a line with a band.
 
-use super::{Mark, Series};
+use super::figure::{Mark, Series};
 
 /// Number of values from which on the band ends at quantiles: below, these would be made up between few values.
 const FEW: usize = 5;

@@ -1,13 +1,15 @@
 //! Drawing figures: the grid of panels, and each panel's frame, ticks, series and texts.
 
-use super::font::{self, LEADING};
+use super::figure::{Figure, Panel, Theme};
+use super::font::{self, LEADING, base_line, px};
 use super::heat;
-use super::layout::{BLOCK, LABEL, Measured, NOTE, PAD, TICK, TITLE};
+use super::layout::{BLOCK, Measured};
+use super::legend;
 use super::mark::{self, Axes};
 use super::palette::{HATCHES, Ink, looks};
-use super::svg::{Anchor, Letters, Svg, Type, px};
+use super::room::{LABEL, NOTE, PAD, TICK, TITLE};
+use super::svg::{Anchor, Letters, Svg, Type};
 use super::ticks::Ticks;
-use super::{Figure, Panel, Theme, legend};
 
 /// Around everything.
 const MARGIN: f64 = 14.0;
@@ -130,11 +132,6 @@ fn lines(svg: &mut Svg, (x, top): (f64, f64), how: Type<'_>, text: &[String]) {
     for (i, line) in text.iter().enumerate() {
         svg.text((x, top + base_line(how.size) + i as f64 * how.size * LEADING), how, line);
     }
-}
-
-/// From the top of a line to its base line.
-pub(super) fn base_line(size: f64) -> f64 {
-    0.5 * LEADING * size + 0.36 * size
 }
 
 fn draw_panel(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink, number: usize, with_legend: bool) {

@@ -3,28 +3,18 @@
 mod bands;
 mod errors;
 mod groups;
+mod members;
 mod outcomes;
 mod survival;
 mod sweep;
 
-use super::run::{Gallery, name};
-use super::{Figure, Panel};
-use groups::Groups;
+use super::gallery::Gallery;
+pub use super::gallery::is_ensemble;
+use members::Members;
 use std::path::Path;
 use tisane::error::{Error, Result};
-use tisane_io::directory::{ENSEMBLE, MEMBERS, SERIES};
-use tisane_io::table::{self, Table, Values};
-
-/// Outcome of a member that an error ended.
-const FAILED: &str = "failed";
-/// Outcome of a cluster that dissolved.
-const DISSOLVED: &str = "dissolved";
-
-/// Returns true if a directory is that of an ensemble.
-#[must_use]
-pub fn is_ensemble(dir: &Path) -> bool {
-    dir.join(ENSEMBLE).is_file()
-}
+use tisane_io::directory::{MEMBERS, SERIES};
+use tisane_io::table;
 
 /// The figures of an ensemble's directory, of the members that have ended. It may be under way.
 ///
@@ -53,67 +43,6 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
         gallery.add("outcomes", Ok(outcomes::figure(dir, &members)));
     }
     Ok(gallery)
-}
-
-/// Members that have ended.
-struct Members<'a> {
-    table: &'a Table,
-    numbers: Vec<u64>,
-    outcomes: Vec<String>,
-    times: Vec<f64>,
-}
-
-impl<'a> Members<'a> {
-    /// Returns [`None`] for a table that lacks columns.
-    fn new(table: &'a Table) -> Option<Self> {
-        let numbers = table.numbers("member")?.iter().map(|number| number as u64).collect();
-        let outcomes = match &table.column("outcome")?.values {
-            Values::Text(outcomes) => outcomes.clone(),
-            // Without rows its kind is not known.
-            _ => Vec::new(),
-        };
-        let times = table.numbers("time")?.iter().collect();
-        Some(Self { table, numbers, outcomes, times })
-    }
-
-    /// Returns the rows of members that did not fail.
-    fn sound(&self) -> impl Iterator<Item = usize> + '_ {
-        (0..self.outcomes.len()).filter(|row| self.outcomes[*row] != FAILED)
-    }
-
-    fn count(&self, outcome: &str) -> usize {
-        self.outcomes.iter().filter(|how| *how == outcome).count()
-    }
-
-    /// Describes how many members there are, and how many of them failed with what is done about these.
-    fn caption(&self, failed: &str) -> String {
-        let all = self.table.remarks.iter().find(|(name, _)| name == "members").map(|(_, count)| count.as_str());
-        let ended = self.outcomes.len().to_string();
-        let mut text = match all.filter(|all| *all != ended) {
-            Some(all) => format!("{ended} of {all} members, which have ended"),
-            None => format!("{ended} members"),
-        };
-        match self.count(FAILED) {
-            0 => {}
-            count => text += &format!("; {count} failed, {failed}"),
-        }
-        text
-    }
-
-    /// Returns the groups of members that figures with one curve each tell apart.
-    fn groups(&self) -> Groups {
-        Groups::of_all_keys(self.table)
-    }
-}
-
-fn page(dir: &Path, panels: Vec<Panel>, caption: String) -> Figure {
-    let columns = if panels.len() > 1 { 2 } else { 1 };
-    Figure { title: name(dir), caption, panels, columns }
-}
-
-/// Numbers with three digits, for legends.
-fn short(x: f64) -> String {
-    tisane::units::digits(x)
 }
 
 #[cfg(test)]

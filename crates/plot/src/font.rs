@@ -1,6 +1,5 @@
 //! The one font of all figures, built in: how wide a text is, where its lines break, what its letters look like.
 
-use super::svg::px;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
@@ -116,6 +115,18 @@ pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String>
         }
     }
     lines
+}
+
+/// A length in hundredths of a px, without idle zeros.
+pub(super) fn px(x: f64) -> String {
+    let text = format!("{x:.2}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// From the top of a line to its base line.
+pub(super) fn base_line(size: f64) -> f64 {
+    0.5 * LEADING * size + 0.36 * size
 }
 
 #[cfg(test)]

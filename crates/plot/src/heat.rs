@@ -1,14 +1,13 @@
 //! Heat maps: cells in colour, and the bar that says what the colours mean.
 
-use super::draw::base_line;
-use super::font::{self, LEADING};
-use super::layout::{LABEL, PAD, TICK, most, widest};
+use super::figure::{Axis, Heat, Scale};
+use super::font::{self, LEADING, base_line, px};
 use super::mark::Axes;
 use super::palette::Ink;
+use super::room::{LABEL, PAD, TICK, most, widest};
 use super::scale::{self, Map};
-use super::svg::{Anchor, Svg, Type, px};
+use super::svg::{Anchor, Svg, Type};
 use super::ticks::{self, Ticks};
-use super::{Axis, Heat, Scale};
 
 /// Number of colours: cells of one colour are one path.
 const COLOURS: usize = 32;

@@ -1,7 +1,8 @@
 //! The figure of initial conditions: what was sampled, beside the laws that it was sampled from.
 
+use super::figure::{Axis, Figure, Mark, Panel, Series};
+use super::quantity::quantity;
 use super::shells::{FEW, Shell, shells, with_errors};
-use super::{Axis, Figure, Mark, Panel, Series, quantity};
 use std::f64::consts::PI;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, Units};

@@ -1,7 +1,8 @@
 //! Figures of a run's journals: structure of the cluster, time steps, rates, binaries.
 
-use super::run::{Gallery, Run, of_counts};
-use super::{Axis, Figure, Heat, Mark, Panel, Series};
+use super::figure::{Axis, Figure, Heat, Mark, Panel, Series};
+use super::gallery::Gallery;
+use super::over_time::{Run, of_counts};
 use std::path::Path;
 use tisane::time::LEVELS;
 use tisane::units::twelve_digits;

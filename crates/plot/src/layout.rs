@@ -1,20 +1,14 @@
 //! How large the parts of a panel are, in px, with the axes' upper left corner at the origin.
 
+use super::figure::{Axis, Heat, Mark, Panel, Scale, Series};
 use super::font::{self, LEADING};
 use super::heat::Bar;
 use super::legend::Legend;
 use super::mark::{Axes, has_bars};
+use super::room::{LABEL, NOTE, PAD, TICK, TITLE, label_width, most, widest};
 use super::scale::{self, Map};
 use super::ticks::{self, Tick, Ticks};
-use super::{Axis, Heat, Mark, Panel, Scale, Series};
 
-/// Sizes of type.
-pub(super) const TITLE: f64 = 13.0;
-pub(super) const LABEL: f64 = 12.0;
-pub(super) const TICK: f64 = 11.0;
-pub(super) const NOTE: f64 = 9.5;
-/// From the axes to the labels of their ticks, from there to the labels of the axes.
-pub(super) const PAD: f64 = 6.0;
 /// Between the blocks under the axes.
 pub(super) const BLOCK: f64 = 8.0;
 /// Least room right of the axes.
@@ -140,14 +134,6 @@ fn alike(x: (f64, f64), y: (f64, f64)) -> ((f64, f64), (f64, f64)) {
     (around(x), around(y))
 }
 
-fn label_width(tick: &Tick) -> f64 {
-    tick.label.lines().map(|line| font::width(line, TICK)).fold(0.0, f64::max)
-}
-
-pub(super) fn widest(ticks: &[Tick]) -> f64 {
-    ticks.iter().map(label_width).fold(0.0, f64::max)
-}
-
 /// Names at their places, broken into lines of the room that each has.
 fn category_ticks(axis: &Axis, room: f64, lines: usize) -> Ticks {
     let label = |name: &String| font::wrap(name, TICK, room, lines).join("\n");
@@ -180,11 +166,6 @@ fn y_ticks(axis: &Axis, map: &Map, height: f64) -> Ticks {
     }
     let ticks = ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true);
     if axis.whole && map.scale == Scale::Linear { ticks.at_whole_numbers() } else { ticks }
-}
-
-/// Returns the largest number of ticks on a length, by the room that one takes on a linear and on a logarithmic axis.
-pub(super) fn most(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
-    (room / if scale == Scale::Linear { linear } else { log }) as usize
 }
 
 /// Points that cannot be shown, for the notes.

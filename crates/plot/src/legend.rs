@@ -1,10 +1,10 @@
 //! The legend of a panel: in rows under it, where no data can be.
 
+use super::figure::{Mark, Series};
 use super::font::{self, LEADING};
 use super::mark;
 use super::palette::{Ink, looks};
 use super::svg::{Anchor, Svg, Type};
-use super::{Mark, Series};
 
 const SIZE: f64 = 11.0;
 const SWATCH: f64 = 26.0;

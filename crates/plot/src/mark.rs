@@ -1,9 +1,10 @@
 //! Drawing series: lines, bands, markers, error bars, bars.
 
+use super::figure::{Mark, Series};
+use super::font::px;
 use super::palette::{Look, Shape};
 use super::scale::Map;
-use super::svg::{Svg, px};
-use super::{Mark, Series};
+use super::svg::Svg;
 
 /// Half the size of a marker in px.
 pub(super) const MARKER: f64 = 3.6;

@@ -2,7 +2,7 @@
 //! ground and any two can be told apart with each kind of colour blindness. In grey, markers, dashes and hatching tell
 //! series apart.
 
-use super::{Mark, Series, Theme};
+use super::figure::{Mark, Series, Theme};
 
 /// The colours of a theme.
 #[derive(Clone, Copy, Debug)]

@@ -2,9 +2,8 @@
 
 mod physics;
 
-use super::Theme;
-use super::ensemble::is_ensemble;
-use super::run::{Gallery, diagnostics, name};
+use super::figure::Theme;
+use super::gallery::{Gallery, diagnostics, is_ensemble, name};
 use quick_xml::escape::escape;
 use serde_json::Value;
 use std::fmt::Write as _;

@@ -1,41 +1,12 @@
 //! The figures of a run: all of them, and those of its diagnostics.
 
-use super::ensemble::is_ensemble;
-use super::{Axis, Figure, Mark, Panel, Scale, Series, journals, snapshots, subsystems};
+use super::figure::{Axis, Mark, Panel, Series};
+pub use super::gallery::{Gallery, caption, diagnostics, name};
+use super::over_time::Run;
+use super::{journals, snapshots, subsystems};
 use std::path::Path;
-use tisane::error::{Error, Result};
+use tisane::error::Result;
 use tisane::time::LEVELS;
-use tisane_io::directory::{CONFIG, no_such_run};
-use tisane_io::fields::Journal;
-use tisane_io::table::{self, Table};
-
-/// With more rows than this, markers would hide the line.
-const MOST_MARKERS: usize = 60;
-/// Room before the first and after the last row, as a part of the time between them.
-const ROOM: f64 = 0.04;
-/// The unit of time where there is no physical one; in a label beside T for the kinetic energy it would mislead.
-const HENON_TIME: &str = "T";
-
-/// The standard figures of a run, as far as its directory has what they show.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Gallery {
-    /// The figures by the names of their files.
-    pub figures: Vec<(&'static str, Figure)>,
-    /// The names of those that are not there, and why.
-    pub missing: Vec<(&'static str, String)>,
-    /// Snapshots that are damaged: what is wrong with each.
-    pub damaged: Vec<String>,
-}
-
-impl Gallery {
-    /// Takes a figure in, or the reason why there is none.
-    pub(super) fn add(&mut self, name: &'static str, figure: Result<Figure, String>) {
-        match figure {
-            Ok(figure) => self.figures.push((name, figure)),
-            Err(why) => self.missing.push((name, why)),
-        }
-    }
-}
 
 /// The figures of a run's directory. The run may be under way.
 ///
@@ -61,135 +32,7 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
     Ok(gallery)
 }
 
-/// The diagnostics of a run.
-///
-/// # Errors
-/// [`Error::Input`] if `dir` is not the directory of a run, or has no diagnostics.
-pub fn diagnostics(dir: &Path) -> Result<Table> {
-    let names = [Journal::Diagnostics.csv(), Journal::Diagnostics.hdf5()];
-    let [csv, hdf5] = names.map(|name| dir.join(name));
-    if !dir.exists() {
-        return Err(no_such_run(dir));
-    }
-    if is_ensemble(dir) {
-        let help = "its tables are members.csv and series.csv there";
-        return Err(Error::input(dir, "the directory of an ensemble, not of one run").with_help(help));
-    }
-    if !csv.is_file() && !hdf5.is_file() {
-        let problem = match dir.join(CONFIG).is_file() {
-            true => format!("no diagnostics: neither {} nor {}", names[0], names[1]),
-            false => format!("not the output directory of a run: neither {} nor {}", names[0], names[1]),
-        };
-        return Err(Error::input(dir, problem).with_help("`tisane run` creates one, by default runs/<name>/"));
-    }
-    let table = table::read_journal(&csv, &hdf5)?;
-    match table.numbers("time") {
-        Some(times) if times.is_empty() => Err(Error::input(dir, "the diagnostics have no rows yet")),
-        Some(_) => Ok(table),
-        None => Err(Error::input(csv, "no column of numbers 'time': not the diagnostics of a run")),
-    }
-}
-
-/// Returns the name of a run: that of its directory.
-#[must_use]
-pub fn name(dir: &Path) -> String {
-    let whole = dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
-    whole.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
-}
-
-/// Describes the origin of a table in a line.
-#[must_use]
-pub fn caption(table: &Table) -> String {
-    let shown = table.remarks.iter().filter(|(name, value)| !name.starts_with("column ") && !value.is_empty());
-    let one =
-        |(name, value): &(String, String)| if name.is_empty() { value.clone() } else { format!("{name} {value}") };
-    shown.map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// A journal of a run, to be drawn over time.
-pub(super) struct Run<'a> {
-    pub table: &'a Table,
-}
-
-/// Counts from which an axis is logarithmic: smaller ones are read one by one.
-const MANY: f64 = 100.0;
-/// Values above zero that a logarithmic axis needs where others are not.
-const FEW: usize = 10;
-
-/// Gives a panel of counts a logarithmic axis where there are many.
-pub(crate) fn of_counts(mut panel: Panel) -> Panel {
-    if values(&panel).any(|count| count >= MANY) {
-        panel.y.scale = Scale::Log10;
-    }
-    panel
-}
-
-/// Gives a panel a linear axis where a logarithmic one would show a few of its values only.
-pub(crate) fn linear_where_few(mut panel: Panel) -> Panel {
-    let above = values(&panel).filter(|y| *y > 0.0).count();
-    if above < FEW && values(&panel).any(|y| y <= 0.0) {
-        panel.y.scale = Scale::Linear;
-    }
-    panel
-}
-
-fn values(panel: &Panel) -> impl Iterator<Item = f64> + '_ {
-    panel.series.iter().flat_map(|series| series.points.iter().map(|(_, y)| *y))
-}
-
 impl Run<'_> {
-    /// A page of panels, two side by side.
-    pub fn figure(&self, dir: &Path, panels: Vec<Panel>) -> Figure {
-        Figure { title: name(dir), caption: caption(self.table), panels, columns: 2 }
-    }
-
-    /// A column over time. The first row is left out where its value says nothing: the error at the start of the run,
-    /// work since the row before.
-    fn over_time(&self, column: &str, with_first: bool, of: fn(f64) -> f64) -> Option<Vec<(f64, f64)>> {
-        let (times, values) = (self.table.numbers("time")?, self.table.numbers(column)?);
-        let points = times.iter().zip(values.iter()).map(|(t, y)| (t, of(y)));
-        Some(points.skip(usize::from(!with_first)).collect())
-    }
-
-    /// Returns the description of a column, with its unit.
-    pub fn label(&self, what: &str, column: &str) -> Option<String> {
-        let henon = self.table.column("time").is_some_and(|time| time.unit == HENON_TIME);
-        Some(match self.table.column(column)?.shown_unit() {
-            None => what.to_owned(),
-            Some(_) if henon => format!("{what} [N-body units]"),
-            Some(unit) => format!("{what} [{unit}]"),
-        })
-    }
-
-    /// The axis of time.
-    pub fn time(&self) -> Option<Axis> {
-        let times = self.table.numbers("time")?;
-        let mut x = Axis::linear(self.label("time", "time")?);
-        // The same for all panels, whichever rows they show; of one moment there is no range.
-        x.range = times.first().zip(times.last()).map(|(from, to)| {
-            let room = ROOM * (to - from);
-            (from - room, to + room)
-        });
-        Some(x)
-    }
-
-    /// Columns over time as lines of one panel; none of a file that lacks them.
-    pub fn panel(&self, title: &str, y: Axis, lines: &[(&str, &str, bool)], of: fn(f64) -> f64) -> Option<Panel> {
-        let x = self.time()?;
-        let mut panel = Panel::new(title, x, y);
-        for (name, column, with_first) in lines {
-            let points = self.over_time(column, *with_first, of)?;
-            let mark = if points.len() > MOST_MARKERS { Mark::Line } else { Mark::LineAndPoints };
-            panel.series.push(Series::new(*name, mark, points));
-        }
-        Some(panel)
-    }
-
-    /// Counts over time as lines of one panel, as [`Self::panel`].
-    pub fn counts(&self, title: &str, lines: &[(&str, &str, bool)]) -> Option<Panel> {
-        Some(of_counts(self.panel(title, Axis::counts("number"), lines, |n| n)?))
-    }
-
     fn energy_error(&self) -> Option<Panel> {
         let mut lines = vec![
             ("since the start", "relative_energy_error", false),

@@ -1,6 +1,6 @@
 //! From values to lengths: the range of an axis and where a value lies in it.
 
-use super::{Axis, Scale};
+use super::figure::{Axis, Scale};
 
 /// The largest value that an axis shows: a margin around it is still a number.
 const LARGEST: f64 = 1e280;

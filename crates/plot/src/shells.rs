@@ -1,6 +1,6 @@
 //! Spherical shells of particles: how dense and how fast a cluster is at each radius, with the errors of counting.
 
-use super::{Mark, Series};
+use super::figure::{Mark, Series};
 use std::f64::consts::PI;
 use tisane::diagnostics::structure::radii;
 use tisane::particles::{Particles, Vec3};

@@ -1,8 +1,9 @@
 //! Figures of a run's snapshots: the cluster from three sides, and its profiles at the first and the last one.
 
-use super::run::{Gallery, caption, diagnostics, name};
+use super::figure::{Axis, Figure, Heat, Mark, Panel, Series};
+use super::gallery::{Gallery, caption, diagnostics, name};
+use super::quantity::quantity;
 use super::shells::{FEW, Shell, shells};
-use super::{Axis, Figure, Heat, Mark, Panel, Series, quantity};
 use std::path::Path;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;

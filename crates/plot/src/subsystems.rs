@@ -1,7 +1,8 @@
 //! Figure of a run with subsystems, or with collisions and escapers: energies that are kept apart, and numbers.
 
-use super::run::{Gallery, Run, linear_where_few};
-use super::{Axis, Panel};
+use super::figure::{Axis, Panel};
+use super::gallery::Gallery;
+use super::over_time::{Run, linear_where_few};
 use std::path::Path;
 
 /// Adds the figure, if the diagnostics have columns for it.

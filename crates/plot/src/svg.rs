@@ -1,6 +1,6 @@
 //! Writing SVG: elements, attributes, text.
 
-use super::font::{self, FAMILY};
+use super::font::{self, FAMILY, px};
 use quick_xml::Writer;
 use quick_xml::events::{BytesEnd, BytesStart, BytesText, Event};
 
@@ -141,13 +141,6 @@ impl Svg {
         text.push('\n');
         text
     }
-}
-
-/// A length in hundredths of a px, without idle zeros.
-pub(super) fn px(x: f64) -> String {
-    let text = format!("{x:.2}");
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".to_owned() } else { text.to_owned() }
 }
 
 /// Characters that XML has no place for become the sign for that.

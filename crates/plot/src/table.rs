@@ -1,7 +1,7 @@
 //! A figure of chosen columns of tables.
 
-use super::run::caption;
-use super::{Axis, Figure, Mark, Panel, Scale, Series};
+use super::figure::{Axis, Figure, Mark, Panel, Scale, Series};
+use super::gallery::caption;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane_io::table::{Column, Numbers, Table, Values};

@@ -1,7 +1,8 @@
 //! Properties of every figure, checked on the parsed drawing.
 
+use super::quantity::quantity;
 use super::svg::Letters;
-use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw, quantity};
+use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use resvg::tiny_skia::Rect;

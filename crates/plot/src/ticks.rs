@@ -1,6 +1,7 @@
 //! Where the ticks of an axis stand and what is written at them.
 
-use super::Scale;
+use super::figure::Scale;
+use super::quantity::raise;
 
 /// Decades from one label to the next.
 const STRIDES: [i32; 11] = [1, 2, 3, 4, 5, 10, 20, 30, 50, 100, 200];
@@ -169,12 +170,6 @@ fn plain_decimal(x: f64, decimals: usize) -> String {
 /// An integer raised.
 fn superscript(n: i32) -> String {
     n.to_string().chars().map(raise).collect()
-}
-
-/// A digit or a minus sign raised.
-pub(super) fn raise(c: char) -> char {
-    const RAISED: [char; 10] = ['⁰', '¹', '²', '³', '⁴', '⁵', '⁶', '⁷', '⁸', '⁹'];
-    c.to_digit(10).map_or('⁻', |d| RAISED[d as usize])
 }
 
 #[cfg(test)]

@@ -35,7 +35,7 @@ fn message(error: &Error) -> String {
             let _ = write!(text, "\nhelp: {help}");
         }
     };
-    advise(&mut text, error.advice());
+    advise(&mut text, tisane_run::help::advice(error));
     if let Error::Config(config) = error {
         for other in &config.others {
             let _ = write!(text, "\n{other}");

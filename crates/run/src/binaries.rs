@@ -6,34 +6,33 @@
 //! nothing else would show it.
 
 mod averaged;
+mod close_orbit;
 mod knot;
 mod marginal;
 mod orbit;
 mod places;
 mod report;
+mod terms;
 
+pub use close_orbit::CloseOrbit;
 pub use knot::Knot;
 pub use marginal::Marginal;
+pub use terms::Terms;
 
-use crate::config::Config;
 use std::f64::consts::TAU;
-use tisane::compensated_sum::sum;
+use terms::Steps;
 use tisane::diagnostics::cluster::Stars;
-use tisane::diagnostics::cluster::bodies::{Bodies, LEAST_BODIES};
+use tisane::diagnostics::cluster::bodies::Bodies;
 pub use tisane::diagnostics::cluster::own_frame::Kind;
 use tisane::diagnostics::cluster::own_frame::OwnFrame;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
-use tisane::integrator::{BlockSteps, SchemeInfo};
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
-use tisane::units::{Scale, Units};
 
 /// Number of nearest neighbours of a particle whose softened potentials are replaced by those without softening.
 const NEIGHBOURS: usize = 6;
-/// Part of the total mass above which one particle dominates: then orbits about it are the motion of the system.
-const DOMINANT: f64 = 0.5;
 /// Largest number of bodies for each of which the companion is looked for among all others.
 const MOST_BODIES: usize = 1024;
 /// Largest tidal force of other bodies on an orbit, in the force of the two on each other.
@@ -42,69 +41,6 @@ const MOST_TIDE: f64 = 0.1;
 const SURELY_HARD: f64 = 3.0;
 /// Semi-major axes, in softening lengths, below which the softening changes an orbit.
 const CHANGED_BELOW: f64 = 10.0;
-/// Least number of steps of an orbit that a scheme with one step for all particles follows.
-const FEWEST_STEPS: f64 = 50.0;
-
-/// Settings of a run that its close pairs are compared with.
-#[derive(Clone, Debug)]
-pub struct Terms {
-    /// Units of the user.
-    pub units: Units,
-    /// User units in one internal unit.
-    pub scale: Scale,
-    /// Softening length, in internal units.
-    pub epsilon: f64,
-    /// Length of the run, in internal units.
-    pub span: f64,
-    scheme: SchemeInfo,
-    steps: Steps,
-    /// Flag that close pairs are subsystems, which take no short steps.
-    encounters: bool,
-    /// Flag that subsystems may be followed in the mean over their orbits.
-    means: bool,
-}
-
-/// Steps of the scheme; lengths in the user's unit of time.
-#[derive(Clone, Copy, Debug)]
-enum Steps {
-    /// Individual block time steps.
-    Blocks(BlockSteps),
-    /// One step for all particles.
-    One(f64),
-}
-
-impl Terms {
-    /// Returns the settings of a configuration for a run that starts at the time `start`; unit: time.
-    #[must_use]
-    pub fn new(config: &Config, scale: &Scale, start: f64) -> Self {
-        let scheme = config.integrator.scheme();
-        Self {
-            units: config.units(),
-            scale: *scale,
-            epsilon: config.softening.epsilon.get() / scale.length,
-            span: (config.t_end() - start) / scale.time,
-            scheme: config.integrator.info(),
-            steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
-            encounters: config.subsystems().is_some(),
-            means: config.subsystems().is_some_and(|it| it.mean_orbits),
-        }
-    }
-}
-
-/// Orbit of two particles about each other, without softening.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct CloseOrbit {
-    /// Ids of the two.
-    pub ids: [u64; 2],
-    /// The orbit, in internal units.
-    pub pair: Pair,
-    /// Binding energy in kT; infinite in a system that is no cluster.
-    pub hardness: f64,
-    /// Shortest step that the scheme needs for it, in internal units: an estimate from the motion of the two alone.
-    pub step: f64,
-    /// Flag that the two are bound with the softening of the run too.
-    pub bound: bool,
-}
 
 /// Close pairs of the particles at the start of a run.
 #[derive(Clone, Debug)]
@@ -206,6 +142,13 @@ impl Binaries {
         &self.terms
     }
 
+    /// Estimates the marginal pairs among the close pairs and the primordial binaries, of which `first` has the first stars, in the
+    /// tidal field of all others at the start.
+    #[must_use]
+    pub fn marginal(&self, p: &Particles, first: &[usize]) -> Marginal {
+        marginal::estimate(p, &self.orbits, first)
+    }
+
     /// Returns the orbit that needs the shortest step; [`None`] without orbits, and for a scheme with one step for all.
     #[must_use]
     pub fn most_demanding(&self) -> Option<&CloseOrbit> {
@@ -246,37 +189,6 @@ impl Binaries {
             Steps::One(dt) => fastest.pair.period() * self.terms.scale.time / dt,
         }
     }
-}
-
-impl Terms {
-    /// Returns the shortest step that the scheme needs for an orbit, in internal units. Two that the softening leaves
-    /// unbound have no pericentre.
-    fn step(&self, pair: &Pair, bound: bool) -> f64 {
-        // At distances below the softening length the natural time is that of its core.
-        if self.encounters {
-            return f64::INFINITY;
-        }
-        let core = (self.epsilon.powi(3) / (pair.mass[0] + pair.mass[1])).sqrt();
-        match self.steps {
-            Steps::Blocks(BlockSteps { nu, first, .. }) => {
-                let pericentre =
-                    if bound { orbit::pericentre_step(nu, pair).max(nu.sqrt() * core) } else { f64::INFINITY };
-                pericentre.min(orbit::first_step(first, pair, self.epsilon))
-            }
-            Steps::One(_) => pair.period().max(TAU * core) / FEWEST_STEPS,
-        }
-    }
-}
-
-/// Returns true if particles of these masses may be a cluster: there are enough of them, and no one and no two dominate, as in
-/// planets about a binary.
-pub(crate) fn is_cluster(mass: &[f64]) -> bool {
-    let all = sum(mass.iter().copied());
-    let heaviest = mass.iter().fold([0.0, 0.0], |[first, second]: [f64; 2], &mass| match mass > first {
-        true => [mass, first],
-        false => [first, second.max(mass)],
-    });
-    mass.len() >= LEAST_BODIES && heaviest[0] + heaviest[1] <= DOMINANT * all
 }
 
 fn sorted([i, j]: [u32; 2]) -> [usize; 2] {

@@ -6,24 +6,32 @@
 //! an ensemble that was stopped or killed goes on where it was.
 
 mod blueprint;
+mod columns;
+#[cfg(feature = "mpi")]
+pub(crate) mod dealt;
 mod device_member;
 mod files;
 mod hashes;
 mod member;
 mod members;
+#[cfg(feature = "mpi")]
+pub(crate) mod messages;
 mod on_cores;
 mod on_device;
 #[cfg(feature = "mpi")]
-pub(crate) mod ranks;
+mod ranks;
 mod rows;
+mod status;
 mod summary;
 mod verify;
 mod work;
+mod workers;
 
 pub use blueprint::{Blueprint, Written};
 pub use files::{Directory, is_ensemble};
 pub use members::Members;
 pub use rows::{MemberRow, Tables};
+pub use status::Status;
 pub use summary::Summary;
 
 use crate::assemble::{self, OpenAhead, Session};
@@ -32,14 +40,13 @@ use crate::team::Team;
 use on_device::{Device, Open};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::Scope;
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
-use tisane::error::{Error, Result};
+use tisane::error::Result;
 use tisane::force::EngineKind;
-use tisane::spin_pool::pool_of;
 use tisane_io::checkpoint::MemberState;
 use work::{Message, Work};
+use workers::start;
 
 /// Interval at which progress is shown and rows are written.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -55,23 +62,6 @@ pub struct Options {
     pub wall_time: Option<Duration>,
     /// Flag that requests a stop, such as one set by a signal handler.
     pub stop: &'static AtomicBool,
-}
-
-/// Progress of an ensemble.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Status {
-    /// Number of members.
-    pub members: u64,
-    /// Number of members that have ended, those that failed included.
-    pub ended: u64,
-    /// Number of members that failed.
-    pub failed: u64,
-    /// Members that have ended, and the share of those in progress.
-    pub done: f64,
-    /// Block steps of all members in this session.
-    pub block_steps: u64,
-    /// Largest |energy error| of a member that has ended.
-    pub energy_error: f64,
 }
 
 /// Ensemble whose members are being integrated.
@@ -95,7 +85,7 @@ impl Ensemble {
     /// Creates the files of an ensemble in a directory that its caller made and locked.
     ///
     /// # Errors
-    /// [`Error::Storage`] if they cannot be written.
+    /// [`Error::Storage`](tisane::Error::Storage) if they cannot be written.
     pub fn create(blueprint: Blueprint, dir: &std::path::Path) -> Result<Self> {
         let tables = Tables::new(&blueprint.config, &blueprint.members);
         let directory = Directory::create(dir, &blueprint, &tables)?;
@@ -105,7 +95,7 @@ impl Ensemble {
     /// Reads what a directory has of an ensemble, to go on with it.
     ///
     /// # Errors
-    /// [`Error::Input`] if a file cannot be read or does not belong to the others.
+    /// [`Error::Input`](tisane::Error::Input) if a file cannot be read or does not belong to the others.
     pub fn resume(dir: &std::path::Path) -> Result<Self> {
         let blueprint = Blueprint::from_written(Written::read(dir)?)?;
         let tables = Tables::new(&blueprint.config, &blueprint.members);
@@ -148,7 +138,7 @@ impl Ensemble {
     /// Integrates the members that have not ended. `observe` is shown the progress some times a second.
     ///
     /// # Errors
-    /// [`Error::Storage`] if an output cannot be written, and if the engine is not there. Errors of members do not end
+    /// [`Error::Storage`](tisane::Error::Storage) if an output cannot be written, and if the engine is not there. Errors of members do not end
     /// the others: they are in their rows.
     pub fn run(&mut self, options: &Options, observe: &mut dyn FnMut(&Status)) -> Result<ExitReason> {
         let (config, session) = (&self.blueprint.config, options.session);
@@ -234,10 +224,17 @@ impl Ensemble {
     /// Completes the tables on the disk, and writes the summary.
     ///
     /// # Errors
-    /// [`Error::Storage`] if they cannot be written.
+    /// [`Error::Storage`](tisane::Error::Storage) if they cannot be written.
     pub fn conclude(&mut self, ending: ExitReason) -> Result<Summary> {
         self.directory.complete()?;
-        let summary = Summary::new(self, ending, self.began.elapsed());
+        let summary = Summary::new(
+            &self.blueprint,
+            self.members(),
+            &self.status,
+            self.engine_choice.clone(),
+            ending,
+            self.began.elapsed(),
+        );
         summary.write(self.directory.path())?;
         Ok(summary)
     }
@@ -253,38 +250,6 @@ impl Ensemble {
     pub fn series(&self) -> Option<&tisane_io::table::Table> {
         self.directory.series()
     }
-}
-
-/// Starts the workers: one for each GPU, or on the cores, and one that deals members to other ranks if there are any.
-///
-/// # Errors
-/// [`Error::Input`] if the threads cannot be started.
-fn start<'scope, 'env>(
-    scope: &'scope Scope<'scope, 'env>,
-    work: &'env Work<'env>,
-    (threads, devices, team): (usize, &'env [Device<'env>], Option<&'static Team>),
-    sender: Sender<Message>,
-) -> Result<()> {
-    #[cfg(not(feature = "mpi"))]
-    let _: Option<&'static Team> = team;
-    #[cfg(feature = "mpi")]
-    if let Some(team) = team {
-        let sender = sender.clone();
-        scope.spawn(move || ranks::deal(work, team, &sender));
-    }
-    if devices.is_empty() {
-        return on_cores::spawn(scope, work, threads, sender);
-    }
-    let threads = pool_of(threads)?.current_num_threads().div_ceil(devices.len());
-    for device in devices {
-        let (pool, sender) = (pool_of(threads)?, sender.clone());
-        scope.spawn(move || {
-            if let Err(error) = pool.install(|| on_device::run(work, *device, &sender)) {
-                let _ = sender.send(Message::Failed(error));
-            }
-        });
-    }
-    Ok(())
 }
 
 /// Where what the workers send is kept.
@@ -353,17 +318,4 @@ impl Collector<'_> {
         }
         Ok(())
     }
-}
-
-/// Returns an error for a configuration with members where one run is needed.
-///
-/// # Errors
-/// [`Error::Config`] if it has the section `[ensemble]`.
-pub(crate) fn refuse(loaded: &crate::config::Loaded) -> Result<(), Error> {
-    if loaded.config.ensemble.is_none() {
-        return Ok(());
-    }
-    let problem = "this configuration describes many runs, and one is needed here";
-    let help = "`tisane run` integrates all of them; a file without [ensemble] is one run";
-    Err(loaded.explain(crate::config::Problem::new("ensemble", problem).with_help(help)))
 }

@@ -12,44 +12,35 @@
 
 mod change;
 mod columns;
-pub(crate) mod external;
 mod file;
-mod run;
 mod started;
+mod state;
 mod threads;
 
 pub use change::Changes;
 pub use started::Measured;
+pub use state::State;
 
-use crate::assemble;
-use crate::config::{Config, Loaded, Model};
+use crate::assemble::{self, Setup};
+use crate::config::{Config, LawSection, Loaded, Model};
 use crate::system::System;
+use change::{check_unique, find, places};
+use columns::{MISSING, column_of};
 use started::Started;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use threads::Threads;
-use tisane::error::{Error, Result};
+use tisane::error::{Error, Result, nearest};
 use tisane::force::Forces;
 use tisane::force::external::ExternalField;
 use tisane::initial::InitialState;
 use tisane::particles::{Particles, Vec3};
+use tisane::time::{Level, Time};
 use tisane::units::Units;
 
 /// Name of a configuration that a program gives as text, in messages.
 const NAME: &str = "configuration";
-
-/// Particles as a program sees them: one column a quantity, in the units of the configuration.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct State {
-    /// Identities.
-    pub id: Vec<u64>,
-    /// Masses; unit: mass.
-    pub mass: Vec<f64>,
-    /// Positions; unit: length.
-    pub pos: Vec<Vec3>,
-    /// Velocities; unit: velocity.
-    pub vel: Vec<Vec3>,
-}
 
 /// Simulation in memory.
 pub struct InMemory {
@@ -352,15 +343,267 @@ impl InMemory {
     }
 }
 
-impl State {
-    /// Converts particles by the factors of mass, length and velocity.
-    fn new(p: &Particles, [mass, length, velocity]: [f64; 3]) -> Self {
-        Self {
-            id: p.id.clone(),
-            mass: p.mass.iter().map(|m| m * mass).collect(),
-            pos: p.pos.iter().map(|x| x * length).collect(),
-            vel: p.vel.iter().map(|v| v * velocity).collect(),
+impl InMemory {
+    /// Sets a field that acts beside those of the configuration, or none. It takes and returns the units of the
+    /// configuration. After the start, the integration is started anew with it at the present time. It is in no file:
+    /// after [`InMemory::load`] it must be set again.
+    ///
+    /// # Errors
+    /// If an engine fails.
+    pub fn set_external(&mut self, field: Option<Arc<dyn ExternalField>>) -> Result<()> {
+        if let Phase::Started(started) = &mut self.phase {
+            self.threads.run(|| started.edit().map(|_| ()))?;
+            started.rebuild = true;
         }
+        self.own_field = field;
+        Ok(())
+    }
+
+    /// Returns the particles as the program knows them, apart from the time of positions and velocities.
+    fn particles(&self) -> &Particles {
+        match &self.phase {
+            Phase::New(initial) => &initial.particles,
+            Phase::Started(started) => started.particles(),
+        }
+    }
+
+    /// Returns the particles that may be changed, and the factors from the units of the configuration to theirs.
+    fn editable(&mut self) -> Result<(&mut Particles, [f64; 3])> {
+        let Self { phase, threads, .. } = self;
+        match phase {
+            Phase::New(initial) => Ok((&mut initial.particles, [1.0; 3])),
+            Phase::Started(started) => {
+                let scale = started.system.state.scale;
+                let particles = threads.run(|| started.edit())?;
+                Ok((particles, [1.0 / scale.mass, 1.0 / scale.length, 1.0 / scale.velocity]))
+            }
+        }
+    }
+
+    /// Adds particles. Without `id` they get the numbers that follow the largest identity. Returns the identities.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses and identities
+    /// that come twice; then nothing has changed.
+    pub fn add(&mut self, id: Option<&[u64]>, mass: &[f64], pos: &[Vec3], vel: &[Vec3]) -> Result<Vec<u64>> {
+        self.add_with_columns(id, mass, (pos, vel), &[])
+    }
+
+    /// Adds particles with their values in the columns that the law reads, by name. Those in columns that are left out are
+    /// to be [set](Self::set_column) before the simulation goes on.
+    ///
+    /// # Errors
+    /// As [`InMemory::add`], and for columns that the law does not read.
+    pub fn add_with_columns(
+        &mut self,
+        id: Option<&[u64]>,
+        mass: &[f64],
+        (pos, vel): (&[Vec3], &[Vec3]),
+        columns: &[(&str, &[f64])],
+    ) -> Result<Vec<u64>> {
+        let p = self.particles();
+        let next = p.id.iter().max().map_or(0, |id| id.wrapping_add(1));
+        let id = id.map_or_else(|| (next..next + mass.len() as u64).collect(), <[u64]>::to_vec);
+        Changes { id: &id, mass: Some(mass), pos: Some(pos), vel: Some(vel) }.check()?;
+        check_unique(p.id.iter().chain(&id))?;
+        self.check_columns(&id, columns)?;
+        if p.len() + id.len() >= u32::MAX as usize {
+            return Err(Error::input("particles", "there are too many particles"));
+        }
+        if id.is_empty() {
+            return Ok(id);
+        }
+        let names = self.column_names();
+        let (p, [to_mass, to_length, to_velocity]) = self.editable()?;
+        let n = p.len() + id.len();
+        columns::extend(p, &names, id.len(), columns);
+        p.id.extend_from_slice(&id);
+        p.mass.extend(mass.iter().map(|m| m * to_mass));
+        p.pos.extend(pos.iter().map(|x| x * to_length));
+        p.vel.extend(vel.iter().map(|v| v * to_velocity));
+        if !p.radius.is_empty() {
+            p.radius.resize(n, 0.0);
+        }
+        p.acc.resize(n, Vec3::zeros());
+        p.jerk.resize(n, Vec3::zeros());
+        p.pot.resize(n, 0.0);
+        p.time.resize(n, Time::default());
+        p.step.resize(n, Level::default());
+        p.states.clear();
+        Ok(id)
+    }
+
+    /// Removes particles.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for an identity that there is not, or that comes twice, and for all particles of a simulation
+    /// that has started; then nothing has changed.
+    pub fn remove(&mut self, id: &[u64]) -> Result<()> {
+        check_unique(id.iter())?;
+        let started = matches!(self.phase, Phase::Started(_));
+        if id.is_empty() {
+            return Ok(());
+        }
+        if started && id.len() >= self.len() {
+            return Err(Error::input("particles", "all would be removed: a simulation that has started keeps one"));
+        }
+        places(self.particles(), id)?;
+        let (p, _) = self.editable()?;
+        let gone: HashSet<u64> = id.iter().copied().collect();
+        let stays: Vec<bool> = p.id.iter().map(|id| !gone.contains(id)).collect();
+        let keep = |i: &usize| stays[*i];
+        let index: Vec<usize> = (0..p.len()).filter(keep).collect();
+        let mut left = Particles::new(
+            index.iter().map(|&i| p.mass[i]).collect(),
+            index.iter().map(|&i| p.pos[i]).collect(),
+            index.iter().map(|&i| p.vel[i]).collect(),
+        );
+        left.id = index.iter().map(|&i| p.id[i]).collect();
+        left.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
+        left.columns = std::mem::take(&mut p.columns);
+        left.columns.iter_mut().for_each(|column| column.values = index.iter().map(|&i| column.values[i]).collect());
+        *p = left;
+        Ok(())
+    }
+
+    /// Changes masses, positions or velocities of some particles.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses, and identities
+    /// that there are not; then nothing has changed.
+    pub fn change(&mut self, changes: Changes<'_>) -> Result<()> {
+        changes.check()?;
+        if changes.id.is_empty() {
+            return Ok(());
+        }
+        let index = places(self.particles(), changes.id)?;
+        let (p, [mass, length, velocity]) = self.editable()?;
+        if changes.pos.is_some() || changes.vel.is_some() {
+            p.forget_close(&index);
+        }
+        for (k, i) in index.into_iter().enumerate() {
+            if let Some(column) = changes.mass {
+                p.mass[i] = column[k] * mass;
+            }
+            if let Some(column) = changes.pos {
+                p.pos[i] = column[k] * length;
+            }
+            if let Some(column) = changes.vel {
+                p.vel[i] = column[k] * velocity;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the names of the columns that the law of the settings reads.
+    #[must_use]
+    pub fn column_names(&self) -> Vec<String> {
+        self.config().law_section().map(LawSection::column_names).unwrap_or_default()
+    }
+
+    /// Checks columns of `n` values.
+    fn check_columns(&self, id: &[u64], columns: &[(&str, &[f64])]) -> Result<()> {
+        let wrong = |problem: String| Err(Error::input("particles", problem));
+        for (name, values) in columns {
+            self.check_name(name)?;
+            if values.len() != id.len() {
+                return wrong(format!("columns of different lengths: {} and {} of `{name}`", id.len(), values.len()));
+            }
+            if let Some((i, value)) = find(values, |value| !value.is_finite()) {
+                return wrong(format!("id {}: {name} is {value:?}: expected a finite number", id[i]));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_name(&self, name: &str) -> Result<()> {
+        let known = self.column_names();
+        if known.iter().any(|it| it == name) {
+            return Ok(());
+        }
+        let error = |problem: String| Error::input("particles", problem);
+        if known.is_empty() {
+            let help = "columns are those that a law in place of Newton's reads: set [force.law] first";
+            return Err(error(format!("no law reads a column `{name}`")).with_help(help));
+        }
+        let near = nearest(name, &known.iter().map(String::as_str).collect::<Vec<_>>());
+        let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
+        Err(error(format!("the law reads no column `{name}`{near}"))
+            .with_help(format!("it reads {}", known.join(", "))))
+    }
+
+    /// Returns the values of all particles in a column that the law reads: NaN for those that were given none.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a column that the law does not read.
+    pub fn column(&self, name: &str) -> Result<Vec<f64>> {
+        self.check_name(name)?;
+        let p = self.particles();
+        Ok(p.column(name).map_or_else(|| vec![MISSING; p.len()], <[f64]>::to_vec))
+    }
+
+    /// Gives some particles new values in a column that the law reads.
+    ///
+    /// # Errors
+    /// [`Error::Input`] for a column that the law does not read, numbers that are not finite, another number of them, and
+    /// identities that there are not; then nothing has changed.
+    pub fn set_column(&mut self, name: &str, id: &[u64], values: &[f64]) -> Result<()> {
+        self.check_columns(id, &[(name, values)])?;
+        if id.is_empty() {
+            return Ok(());
+        }
+        let index = places(self.particles(), id)?;
+        let (p, _) = self.editable()?;
+        let n = p.len();
+        let column = column_of(p, name, n);
+        for (i, value) in index.into_iter().zip(values) {
+            column[i] = *value;
+        }
+        Ok(())
+    }
+
+    /// Prepares a run with files from the present particles, with settings (`section.key=value`) on top of those of the
+    /// simulation; `run.t_end` is needed. Before the start, this is the run of the configuration. After it, the run begins
+    /// anew at the present time, with first steps.
+    ///
+    /// # Errors
+    /// [`Error::Config`] and [`Error::Input`], also if the program has a field of its own, without which the run could
+    /// not be resumed.
+    pub fn setup(&mut self, settings: &[String]) -> Result<Setup> {
+        if self.own_field.is_some() {
+            let problem = "a function of the program acts on the particles: a run with files cannot contain it";
+            let help = "describe the field in the configuration, in [external], or integrate without files";
+            return Err(Error::input("external field", problem).with_help(help));
+        }
+        if self.is_empty() {
+            return Err(Error::input("particles", "there are none").with_help("add particles first"));
+        }
+        let read = |more: &[String]| read(&self.text, &self.base, &[&self.sets[..], more, settings].concat());
+        let loaded;
+        let initial = match &self.phase {
+            Phase::New(initial) => {
+                let (mut settled, _) = read(&[])?;
+                settled.settle_subsystems(&initial.particles.mass)?;
+                loaded = settled;
+                InitialState::clone(initial)
+            }
+            Phase::Started(_) => {
+                let (time, model) = (self.time(), "initial={memory={}}".to_owned());
+                let start = format!("run.t_start={time:?}");
+                let leaves_open = read(std::slice::from_ref(&start))?.0.subsystems_of_cluster;
+                let (mut settled, _) = read(&[model, start])?;
+                if leaves_open && self.has_subsystems_of_cluster() {
+                    settled.config.add_subsystems()?;
+                }
+                loaded = settled;
+                let state = self.state()?;
+                let mut particles = Particles::new(state.mass, state.pos, state.vel);
+                particles.id = state.id;
+                particles.columns = self.particles().columns.clone();
+                InitialState { time, ..InitialState::new(particles, "particles of a program") }
+            }
+        };
+        self.threads.run(|| assemble::set_up(loaded, initial, Vec::new(), true))
     }
 }
 

@@ -42,7 +42,11 @@ pub mod binaries;
 pub mod cluster;
 pub mod config;
 pub mod ensemble;
+#[cfg(feature = "mpi")]
+pub mod follow;
+pub mod help;
 pub mod in_memory;
+mod own_field;
 pub mod proposal;
 mod row;
 pub mod several;

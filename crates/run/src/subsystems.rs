@@ -1,10 +1,10 @@
 //! Subsystems of a run: their changes as rows of the journal `encounters`, and their sums for the diagnostics.
 
-use crate::system::System;
 use tisane::error::Result;
 use tisane::subsystems::{Description, Detail, Event, EventBody};
 use tisane::time::Clock;
 use tisane::units::Scale;
+use tisane_io::checkpoint::References;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, UserTime};
 use tisane_io::journal::JournalWriter;
 
@@ -57,11 +57,11 @@ pub(crate) fn binding_energy(subsystems: &[Description]) -> f64 {
 }
 
 /// Sets the columns of a row of diagnostics that are about subsystems.
-pub(crate) fn measure(row: &mut DiagnosticsRow, system: &System, subsystems: &[Description]) {
+pub(crate) fn measure(row: &mut DiagnosticsRow, references: &References, subsystems: &[Description]) {
     let binding = binding_energy(subsystems);
     row.subsystems = Some(subsystems.iter().filter(|one| one.inside_of.is_none()).count() as u64);
     row.binding_energy = Some(binding);
-    row.binding_energy_change = system.state.references.binding_energy.map(|first| binding - first);
+    row.binding_energy_change = references.binding_energy.map(|first| binding - first);
     row.outer_energy = Some(row.energy + binding);
     row.neglected_energy = Some(subsystems.iter().map(|one| one.neglected).sum());
 }

@@ -6,16 +6,14 @@
 //! no bit. Without the feature `mpi` there is no team.
 
 #[cfg(feature = "mpi")]
-mod follow;
-#[cfg(feature = "mpi")]
 mod lead;
+mod order;
 #[cfg(feature = "mpi")]
-mod protocol;
+pub(crate) mod protocol;
 
 #[cfg(feature = "mpi")]
-pub use follow::follow;
-#[cfg(feature = "mpi")]
 pub use lead::Team;
+pub(crate) use order::Order;
 #[cfg(feature = "mpi")]
 pub(crate) use protocol::ANSWER_OF_MEMBERS;
 
@@ -53,23 +51,4 @@ impl Team {
     pub(crate) fn asked(&self) -> usize {
         match *self {}
     }
-}
-
-/// Engine that every rank opens.
-#[cfg_attr(not(feature = "mpi"), expect(dead_code, reason = "only ranks of MPI read it"))]
-#[cfg_attr(feature = "mpi", derive(serde::Serialize, serde::Deserialize))]
-#[derive(Clone, Debug)]
-pub(crate) struct Order {
-    /// Name of the kind.
-    pub kind: String,
-    /// Name of the precision mode.
-    pub precision: String,
-    /// Softening, and time axis, in internal units.
-    pub epsilon: f64,
-    pub start: f64,
-    pub dt_max: f64,
-    /// Number of particles.
-    pub n: usize,
-    /// Number of threads of each rank; 0 where each has its own default.
-    pub threads: usize,
 }

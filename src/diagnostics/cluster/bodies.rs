@@ -1,11 +1,11 @@
 //! A cluster whose binaries and hierarchies count as one body each: their inner motion is not that of the cluster, and
 //! may hold most of the energy.
 
-use super::Stars;
-use super::pair::Body;
+use super::stars::Stars;
 use super::systems::{self, Hardness, System, Systems};
 use crate::nearest::Neighbours;
 use tisane_force::compensated_sum::sum;
+use tisane_force::pair::Body;
 use tisane_force::particles::{Particles, Vec3};
 
 /// Number of nearest neighbours among which the partner of a particle is looked for.

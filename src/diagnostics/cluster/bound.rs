@@ -6,12 +6,12 @@
 //! of all particles, which is another one as soon as a tail or a heavy runaway takes part in it. Where much mass is left
 //! over, it begins again at the densest place of the rest: there may be several clusters.
 
-use super::Stars;
 use super::density::{centre_of, densities};
-use super::pair::Body;
+use super::stars::Stars;
 use crate::nearest::Neighbours;
 use rayon::prelude::*;
 use tisane_force::compensated_sum::sum;
+use tisane_force::pair::Body;
 use tisane_force::particles::Vec3;
 
 /// Largest number of dense places from which the search begins.

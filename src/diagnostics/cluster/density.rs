@@ -1,6 +1,6 @@
 //! Density centre and core.
 
-use super::Stars;
+use super::stars::Stars;
 use crate::nearest::Neighbours;
 use std::f64::consts::PI;
 use tisane_force::compensated_sum::{sum, sum3};

@@ -9,8 +9,10 @@ pub mod members;
 pub mod own_frame;
 pub mod segregation;
 pub mod spheres;
+mod stars;
 pub mod systems;
 
+pub use stars::Stars;
 pub use tisane_force::pair;
 
 use super::structure;
@@ -23,48 +25,7 @@ use spheres::{Frame, RadialOrder, Shell};
 use std::borrow::Cow;
 use systems::{Hardness, System, Systems};
 use tisane_force::compensated_sum::{sum, sum3};
-use tisane_force::particles::{Particles, Vec3};
-
-/// The particles of a cluster, all at one time, as columns in internal units (G = 1).
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Stars {
-    /// Unique identity.
-    pub id: Vec<u64>,
-    /// Mass.
-    pub mass: Vec<f64>,
-    /// Position.
-    pub pos: Vec<Vec3>,
-    /// Velocity.
-    pub vel: Vec<Vec3>,
-    /// Potential per unit mass, self term left out, softened as the forces are.
-    pub pot: Vec<f64>,
-}
-
-impl Stars {
-    /// Returns particles that all stand at one time, with their potentials `pot`.
-    #[must_use]
-    pub fn new(p: &Particles, pot: &[f64]) -> Self {
-        let Particles { id, mass, pos, vel, .. } = p;
-        Self { id: id.clone(), mass: mass.clone(), pos: pos.clone(), vel: vel.clone(), pot: pot.to_vec() }
-    }
-
-    /// Returns the number of particles.
-    #[must_use]
-    pub fn len(&self) -> usize {
-        self.mass.len()
-    }
-
-    /// Returns true if there are no particles.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.mass.is_empty()
-    }
-
-    fn body(&self, i: u32) -> Body {
-        let i = i as usize;
-        Body { mass: self.mass[i], pos: self.pos[i], vel: self.vel[i] }
-    }
-}
+use tisane_force::particles::Vec3;
 
 /// Mass whose fractions define the Lagrangian radii.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

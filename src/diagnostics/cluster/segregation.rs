@@ -1,6 +1,6 @@
 //! Mass segregation by minimum spanning trees.
 
-use super::Stars;
+use super::stars::Stars;
 use rand::SeedableRng;
 use rand::seq::index::sample;
 use rand_xoshiro::Xoshiro256PlusPlus;

@@ -1,6 +1,6 @@
 //! Spheres about a centre that hold fractions of the mass, and the kinematics of the shells between them.
 
-use super::Stars;
+use super::stars::Stars;
 use std::ops::Range;
 use tisane_force::compensated_sum::sum;
 use tisane_force::particles::Vec3;

@@ -6,14 +6,14 @@
 //! is itself a pair, on a wider orbit than that of the component: a body that passes through a pair is no companion of
 //! it.
 
-use super::Stars;
 use super::bound::{self, Bound, Groups};
 use super::members::Members;
-use super::pair::{Body, Pair};
+use super::stars::Stars;
 use crate::nearest::Neighbours;
 use rayon::prelude::*;
 use std::collections::BTreeSet;
 use tisane_force::compensated_sum::sum;
+use tisane_force::pair::{Body, Pair};
 
 /// Largest number of particles in a system; larger ones are subclusters.
 const MOST_MEMBERS: usize = 6;

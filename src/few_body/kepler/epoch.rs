@@ -1,6 +1,6 @@
 //! Orbit of two bodies from one epoch.
 
-use super::Along;
+use super::universal::Along;
 use tisane_force::particles::Vec3;
 
 /// Eccentricity from which on the orbit is computed from its pericentre.
@@ -133,7 +133,7 @@ mod tests {
         {
             let orbit = Epoch::new(x, vel, mu);
             for dt in [-3.0, -0.2, 0.0, 0.1, 2.0] {
-                let ((y, w), (z, u)) = (orbit.at(dt), super::super::step(x, vel, mu, dt));
+                let ((y, w), (z, u)) = (orbit.at(dt), super::super::universal::step(x, vel, mu, dt));
                 let bound = 1e-13 * (1.0 + u.norm());
                 assert!(
                     (y - z).norm() < bound && (w - u).norm() < bound * (1.0 + u.norm()),

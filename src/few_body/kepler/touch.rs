@@ -1,7 +1,7 @@
 //! Moments at which two bodies on a Kepler orbit touch.
 
-use super::Along;
 use super::epoch::arc;
+use super::universal::Along;
 use tisane_force::particles::Vec3;
 
 /// Contact of two bodies whose orbit leads them closer than a distance, as seen from one point of the orbit.
@@ -65,7 +65,7 @@ impl Touch {
 
 #[cfg(test)]
 mod tests {
-    use super::super::step;
+    use super::super::universal::step;
     use super::*;
 
     /// Positions and velocities at the pericentre, at distance 1, of orbits with μ = 1.

@@ -71,8 +71,8 @@ impl StepGuards {
                 force.pot
             ),
             help: Some(format!(
-                "a collision without softening, or a close pair that was not resolved: lower {}.{}, or set \
-                 softening.epsilon{}",
+                "a collision without softening, or a close pair that was not resolved: lower {}.{}, or set a \
+                 softening length{}",
                 info.section,
                 info.accuracy_key,
                 self.limits.range.too_close()

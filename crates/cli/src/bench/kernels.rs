@@ -1,7 +1,8 @@
 //! `tisane bench kernels`.
 
-use super::{How, report};
-use crate::one_of;
+use super::how::How;
+use super::report::report;
+use crate::arguments::one_of;
 use tisane::error::Result;
 use tisane_lab::bench::kernels::{self, KernelName, KernelRow, Sweep};
 use tisane_lab::literature::kernel::{Root, Stage};

@@ -1,7 +1,8 @@
 //! `tisane bench model`: the performance model of this machine.
 
+use crate::arguments::Verbosity;
+use crate::screen::print;
 use crate::study::{StudyProgress, describe};
-use crate::{Verbosity, print};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};

@@ -1,7 +1,9 @@
 //! `tisane bench scaling`.
 
-use super::{How, report};
-use crate::{a_precision, one_of, print};
+use super::how::How;
+use super::report::report;
+use crate::arguments::{a_precision, one_of};
+use crate::screen::print;
 use std::path::PathBuf;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;

@@ -1,6 +1,6 @@
 //! `tisane bench systems`.
 
-use super::How;
+use super::how::How;
 use tisane::error::Result;
 
 /// Options of the benchmark of many systems.
@@ -75,5 +75,5 @@ pub fn bench(args: &SystemsArgs) -> Result<u8> {
             format!("{:.0}", r.mega_pairs_per_second),
         ]
     };
-    super::report(&measure(&ensembles, &options)?, how.json, &header, cells, |_| String::new())
+    super::report::report(&measure(&ensembles, &options)?, how.json, &header, cells, |_| String::new())
 }

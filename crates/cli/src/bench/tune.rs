@@ -1,6 +1,8 @@
 //! `tisane bench force --tune`.
 
-use crate::{Verbosity, print, progress};
+use crate::arguments::Verbosity;
+use crate::progress;
+use crate::screen::print;
 use indicatif::ProgressBar;
 use std::path::Path;
 use std::time::Instant;

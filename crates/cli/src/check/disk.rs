@@ -1,6 +1,5 @@
 //! What a run writes: files of a known size, and journals, whose rows depend on what happens.
 
-use super::outputs;
 use tisane_io::directory::bytes;
 use tisane_run::assemble::Setup;
 use tisane_run::binaries::{Binaries, Kind, Marginal};
@@ -90,4 +89,9 @@ impl Disk {
             self.binaries
         )
     }
+}
+
+/// Returns the number of outputs at an interval, including the first and the last.
+pub(super) fn outputs(steps: u64, every: u64) -> u64 {
+    steps.div_ceil(every) + 1
 }

@@ -1,10 +1,9 @@
 //! Warnings of `tisane check` about input that is allowed but implausible.
 
-use super::bytes;
 use super::disk::Disk;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::pair::Body;
-use tisane_io::directory::free_space;
+use tisane_io::directory::{bytes, free_space};
 use tisane_run::assemble::{self, Setup};
 use tisane_run::binaries::Binaries;
 

@@ -159,44 +159,74 @@ impl StepBelowFloor {
         }
     }
 
-    /// Returns the advice, a remedy a line.
-    pub(super) fn advice(&self) -> String {
-        let section = self.section;
+    /// Returns the remedies, the one that follows the motion first.
+    #[must_use]
+    pub fn remedies(&self) -> Vec<Remedy> {
         let nearest = self.pair().map(|(_, pair)| pair);
-        let clamp = format!(
-            "{section}.on_dt_min = \"clamp\" lets such particles continue at dt_min, with an energy error that the \
-             diagnostics show"
-        );
         if nearest.as_ref().is_some_and(|pair| !self.is_of_pair(pair)) {
-            return format!("shorter steps are no remedy\n{clamp}");
+            return vec![Remedy::NotByShorterSteps, Remedy::Clamp];
         }
         let pair = nearest.filter(|pair| pair.energy < 0.0);
-        let softening = match pair {
-            Some(_) => {
-                "softening.epsilon is no remedy for a binary: one as long as its semi-major axis dissolves it, and takes \
-                 a new run"
-            }
-            None => "softening.epsilon bounds the steps of encounters, but changes the physics and takes a new run",
-        };
         let floor = (self.wanted / 16.0).max(self.shortest) * self.run.as_ref().map_or(1.0, |run| run.scale.time);
-        let follow = match self.run.as_ref().and_then(|run| run.directory.as_ref()) {
-            _ if !self.resumable => format!(
-                "steps cannot be shorter than dt_max/2^36: with a shorter {section}.dt_max a new run can take shorter ones"
-            ),
-            Some(directory) => format!(
-                "to follow the motion: tisane resume {} --set {section}.dt_min={floor:.1e}, which continues from here \
-                 with the bits of a run with this dt_min from its start",
-                directory.display()
-            ),
-            None => format!("to follow the motion, allow shorter steps by {section}.dt_min, such as {floor:.1e}"),
-        };
-        let mut lines = vec![follow];
-        if pair.and_then(|pair| self.outlook(&pair)).is_some_and(|outlook| outlook.block_steps > MOST_BLOCK_STEPS) {
-            lines.push("this binary takes more steps until t_end than most can wait for: end the run earlier".into());
-        }
-        lines.push(clamp);
-        lines.push(softening.into());
+        let follow = if self.resumable { Remedy::ShorterSteps(floor) } else { Remedy::ShorterLongestStep };
+        let is_binary = pair.is_some();
+        let takes_long =
+            pair.and_then(|pair| self.outlook(&pair)).is_some_and(|outlook| outlook.block_steps > MOST_BLOCK_STEPS);
+        let end = takes_long.then_some(Remedy::EarlierEnd);
+        [follow].into_iter().chain(end).chain([Remedy::Clamp, Remedy::Softening { is_binary }]).collect()
+    }
+
+    /// Returns the advice, a remedy a line.
+    pub(super) fn advice(&self) -> String {
+        let lines: Vec<String> = self.remedies().iter().map(ToString::to_string).collect();
         lines.join("\n")
+    }
+}
+
+/// Remedy for a particle that needs shorter steps than the run allows.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Remedy {
+    /// None by shorter steps: rounding is the cause.
+    NotByShorterSteps,
+    /// Steps down to this length, in the user's unit of time.
+    ShorterSteps(f64),
+    /// A new run with a shorter longest step: no step is shorter than a part of it.
+    ShorterLongestStep,
+    /// An earlier end: a binary takes more steps than most can wait for.
+    EarlierEnd,
+    /// Steps at the floor, with an energy error.
+    Clamp,
+    /// Softening, which is none for a binary.
+    Softening {
+        /// True if the particle is in a binary.
+        is_binary: bool,
+    },
+}
+
+impl fmt::Display for Remedy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::NotByShorterSteps => "shorter steps are no remedy",
+            Self::ShorterSteps(floor) => {
+                return write!(f, "to follow the motion, allow shorter steps by dt_min, such as {floor:.1e}");
+            }
+            Self::ShorterLongestStep => {
+                "steps cannot be shorter than dt_max/2^36: with a shorter dt_max a new run can take shorter ones"
+            }
+            Self::EarlierEnd => {
+                "this binary takes more steps until t_end than most can wait for: end the run earlier"
+            }
+            Self::Clamp => {
+                "`OnFloor::Clamp` lets such particles continue at dt_min, with an energy error that the diagnostics show"
+            }
+            Self::Softening { is_binary: true } => {
+                "a softening length is no remedy for a binary: one as long as its semi-major axis dissolves it, and \
+                 takes a new run"
+            }
+            Self::Softening { is_binary: false } => {
+                "a softening length bounds the steps of encounters, but changes the physics and takes a new run"
+            }
+        })
     }
 }
 
@@ -254,7 +284,7 @@ mod tests {
         }
         assert!(!balanced.to_string().contains("bound"), "{balanced}");
         assert!(
-            balanced.advice().contains("no remedy") && balanced.advice().contains("clamp"),
+            balanced.advice().contains("no remedy") && balanced.advice().contains("Clamp"),
             "{}",
             balanced.advice()
         );

@@ -76,7 +76,7 @@ impl Range {
         if *self == Self::F64 {
             return "no mode represents such numbers: choose units closer to the masses and lengths of the system";
         }
-        "use force.precision = \"f64\", which has a wider range"
+        "use f64, which has a wider range"
     }
 
     /// Returns an addition to the message about a force that is not finite, since pairs may be too close for modes in
@@ -86,7 +86,7 @@ impl Range {
         if *self == Self::F64 {
             return "";
         }
-        "; or a pair that is too close for this mode, whose pair arithmetic is in f32: use force.precision = \"f64\""
+        "; or a pair that is too close for this mode, whose pair arithmetic is in f32: use f64"
     }
 
     /// Checks a system at its start: softening, masses, positions, velocities.

@@ -1,7 +1,8 @@
 //! Rows of the journals of a cluster: structure, binaries, events.
 
-use super::rows::{ColumnSpec, Journal, JournalRow, RowField, UserTime, row};
-use crate::table::{ColumnKind, Value};
+use super::journal::Journal;
+use super::rows::{ColumnSpec, JournalRow, RowField, UserTime, row};
+use crate::table::columns::{ColumnKind, Value};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 

@@ -1,6 +1,7 @@
 //! Rows of the journals of a run, with their columns.
 
-use crate::table::{Column, ColumnKind, Value, Values};
+use super::journal::Journal;
+use crate::table::columns::{Column, ColumnKind, Value, Values};
 use tisane::diagnostics::relative_error::Spread;
 use tisane::particles::Vec3;
 use tisane::time::LEVELS;
@@ -148,94 +149,6 @@ impl RowField for String {
     }
     fn push(&self, _scale: f64, values: &mut Vec<Value>) {
         values.push(Value::Text(self.clone()));
-    }
-}
-
-/// Journal of a run: a CSV file that grows by lines, and an HDF5 file with the same columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Journal {
-    /// Energies, drifts, time steps, work.
-    Diagnostics,
-    /// Structure of the cluster.
-    Cluster,
-    /// Binaries and hierarchies.
-    Binaries,
-    /// Formation and dissolution of binaries, escapes, close encounters.
-    Events,
-    /// Changes of subsystems.
-    Encounters,
-    /// Collisions of stars, and stars that escape and are taken out.
-    Stars,
-}
-
-impl Journal {
-    /// All journals.
-    pub const ALL: [Self; 6] =
-        [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters, Self::Stars];
-
-    /// Returns the name of the CSV in an output directory.
-    #[must_use]
-    pub const fn csv(self) -> &'static str {
-        match self {
-            Self::Diagnostics => "diagnostics.csv",
-            Self::Cluster => "cluster.csv",
-            Self::Binaries => "binaries.csv",
-            Self::Events => "events.csv",
-            Self::Encounters => "encounters.csv",
-            Self::Stars => "stars.csv",
-        }
-    }
-
-    /// Returns the name of the HDF5 file in an output directory.
-    #[must_use]
-    pub const fn hdf5(self) -> &'static str {
-        match self {
-            Self::Diagnostics => "diagnostics.hdf5",
-            Self::Cluster => "cluster.hdf5",
-            Self::Binaries => "binaries.hdf5",
-            Self::Events => "events.hdf5",
-            Self::Encounters => "encounters.hdf5",
-            Self::Stars => "stars.hdf5",
-        }
-    }
-
-    /// Returns the group of the HDF5 file that contains the columns.
-    #[must_use]
-    pub const fn group(self) -> &'static str {
-        match self {
-            Self::Diagnostics => "Diagnostics",
-            Self::Cluster => "Cluster",
-            Self::Binaries => "Binaries",
-            Self::Events => "Events",
-            Self::Encounters => "Encounters",
-            Self::Stars => "Stars",
-        }
-    }
-
-    /// Returns the journal, of this or another version, whose CSV begins with `head`. It is recognised by the names of
-    /// its first two columns.
-    #[must_use]
-    pub fn from_csv(head: &[u8]) -> Option<Self> {
-        let line = String::from_utf8_lossy(head.split(|byte| *byte == b'\n').next().unwrap_or_default()).into_owned();
-        let names: Vec<&str> = line.trim_end().split(',').collect();
-        let begins = |journal: &Self| {
-            let columns = journal.columns();
-            columns.len() > 1 && names.len() > 1 && columns.iter().zip(&names).take(2).all(|(c, name)| c.name == *name)
-        };
-        Self::ALL.into_iter().find(begins)
-    }
-
-    /// Returns the columns.
-    #[must_use]
-    pub fn columns(self) -> Vec<ColumnSpec> {
-        match self {
-            Self::Diagnostics => DiagnosticsRow::columns(),
-            Self::Cluster => super::ClusterRow::columns(),
-            Self::Binaries => super::BinaryRow::columns(),
-            Self::Events => super::EventRow::columns(),
-            Self::Encounters => super::EncounterRow::columns(),
-            Self::Stars => super::StarRow::columns(),
-        }
     }
 }
 

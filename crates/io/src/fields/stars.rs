@@ -1,7 +1,8 @@
 //! Row of the journal of collisions and escapers.
 
-use super::rows::{ColumnSpec, Journal, JournalRow, RowField, UserTime, row};
-use crate::table::Value;
+use super::journal::Journal;
+use super::rows::{ColumnSpec, JournalRow, RowField, UserTime, row};
+use crate::table::columns::Value;
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 

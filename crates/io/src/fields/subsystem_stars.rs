@@ -1,6 +1,6 @@
 //! Columns of the stars of subsystems in a snapshot.
 
-use super::FieldValues;
+use super::values::FieldValues;
 use tisane::particles::Vec3;
 use tisane::subsystems::{Description, StarInside};
 use tisane::units::Dimension;

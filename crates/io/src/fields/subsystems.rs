@@ -1,6 +1,6 @@
 //! Columns of the subsystems in a snapshot.
 
-use crate::table::{ColumnKind, Values};
+use crate::table::columns::{ColumnKind, Values};
 use tisane::subsystems::{Description, PairOrbit};
 use tisane::units::Dimension;
 

@@ -2,11 +2,11 @@
 //! attribute and its unit as text. The pickled Python objects that AMUSE stores in an attribute are ignored.
 
 use super::amuse_units::{self, AmuseUnit, LENGTH, MASS, System, TIME, VELOCITY};
+use super::format::{Format, WritableUnits, Writer};
 use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
-use super::{Format, WritableUnits, Writer};
-use crate::elements::{ElementTable, ElementUnits, Phase};
+use crate::elements::element_table::{ElementTable, ElementUnits, Phase};
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_dataset, put_long_text, write_for_others};
 use hdf5::Group;

@@ -6,12 +6,12 @@
 use super::column_names::meant;
 use super::columns::{self, COLUMNS as REQUIRED, Columns};
 use super::ecsv::{self, fields};
+use super::format::{Format, WritableUnits, Writer};
 use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
 use super::unit_text::{LENGTH, MASS, VELOCITY};
-use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::particles::{NamedColumn, Particles};
 use tisane::units::Units;

@@ -5,8 +5,8 @@ use super::sniff::{FileProbe, head};
 use super::state::{FileState, Locations};
 use super::validate::validate;
 use crate::checksum::{self, ChecksumStatus};
-use crate::hdf::contents::{Contents, DatasetInfo};
-use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
+use crate::hdf::contents::Contents;
+use crate::hdf::third_party::{DatasetInfo, ThirdPartyFile, ThirdPartyGroup};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -17,6 +17,8 @@ use tisane::particles::{NamedColumn, Particles, Vec3, from_components};
 
 /// Largest number of datasets in a note.
 const MOST_NOTED: usize = 8;
+/// End of the error for a file without any dataset.
+pub(super) const WITHOUT_DATASETS: &str = "without datasets";
 /// Lines that name datasets, where no names suggest themselves.
 const TEMPLATE: &str = "mass = \"…\"\nposition = \"…\"\nvelocity = \"…\"";
 
@@ -104,13 +106,8 @@ impl From<DatasetsError> for Error {
     }
 }
 
-/// Reads particles from the named datasets of an HDF5 file, and checks them with [`validate()`]. Numbers of any type
-/// are read; those of a state without units and without time.
-///
-/// # Errors
-/// [`Error::Input`] if the file is missing, not a regular file or not HDF5, if a dataset is missing, of another shape,
-/// not of numbers, or stored elsewhere, or if it holds unphysical values.
-pub fn read_datasets(path: &Path, datasets: &Datasets) -> Result<FileState, DatasetsError> {
+/// Reads particles from the named datasets of an HDF5 file: see [`super::read_datasets`].
+pub(super) fn read(path: &Path, datasets: &Datasets) -> Result<FileState, DatasetsError> {
     let mut key = None;
     let state = unpacked(path, |content| {
         read_plain(content, datasets).map_err(|error| {
@@ -249,7 +246,7 @@ fn problem_of(error: &Error) -> String {
 
 /// Returns the error for an HDF5 file in a layout that tisane does not recognise: what is in it, and how to name it.
 /// [`None`] for files of tisane, also damaged ones: these still have the line of their checksum.
-pub(crate) fn unrecognised(path: &Path, probe: &FileProbe) -> Option<Error> {
+pub(super) fn unrecognised(path: &Path, probe: &FileProbe) -> Option<Error> {
     let file = probe.hdf5.as_ref().filter(|_| !probe.is_from_tisane())?;
     let no_checksum = checksum::check(path).is_ok_and(|status| status == ChecksumStatus::Missing);
     no_checksum.then(|| describe_unrecognised(path, file))
@@ -259,7 +256,7 @@ fn describe_unrecognised(path: &Path, file: &ThirdPartyFile) -> Error {
     let contents = Contents::list(&file.root());
     let layout = "HDF5 in a layout that tisane does not recognise";
     if contents.datasets.is_empty() {
-        return Error::input(path, format!("{layout}, without datasets")).with_help(super::known());
+        return Error::input(path, format!("{layout}, {WITHOUT_DATASETS}"));
     }
     if let Some((filter, remedy)) = contents.datasets.iter().find_map(|dataset| dataset.packed.as_ref()) {
         let problem =

@@ -2,10 +2,10 @@
 //! `PartType0` … `PartType5`, one for each type of particle. All become point masses here. Files are written with
 //! stars, type 4, in double precision.
 
+use super::format::{Format, WritableUnits, Writer};
 use super::gadget_header::{self, GadgetHeader, KINDS};
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
-use super::{Format, WritableUnits, Writer};
 use crate::hdf::third_party::{ThirdPartyFile, ThirdPartyGroup};
 use crate::hdf::write::{H5Result, new_group, put, put_array, put_dataset, put_text, write_for_others};
 use crate::snapshot::{COUNTS, OUR_TYPE, PARTICLES, SECONDS_PER_GYR, TYPES, write_flag_for_yt, write_header};

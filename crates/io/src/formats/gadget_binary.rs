@@ -2,11 +2,12 @@
 //! unformatted records of a header, positions, velocities, ids and masses, in either byte order, in 4- or 8-byte floats,
 //! with ids of 4 or 8 bytes. In `SnapFormat` 2 a record with the name of the block is before each block.
 
+use super::format::Format;
+use super::gadget_header;
 use super::gadget_header::{Counts, merged};
 use super::gadget_records::{Block, Records, byte_order};
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
-use super::{Format, gadget_header};
 use std::path::Path;
 use tisane::particles::{Particles, from_components};
 use tisane::{Error, Result};

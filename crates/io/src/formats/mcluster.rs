@@ -1,8 +1,8 @@
 //! McLuster's table, `mcluster -C 3` (Küpper et al. 2011, MNRAS 417, 2300): a header that names the columns and their
 //! units, then one star a line: m x y z vx vy vz, and columns of stellar evolution if it was compiled with them.
 
-use super::Format;
 use super::columns;
+use super::format::Format;
 use super::sniff::{FileProbe, Guess};
 use super::state::FileState;
 use std::path::Path;

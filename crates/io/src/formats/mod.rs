@@ -10,6 +10,7 @@ mod columns;
 mod csv;
 mod datasets;
 mod ecsv;
+mod format;
 mod gadget;
 mod gadget_binary;
 mod gadget_header;
@@ -25,7 +26,7 @@ mod nemo_items;
 mod petar;
 mod petar_snapshot;
 mod physical;
-mod sniff;
+pub(crate) mod sniff;
 mod state;
 mod text;
 mod tipsy;
@@ -33,64 +34,20 @@ mod unit_text;
 mod validate;
 
 pub(crate) use amuse::elements as amuse_elements;
-pub(crate) use datasets::unrecognised;
-pub use datasets::{Datasets, DatasetsError, VectorDatasets, read_datasets};
+pub use datasets::{Datasets, DatasetsError, VectorDatasets};
 pub(crate) use ecsv::Header as EcsvHeader;
+pub use format::{Format, WritableUnits, Writer};
 pub(crate) use gzip::{is_packed, unpacked};
+pub(crate) use sniff::FileProbe;
 pub use sniff::Guess;
-pub(crate) use sniff::{FileProbe, head};
 pub use state::{FileState, SofteningRange};
 pub(crate) use unit_text::{ANGLE, LENGTH, MASS, TIME, TextUnit};
 pub use validate::validate;
 
+use datasets::WITHOUT_DATASETS;
+use sniff::EMPTY;
 use std::path::Path;
-use tisane::units::Units;
 use tisane::{Error, Result};
-
-/// File format of particles.
-#[derive(Debug)]
-pub struct Format {
-    /// Name in configurations, options and messages.
-    pub name: &'static str,
-    /// Description in one line, for messages.
-    pub description: &'static str,
-    /// Description as a sentence, for the schema of the configuration.
-    pub schema_text: &'static str,
-    /// Position, from 1, in the list of formats of the schema.
-    pub schema_order: u8,
-    /// Recognises a file of the format, also a damaged one. Returns the reason, or [`None`] for other files.
-    detect: fn(&FileProbe) -> Option<Guess>,
-    /// Reads a regular, non-empty file.
-    /// Columns of the given names are read too, where the format can have them.
-    read: fn(&Path, &[String]) -> Result<FileState>,
-    /// Writer, if tisane writes the format.
-    pub writer: Option<Writer>,
-}
-
-/// Writer of a format.
-#[derive(Debug)]
-pub struct Writer {
-    /// Units in which the file can be written.
-    pub units: WritableUnits,
-    /// True if the file holds radii.
-    pub radii: bool,
-    /// Description in one line of the information (mass, position, velocity, id, time, units) that the format drops or
-    /// rounds.
-    pub loses: &'static str,
-    /// Writes a file atomically and describes the information of this state that was lost.
-    write: fn(&Path, &FileState) -> Result<Vec<String>>,
-}
-
-/// Units in which a format can be written.
-#[derive(Clone, Copy, Debug)]
-pub enum WritableUnits {
-    /// Any units; the file does not state them.
-    Unnamed,
-    /// Any known units; the file states them.
-    Named,
-    /// The given units, or Hénon units.
-    Only(fn() -> Units),
-}
 
 /// All formats. Detection takes the first match, so that specific formats come before general ones.
 pub const FORMATS: &[Format] = &[
@@ -135,7 +92,7 @@ pub fn read_with_columns(path: &Path, format: Option<&str>, columns: &[String]) 
 
 /// Reads a file that is not packed.
 fn read_plain(path: &Path, named: Option<&'static Format>, columns: &[String]) -> Result<FileState> {
-    let probe = FileProbe::open(path)?;
+    let probe = probe(path)?;
     let (chosen, guess) = match (named, guesses(&probe)) {
         (Some(named), found) => match found.first() {
             // The content excludes the given format and identifies another one.
@@ -153,7 +110,7 @@ fn read_plain(path: &Path, named: Option<&'static Format>, columns: &[String]) -
         return Err(error);
     }
     drop(probe);
-    let state = FileState { guess, ..(chosen.read)(path, columns)? };
+    let state = FileState { guess, ..(chosen.read)(path, columns).map_err(with_formats)? };
     validate(path, &state)?;
     Ok(state)
 }
@@ -163,7 +120,7 @@ fn read_plain(path: &Path, named: Option<&'static Format>, columns: &[String]) -
 /// # Errors
 /// [`Error::Input`] if the file is missing, not a regular file, unreadable or empty.
 pub fn detect(path: &Path) -> Result<Vec<(&'static Format, Guess)>> {
-    Ok(guesses(&FileProbe::open(path)?))
+    Ok(guesses(&probe(path)?))
 }
 
 /// Returns the one certain format, or all possible formats.
@@ -254,7 +211,49 @@ pub(crate) fn unreadable(path: &Path, probe: &FileProbe) -> Option<Error> {
 }
 
 /// Lists the formats, as a help text.
-pub(super) fn known() -> String {
+pub(crate) fn known() -> String {
     let names: Vec<_> = FORMATS.iter().map(|f| format!("{} ({})", f.name, f.description)).collect();
     format!("tisane reads {}", names.join("; "))
+}
+
+/// Adds the list of formats to the error for an empty file, and for an HDF5 file without datasets.
+fn with_formats(error: Error) -> Error {
+    match &error {
+        Error::Input { problem, .. } if [EMPTY, WITHOUT_DATASETS].iter().any(|end| problem.ends_with(end)) => {
+            error.with_help(known())
+        }
+        _ => error,
+    }
+}
+
+/// Returns the first bytes of a file, up to 4096.
+///
+/// # Errors
+/// [`Error::Input`] if the file is missing, not a regular file, unreadable or empty.
+pub(crate) fn head(path: &Path) -> Result<Vec<u8>> {
+    sniff::head(path).map_err(with_formats)
+}
+
+/// Opens a file and reads its first bytes.
+///
+/// # Errors
+/// As [`head`].
+pub(crate) fn probe(path: &Path) -> Result<FileProbe> {
+    FileProbe::open(path).map_err(with_formats)
+}
+
+/// Returns the error for an HDF5 file in a layout that tisane does not recognise; [`None`] for files of tisane.
+pub(crate) fn unrecognised(path: &Path, probe: &FileProbe) -> Option<Error> {
+    datasets::unrecognised(path, probe).map(with_formats)
+}
+
+/// Reads particles from the named datasets of an HDF5 file, and checks them with [`validate()`]. Numbers of any type
+/// are read; those of a state without units and without time.
+///
+/// # Errors
+/// [`Error::Input`] if the file is missing, not a regular file or not HDF5, if a dataset is missing, of another shape,
+/// not of numbers, or stored elsewhere, or if it holds unphysical values.
+pub fn read_datasets(path: &Path, named: &Datasets) -> Result<FileState, DatasetsError> {
+    datasets::read(path, named)
+        .map_err(|DatasetsError { key, error }| DatasetsError { key, error: with_formats(error) })
 }

@@ -1,7 +1,7 @@
 //! Snapshots of tisane, as initial conditions.
 
-use super::Format;
 use super::datasets::unrecognised;
+use super::format::Format;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use crate::snapshot;

@@ -2,9 +2,9 @@
 //! blanks: m x y z vx vy vz. Blank lines and lines that start with `#` are skipped.
 
 use super::columns;
+use super::format::{Format, WritableUnits, Writer};
 use super::sniff::{FileProbe, Guess};
 use super::state::FileState;
-use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::Result;
 

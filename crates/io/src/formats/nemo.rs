@@ -3,10 +3,10 @@
 //! read.
 
 use super::columns::lost_ids;
+use super::format::{Format, WritableUnits, Writer};
 use super::nemo_items::{Item, ItemWriter, Items, byte_order};
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
-use super::{Format, WritableUnits, Writer};
 use crate::atomic::write_atomically;
 use std::fs::File;
 use std::path::Path;

@@ -2,9 +2,9 @@
 //! columns separated by blanks, m x y z vx vy vz; under `petar -u 1` in solar masses, pc and pc/Myr.
 
 use super::columns;
+use super::format::{Format, WritableUnits, Writer};
 use super::sniff::{FileProbe, Guess};
 use super::state::FileState;
-use super::{Format, WritableUnits, Writer};
 use std::path::Path;
 use tisane::Result;
 use tisane::units::Rates;

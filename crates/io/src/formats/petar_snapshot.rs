@@ -4,10 +4,11 @@
 //! which is the id. `petar.init` writes such a file for the start of a run.
 
 use super::columns::{COLUMNS, Columns};
+use super::format::Format;
+use super::petar;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at};
-use super::{Format, petar};
 use crate::number::number;
 use std::path::Path;
 use tisane::{Error, Result};

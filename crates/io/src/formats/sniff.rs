@@ -1,6 +1,5 @@
 //! Detection of file formats from the first bytes of a file.
 
-use super::known;
 use crate::hdf::read::SIGNATURE;
 use crate::hdf::third_party::ThirdPartyFile;
 use std::fs::File;
@@ -8,6 +7,8 @@ use std::io::Read;
 use std::path::Path;
 use tisane::{Error, Result};
 
+/// Error for an empty file.
+pub(super) const EMPTY: &str = "the file is empty";
 /// Number of bytes at the start of a file that detection reads.
 const HEAD: u64 = 4096;
 
@@ -82,7 +83,7 @@ pub(crate) fn head(path: &Path) -> Result<Vec<u8>> {
         return Err(Error::input(path, format!("expected a file of particles, found {kind}")));
     }
     if metadata.len() == 0 {
-        return Err(Error::input(path, "the file is empty").with_help(known()));
+        return Err(Error::input(path, EMPTY));
     }
     let mut head = Vec::new();
     File::open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;

@@ -4,9 +4,9 @@
 //! binrw takes to declare them.
 
 use super::columns::{Columns, lost_ids, row};
+use super::format::{Format, WritableUnits, Writer};
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations, SofteningRange};
-use super::{Format, WritableUnits, Writer};
 use crate::atomic::write_atomically;
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};

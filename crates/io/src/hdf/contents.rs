@@ -1,6 +1,6 @@
 //! List of the data sets of an HDF5 file of another program, for the user to choose from.
 
-use super::third_party::ThirdPartyGroup;
+use super::third_party::{DatasetInfo, ThirdPartyGroup};
 use std::fmt;
 
 /// Largest number of groups and data sets that are looked at.
@@ -9,19 +9,6 @@ const MOST_OBJECTS: usize = 1000;
 const MOST_PRINTED: usize = 24;
 /// Largest depth of groups. Hard links may form a circle.
 const DEEPEST: usize = 8;
-
-/// Data set in a file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct DatasetInfo {
-    /// Path from the root group, such as `particle/mass`; of a column of a compound table `stars:mass`.
-    pub(crate) path: String,
-    /// Number of rows, and of columns if there are several.
-    pub(crate) shape: Vec<usize>,
-    /// Type of the values: `float64`, `int32`, …
-    pub(crate) kind: String,
-    /// Filters that HDF5 lacks for the values, and the way to unpack the file.
-    pub(crate) packed: Option<(String, String)>,
-}
 
 /// Data sets of a file.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,6 @@
 //! are bounded by the length of the file: values must be stored in the file itself, uncompressed or with gzip.
 
 use super::compound::Field;
-use super::contents::DatasetInfo;
 use super::read::SIGNATURE;
 use super::{link_guard, open};
 use hdf5::types::{CompoundField, CompoundType, FixedAscii, FixedUnicode, TypeDescriptor, VarLenAscii, VarLenUnicode};
@@ -18,6 +17,19 @@ const MOST_MEMBERS: u64 = 4096;
 const DEFLATE: u64 = 1032;
 /// Maximum length of a text attribute, in bytes.
 const LONGEST_TEXT: usize = 1024;
+
+/// Data set in a file.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct DatasetInfo {
+    /// Path from the root group, such as `particle/mass`; of a column of a compound table `stars:mass`.
+    pub(crate) path: String,
+    /// Number of rows, and of columns if there are several.
+    pub(crate) shape: Vec<usize>,
+    /// Type of the values: `float64`, `int32`, …
+    pub(crate) kind: String,
+    /// Filters that HDF5 lacks for the values, and the way to unpack the file.
+    pub(crate) packed: Option<(String, String)>,
+}
 
 /// Open HDF5 file of another program.
 #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Journal of a stopped run, checked before the run is resumed.
 
-use super::{JournalWriter, columns, header, line};
+use super::writer::{JournalWriter, columns, header, line};
 use crate::atomic::write_atomically;
 use crate::checksum::Digest;
 use crate::fields::{ColumnSpec, JournalRow};

@@ -1,7 +1,7 @@
 //! Reading of a journal (`diagnostics.csv` and the like) while a run appends lines to it.
 
-use super::table::{Column, Table, Values};
 use crate::regular_file;
+use crate::table::{Column, Table, Values};
 use csv::ByteRecord;
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Reading and writing of tables in CSV.
 
-use super::{Column, ColumnKind, Table, Values};
+use super::columns::{Column, ColumnKind, Table, Values};
 use crate::atomic::write_atomically;
 use crate::fields::{ColumnSpec, Journal};
 use crate::number::number;
@@ -39,7 +39,7 @@ impl Table {
 }
 
 impl Values {
-    /// Returns the cell of a row as it is written to CSV, as [`Value::cell`](super::Value::cell); empty beyond the last row.
+    /// Returns the cell of a row as it is written to CSV, as [`Value::cell`](super::columns::Value::cell); empty beyond the last row.
     #[must_use]
     pub fn cell(&self, row: usize) -> String {
         self.get(row).map_or_else(String::new, |value| value.cell())

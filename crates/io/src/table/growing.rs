@@ -1,7 +1,7 @@
 //! Tables in CSV that grow by rows while a program writes them.
 
+use super::columns::{Table, Value};
 use super::csv_file::read_rows_of;
-use super::{Table, Value};
 use crate::regular_file;
 use std::fs::File;
 use std::io::Write;

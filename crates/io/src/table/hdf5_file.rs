@@ -1,6 +1,6 @@
 //! Reading and writing of tables in HDF5, with one dataset for each column.
 
-use super::{Column, ColumnKind, Table, Values};
+use super::columns::{Column, ColumnKind, Table, Values};
 use crate::fields::Journal;
 use crate::hdf::FileKind;
 use crate::hdf::read::{TisaneFile, TisaneGroup};

@@ -2,10 +2,9 @@
 
 mod subjects;
 
-pub use subjects::KernelName;
+pub use subjects::{KernelName, Sweep};
 
 use super::{EPSILON, Options, Report};
-use crate::literature::kernel::{Root, Stage};
 use serde::Serialize;
 use std::time::{Duration, Instant};
 use subjects::Subject;
@@ -24,38 +23,6 @@ const FLOP: f64 = 20.0;
 const WARM_UP: Duration = Duration::from_millis(50);
 /// Time over which evaluations are timed together.
 const SPAN: Duration = Duration::from_millis(20);
-
-/// Kernels to measure and their launch parameters: every combination that a kernel has. Empty lists stand for the
-/// defaults.
-#[derive(Clone, Debug)]
-pub struct Sweep {
-    /// Kernels; by default all of the engine's.
-    pub kernel: Vec<KernelName>,
-    /// Numbers of particles; by default 1024 and 4096, on a GPU 16384 too.
-    pub n: Vec<usize>,
-    /// Numbers of threads in a block; for tiles also of targets of a block and sources of a tile.
-    pub p: Vec<usize>,
-    /// Targets per thread of tisane's kernels; by default as the engine chooses.
-    pub targets: Vec<usize>,
-    /// Bags of sources in a span of tisane's kernels; by default as the engine chooses.
-    pub span: Vec<usize>,
-    /// Methods by which simple kernels and tiles compute 1/s³.
-    pub root: Vec<Root>,
-    /// Numbers of times the loop of tiles is unrolled.
-    pub unroll: Vec<usize>,
-    /// Threads per body of tiles.
-    pub q: Vec<usize>,
-    /// Stages of two-dimensional tiles.
-    pub stage: Vec<Stage>,
-    /// Threads per target in a block of two-dimensional tiles.
-    pub block_x: Vec<usize>,
-    /// Targets in a block of two-dimensional tiles.
-    pub block_y: Vec<usize>,
-    /// Sources per thread of two-dimensional tiles.
-    pub luf: Vec<usize>,
-    /// Flag that shapes in which a kernel cannot be launched are left out; otherwise they are an error.
-    pub skip_unfit: bool,
-}
 
 /// Speed and error of a kernel with its parameters.
 #[derive(Clone, Debug, Serialize)]

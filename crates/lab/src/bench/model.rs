@@ -2,14 +2,15 @@
 
 use crate::study::config::{CostFile, StudyFile};
 use crate::study::cost;
+use crate::study::forecast;
 use crate::study::integrators::Integrator;
 use crate::study::journal::{Journal, Stamp};
 use crate::study::model::{Fit, Model, StepsBy};
-use crate::study::pace;
 use crate::study::points::{Progress, Work};
-use crate::study::predict::{Prediction, describe_range, fit_for, natural_times, predict};
+use crate::study::predict::{Prediction, fit_for, natural_times, predict};
 use crate::study::report::Rows;
 use crate::study::trials;
+use crate::study::wall_time::describe_range;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
@@ -176,14 +177,14 @@ fn steps_by(set: &Setup, engine: Engine) -> StepsBy {
 pub fn forecast(set: &Setup) -> Result<String> {
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
         Ok(Some(model)) => model,
-        Ok(None) => return Ok(pace::forecast(set)),
+        Ok(None) => return Ok(forecast::forecast(set)),
         // A mistake in the file of the model is no fault of this configuration.
-        Err(error) => return Ok(format!("{}; the performance model is not used: {error}", pace::forecast(set))),
+        Err(error) => return Ok(format!("{}; the performance model is not used: {error}", forecast::forecast(set))),
     };
     let n = set.particles.len();
     let engine = assemble::forecast_engine(&set.config, n);
     let fit = fit_for(&model, &set.config, engine, steps_by(set, engine));
-    let Some(fit) = fit else { return Ok(pace::forecast(set)) };
+    let Some(fit) = fit else { return Ok(forecast::forecast(set)) };
     let wall_time = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.describe());
     Ok(format!("{wall_time}, from the particles and the model of {}{}", &fit.created, beyond(fit, n)))
 }

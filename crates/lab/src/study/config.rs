@@ -1,11 +1,13 @@
 //! Sweep of a study, as one TOML file. The documentation of each key is also its text in the resolved file.
 
 mod checks;
+mod time_span;
 
 pub use checks::{LEFT_OUT, left_out};
+pub use time_span::TimeSpan;
 
 use super::integrators::Integrator;
-use checks::{Axes, check_integrators, check_law, check_span, once};
+use checks::{Axes, check_integrators, check_law, once};
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -131,35 +133,6 @@ impl ForceSweep {
     pub fn n_of_bags(&self) -> Vec<u32> {
         let largest = || self.n.iter().copied().filter(|n| *n <= 4096).max().into_iter().collect();
         self.n_of_bags.clone().unwrap_or_else(largest)
-    }
-}
-
-/// Span of time over which a Plummer sphere is measured, with its softening and steps. The defaults are those of
-/// Portegies Zwart et al. (2007).
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct TimeSpan {
-    /// Plummer softening length.
-    pub epsilon: Real,
-    /// Longest time step.
-    pub dt_max: Real,
-    /// Shortest time step.
-    pub dt_min: Real,
-    /// Time at which measuring begins; a multiple of dt_max.
-    pub t_start: Real,
-    /// Time at which measuring ends; a multiple of dt_max.
-    pub t_end: Real,
-}
-
-impl Default for TimeSpan {
-    fn default() -> Self {
-        Self {
-            epsilon: real!(1.0 / 256.0),
-            dt_max: real!(0.125),
-            dt_min: real!(1.0 / (1u64 << 26) as f64),
-            t_start: real!(0.25),
-            t_end: real!(0.5),
-        }
     }
 }
 
@@ -322,7 +295,7 @@ impl StudyFile for EnergyFile {
         it.goals.iter().for_each(|value| above(&mut found, "energy.goals", Some(*value), 0.0));
         once("energy.goals", &it.goals, &mut found);
         check_integrators("energy", &it.integrators, &it.modes, (&it.nu, &it.eta), &mut found);
-        check_span("energy", &it.stretch, &mut found);
+        it.stretch.check("energy", &mut found);
         let law = check_law("energy.law", it.law.as_ref(), &mut found);
         if law.as_ref().is_some_and(|law| !law.has_potential()) {
             let problem = "this law has no potential: there is no energy, and no energy error to study";
@@ -344,7 +317,7 @@ impl StudyFile for CostFile {
         let axes = Axes { section: "cost", n: &it.n, modes: &it.modes, engines: &it.engines, seeds: &it.seeds };
         let mut found = axes.problems();
         check_integrators("cost", &it.integrators, &it.modes, (&[it.nu], &[it.eta]), &mut found);
-        check_span("cost", &it.stretch, &mut found);
+        it.stretch.check("cost", &mut found);
         found
     }
 }

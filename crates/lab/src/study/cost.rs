@@ -1,5 +1,11 @@
 //! `tisane study cost`: wall time over N, block statistics, and the performance model fitted to them.
 
+pub mod line;
+pub mod row;
+
+pub use line::{Line, is_of_the_paper};
+pub use row::Row;
+
 use super::config::{self, CostFile, CostSweep, TimeSpan};
 use super::fit::{self, Power};
 use super::integrators::{Integrator, accuracies};
@@ -12,50 +18,7 @@ use super::trial::Measured;
 use super::trials::{self, Common, Key};
 use crate::literature::tables::{BLOCK_STEPS, MEAN_BLOCK, PZ_HARDWARE, PZ_TABLE_2, PZ_TABLE_3, pz_scatter};
 use tisane::error::Result;
-use tisane::force::precision::Precision;
 use tisane_io::table::{Column, Table};
-
-/// A sphere on an engine in a mode, by an integrator: the fastest of its repetitions.
-#[derive(Clone, Debug)]
-pub struct Row {
-    /// The parameters, of the fastest repetition.
-    pub key: Key,
-    /// Measured time, in s.
-    pub best: Measured,
-    /// Prediction of the fitted model, with the measured block steps, in s.
-    pub modelled: f64,
-    /// Prediction from N alone, in s: with the laws of block steps and mean block in their place (PZ eqs 10–17).
-    pub from_n: f64,
-    /// Share of that which goes with the targets in the engine, their communication among it (PZ eq. 13).
-    pub targets_share: f64,
-}
-
-impl Row {
-    /// Wall time of a time unit.
-    #[must_use]
-    pub fn seconds(&self) -> f64 {
-        self.best.seconds / self.best.span
-    }
-}
-
-/// An engine in a mode with an integrator, and what took its steps: its rows and the laws through them.
-#[derive(Clone, Debug)]
-pub struct Line {
-    /// Engine.
-    pub engine: String,
-    /// Precision mode.
-    pub mode: Precision,
-    /// Integrator.
-    pub integrator: Integrator,
-    /// By N.
-    pub rows: Vec<Row>,
-    /// Block steps of a time unit over N, beside PZ eq. 17.
-    pub block_steps: Option<Power>,
-    /// Mean block over N, beside PZ eq. 14.
-    pub mean_block: Option<Power>,
-    /// The performance model.
-    pub fit: Fit,
-}
 
 /// Does the study, with its points kept in `journal`.
 ///
@@ -145,12 +108,6 @@ fn fitted(mut rows: Vec<Row>) -> Result<Option<Line>> {
         }
     }
     Ok(Some(Line { engine, mode, integrator, rows, block_steps, mean_block, fit }))
-}
-
-/// True if the workload is that of PZ table 2.
-#[must_use]
-pub fn is_of_the_paper(span: &TimeSpan, key: &Key) -> bool {
-    *span == TimeSpan::default() && (key.integrator, key.accuracy) == (Integrator::Hermite4, 0.01)
 }
 
 fn table(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Table {

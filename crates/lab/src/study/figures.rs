@@ -1,9 +1,10 @@
 //! The figures of studies, from their rows.
 
 use super::config::TimeSpan;
-use super::cost::{self, Line};
-use super::energy::ModeLaw;
-use super::force::{Errors, Key};
+use super::cost::line::{Line, is_of_the_paper};
+use super::cost::row::Row;
+use super::energy::mode_law::ModeLaw;
+use super::force::errors::{Errors, Key};
 use super::integrators::Integrator;
 use super::laws;
 use super::model::StepsBy;
@@ -261,20 +262,20 @@ pub fn cost(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Fi
     let mut speed_up = Panel::new("speed-up", Axis::log("N"), Axis::log("speed-up"));
     let mut steps = Panel::new("block steps of a time unit", Axis::log("N"), Axis::log("block steps"));
     let mut block = Panel::new("mean block", Axis::log("N"), Axis::log("particles"));
-    let n_of = |row: &cost::Row| f64::from(row.key.n);
-    let same_workload = lines.iter().flat_map(|line| &line.rows).all(|row| cost::is_of_the_paper(span, &row.key));
+    let n_of = |row: &Row| f64::from(row.key.n);
+    let same_workload = lines.iter().flat_map(|line| &line.rows).all(|row| is_of_the_paper(span, &row.key));
     let several = distinct(lines.iter().map(|line| line.integrator)).len() > 1;
     let name_of = |line: &Line| line_name(line, several);
     for (k, line) in lines.iter().enumerate() {
         let name = name_of(line);
-        let of = |y: &dyn Fn(&cost::Row) -> f64| mean_by_x(line.rows.iter().map(|row| (n_of(row), y(row))).collect());
+        let of = |y: &dyn Fn(&Row) -> f64| mean_by_x(line.rows.iter().map(|row| (n_of(row), y(row))).collect());
         time.series.push(series(&name, Mark::Points, of(&|row| row.seconds()), Some(k)));
         time.series.push(series("", Mark::Line, of(&|row| row.modelled / row.best.span), Some(k)));
         steps.series.push(series(&name, Mark::LineAndPoints, of(&|row| row.best.block_steps_per_time_unit()), Some(k)));
         block.series.push(series(&name, Mark::LineAndPoints, of(&|row| row.best.mean_block()), Some(k)));
         if k > 0 {
             let base = &lines[0].rows;
-            let ratio = |row: &cost::Row| {
+            let ratio = |row: &Row| {
                 let of_base = base.iter().find(|it| (it.key.n, it.key.seed) == (row.key.n, row.key.seed));
                 of_base.map_or(f64::NAN, |it| it.seconds() / row.seconds())
             };
@@ -341,9 +342,8 @@ fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
     }
     for (k, line) in lines.iter().enumerate() {
         let name = line_name(line, false);
-        let of = |y: &dyn Fn(&cost::Row) -> f64| {
-            mean_by_x(line.rows.iter().map(|row| (f64::from(row.key.n), y(row))).collect())
-        };
+        let of =
+            |y: &dyn Fn(&Row) -> f64| mean_by_x(line.rows.iter().map(|row| (f64::from(row.key.n), y(row))).collect());
         let measured = of(&|row| row.seconds());
         ours.series.push(series(&name, Mark::Points, measured.clone(), Some(k)));
         ours.series.push(series("", Mark::Line, of(&|row| row.from_n / row.best.span), Some(k)));

@@ -1,5 +1,9 @@
 //! `tisane study force`: how far forces are from f64, over N, bag size and mode.
 
+pub mod errors;
+
+pub use errors::{Errors, Key};
+
 use super::config::{ForceFile, ForceSweep};
 use super::integrators::Integrator;
 use super::journal::{Journal, Outcome};
@@ -9,7 +13,6 @@ use super::report::{LAW, Report, Rows, mode_names};
 use super::{config::TimeSpan, laws};
 use crate::literature::tables::HI_TABLE_2;
 use rayon::prelude::*;
-use serde::{Deserialize, Serialize};
 use std::sync::{Arc, Mutex, PoisonError};
 use tisane::diagnostics::conserved::relative;
 use tisane::diagnostics::relative_error::{Spread, relative_errors};
@@ -25,41 +28,6 @@ use tisane::time::{Clock, Time};
 use tisane_io::table::Table;
 use tisane_run::assemble::{self, OnGpu, Setup};
 use tisane_run::config::{Engine, LawSection};
-
-/// Parameters of the error of forces.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Key {
-    /// Number of particles.
-    pub n: u32,
-    /// Seed of the Plummer sphere.
-    pub seed: u64,
-    /// Softening.
-    pub epsilon: f64,
-    /// Engine, with what it computes on.
-    pub engine: String,
-    /// Precision mode.
-    pub mode: Precision,
-    /// Sources in a bag.
-    pub bag: u32,
-    /// Particles compared.
-    pub targets: u32,
-    /// Law in place of Newton's.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub law: Option<LawSection>,
-}
-
-/// Relative errors of one point: maximum, root mean square, 99th percentile.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Errors {
-    /// Of the acceleration.
-    pub acc: [f64; 3],
-    /// Of the jerk.
-    pub jerk: [f64; 3],
-    /// Of the potential.
-    pub pot: [f64; 3],
-}
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
 

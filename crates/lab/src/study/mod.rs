@@ -6,7 +6,7 @@
 //! what theory says ([`laws`]).
 //!
 //! From trials come three helpers of users: the performance [`model`] of a machine, which [`predict`]s what a run will
-//! take, the [`pace`] of its beginning, which does so without a model, and [`advise`], which recommends an integrator, a mode and an accuracy.
+//! take, the [`forecast`] by the [`pace`] of its beginning, which does so without a model, and [`advise`], which recommends an integrator, a mode and an accuracy.
 
 pub mod advise;
 pub mod config;
@@ -16,6 +16,7 @@ pub mod energy;
 pub mod figures;
 pub mod fit;
 pub mod force;
+pub mod forecast;
 pub mod integrators;
 pub mod journal;
 pub mod laws;
@@ -28,3 +29,4 @@ pub mod report;
 pub mod together;
 pub mod trial;
 pub mod trials;
+pub mod wall_time;

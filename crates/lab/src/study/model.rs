@@ -8,7 +8,7 @@
 //! Where a GPU takes whole block steps there is no part of the host, and the same terms have other values: a fit says
 //! what took its steps. The steps of many systems at once have the times of a GPU that is full of them.
 
-use super::cost::Row;
+use super::cost::row::Row;
 use super::fit;
 use super::integrators::Integrator;
 use super::journal::Stamp;

@@ -1,32 +1,14 @@
-//! Wall time of a run by its own beginning: about half a second of it is integrated and extrapolated to the end. Of a system
-//! whose first forces alone would take long, a part of the particles is integrated in place of all.
+//! Pace of the beginning of a run, and the wall time that it gives for the whole.
 
 use super::cpu_time::{Passed, load};
-use super::predict::{describe_range, natural_times};
-use super::trial;
+use super::wall_time::describe_range;
 use crate::validate::verdict::number;
-use std::time::Duration;
-use tisane::error::{Error, Result};
-use tisane_run::assemble::{self, MOST_SUMMED, Setup};
-use tisane_run::config::Engine;
 
-/// CPU time for which the beginning is integrated, after the first forces.
-const BUDGET: Duration = Duration::from_millis(500);
 /// Scatter of a wall time, as ln: at least, as machines are never alike twice; and at most, also where the end of the
 /// first dt_max is not reached.
 const SCATTER: [f64; 2] = [0.2, 0.55];
 /// Ratio of wall time and CPU time from which on the machine is called busy.
 const BUSY: f64 = 1.5;
-/// Largest number of particles on a GPU whose first forces are evaluated for a forecast; on the CPU [`MOST_SUMMED`].
-const MOST_ON_GPU: usize = 1 << 21;
-/// Number of particles that stand for more.
-const PART: usize = 1 << 15;
-/// Factor within which the wall time by a part of the particles lies.
-const WITHIN_BY_PART: f64 = 4.0;
-
-/// Beginning of the forecast of a run that does not come to its end: its error follows.
-pub const ENDS_EARLY: &str = "the run would end early";
-
 /// Pace of the beginning of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pace {
@@ -134,74 +116,13 @@ impl Pace {
 }
 
 /// Three significant digits.
-fn three_digits(x: f64) -> String {
+pub(super) fn three_digits(x: f64) -> String {
     number(format!("{x:.2e}").parse().unwrap_or(x))
-}
-
-/// Measures the beginning of about `count` of the particles and returns the wall time of a run of all in s, with what it
-/// rests on.
-fn by_part(set: &Setup, count: usize) -> Result<(f64, String)> {
-    let part = set.part(count);
-    let pace = trial::pace(&part, BUDGET)?;
-    let [n, of_part] = [set, &part].map(|set| set.particles.len());
-    let scheme = set.config.integrator.scheme();
-    let power = scheme.growth().unwrap_or(2.0);
-    let mut why = format!("from the beginning with {of_part} of the particles, whose time grows as N^{power}");
-    let mut shorter = 1.0;
-    if scheme.growth().is_none() && scheme.block_steps().is_some() {
-        shorter = rate(&natural_times(set)?) / rate(&natural_times(&part)?);
-        why += &format!(", and {} times as many steps", three_digits(shorter));
-    }
-    let ratio = n as f64 / of_part as f64;
-    let whole = pace.seconds_per_dt_max() * ratio.powf(power) * shorter;
-    Ok((pace.start * ratio * ratio + whole * set.steps_to_end as f64, why))
-}
-
-/// Describes the wall time of a run by a part of its particles.
-fn forecast_by_part(set: &Setup) -> Result<String> {
-    let (seconds, why) = by_part(set, PART)?;
-    Ok(format!("{} if it goes on as it begins; {why}", describe_range(seconds, WITHIN_BY_PART)))
-}
-
-/// Returns the mean of the inverse natural times: the number of steps of particles is proportional to it.
-fn rate(times: &[f64]) -> f64 {
-    times.iter().filter(|time| **time > 0.0).map(|time| 1.0 / time).sum::<f64>() / times.len() as f64
-}
-
-/// Measures the beginning of a run and describes the wall time of the whole, or says why it is not known.
-#[must_use]
-pub fn forecast(set: &Setup) -> String {
-    let n = set.particles.len();
-    let most = if assemble::forecast_engine(&set.config, n) == Engine::Cuda { MOST_ON_GPU } else { MOST_SUMMED };
-    if n > most {
-        return forecast_by_part(set).unwrap_or_else(|error| unknown(&error));
-    }
-    match trial::pace(set, BUDGET) {
-        Ok(pace) => {
-            let units = set.config.units();
-            pace.describe(set.steps_to_end, (set.clock.dt_max * set.scale.time, &units.time.name))
-        }
-        Err(error) => unknown(&error),
-    }
-}
-
-/// Says why the wall time is not known.
-fn unknown(error: &Error) -> String {
-    match error {
-        Error::StepBelowFloor(_) | Error::Integration { .. } => {
-            // In one line.
-            let advice = error.advice().map_or_else(String::new, |advice| format!("; {}", advice.replace('\n', "; ")));
-            format!("{ENDS_EARLY}: {error}{advice}")
-        }
-        _ => format!("not known: {error}"),
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::path::Path;
-    use tisane_run::config::Config;
 
     #[test]
     fn whole_dt_max_are_extrapolated_by_their_mean_and_scatter() {
@@ -216,26 +137,6 @@ mod tests {
             "about 10 s (7 s to 15 s) if it goes on as it begins; measured: 0.4 s, the first 1 Myr (4 % of the run)";
         assert_eq!(text, expected);
         assert_eq!(steady.describe(4, (0.25, "Myr")), "about 400 ms (268 ms to 597 ms); measured: the whole run");
-    }
-
-    #[test]
-    fn verify_a_part_of_the_particles_tells_the_time_of_all() {
-        for scheme in ["hermite4", "ahmad_cohen", "leapfrog"] {
-            let step = if scheme == "leapfrog" { "dt = 0.0625" } else { "" };
-            let text = format!(
-                "run = {{ name = 'p', t_end = 0.125 }}\ninitial.plummer.n = 8192\nsoftening.epsilon = '1/256'\n\
-                 force = {{ engine = 'cpu', precision = 'f64' }}\n[integrator.{scheme}]\n{step}\n"
-            );
-            let set = assemble::prepare(Config::from_str("p", &text, Path::new(""), &[]).unwrap()).unwrap();
-            let all = trial::pace(&set, BUDGET).unwrap();
-            let expected = all.total(set.steps_to_end);
-            let (seconds, why) = by_part(&set, 2048).unwrap();
-            assert!(
-                (expected / WITHIN_BY_PART..WITHIN_BY_PART * expected).contains(&seconds),
-                "{scheme}: {seconds} s of {expected} s"
-            );
-            assert!(why.starts_with("from the beginning with 2048 of the particles"), "{why}");
-        }
     }
 
     #[test]

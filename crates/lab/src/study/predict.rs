@@ -8,10 +8,11 @@
 //! 2^(k−1) block steps move whoever stands at level k or deeper, for k from 1 to the deepest level in use, and one
 //! moves everybody.
 
-use super::cost::Row;
+use super::cost::row::Row;
 use super::integrators::Integrator;
 use super::model::{Fit, Model, StepsBy};
 use super::plummer::{self, Sphere};
+use super::wall_time::describe_range;
 use tisane::error::Result;
 use tisane::force::precision::Precision;
 use tisane::force::{Forces, Targets};
@@ -130,25 +131,6 @@ impl Prediction {
     #[must_use]
     pub fn describe(&self) -> String {
         describe_range(self.seconds, self.within)
-    }
-}
-
-/// Describes a wall time in s with the range of a factor `within` either way.
-#[must_use]
-pub fn describe_range(seconds: f64, within: f64) -> String {
-    let [likely, least, most] = [seconds, seconds / within, seconds * within].map(describe_seconds);
-    format!("about {likely} ({least} to {most})")
-}
-
-/// Describes a wall time with two significant digits, the accuracy of a prediction.
-#[must_use]
-pub fn describe_seconds(seconds: f64) -> String {
-    match seconds {
-        ..1.0 => format!("{:.0} ms", (seconds * 1e3).max(1.0)),
-        ..90.0 => format!("{seconds:.0} s"),
-        ..5400.0 => format!("{:.0} min", seconds / 60.0),
-        ..172_800.0 => format!("{:.1} h", seconds / 3600.0),
-        _ => format!("{:.1} d", seconds / 86400.0),
     }
 }
 

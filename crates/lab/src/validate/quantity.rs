@@ -1,9 +1,8 @@
 //! Quantities that checks compare: pure functions of a run.
 
-use super::case::Check;
+use super::case::{Check, Over, Quantity};
 use super::measure::{Moment, Track};
 use crate::study::fit;
-use schemars::JsonSchema;
 use serde::Deserialize;
 use std::f64::consts::TAU;
 use tisane::compensated_sum::{sum, sum3};
@@ -12,141 +11,7 @@ use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::particles::{Particles, Vec3};
 use tisane_run::config::Real;
 
-/// Quantity taken from a run. Lengths, times and velocities are in the units of its configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Quantity {
-    /// Total energy at the start; unit: mass velocity².
-    Energy,
-    /// Largest relative energy error of any row of diagnostics.
-    EnergyError,
-    /// Relative energy error at the end.
-    FinalEnergyError,
-    /// Largest relative error of the angular momentum; its absolute error where it is zero at the start.
-    AngularMomentumError,
-    /// Semi-major axis of a relative orbit; negative for a hyperbola.
-    SemiMajorAxis,
-    /// Eccentricity of a relative orbit.
-    Eccentricity,
-    /// Inclination of a relative orbit to the x-y plane, in degrees.
-    Inclination,
-    /// Distance of the pericentre of a relative orbit.
-    Pericentre,
-    /// Distance.
-    Distance,
-    /// Relative speed.
-    Speed,
-    /// Radius about the centre of mass that holds a share of the mass.
-    LagrangianRadius,
-    /// Mean sidereal period, in which the mean longitude grows by 2π, from the first moment to the last.
-    Period,
-    /// Mean longitude at the last moment less that of an undisturbed Kepler orbit through the first, in radians; the absolute
-    /// value, with whole turns in it.
-    PhaseError,
-    /// Largest distance of any particle from where it was at the first moment.
-    Closure,
-    /// Largest distance of any particle from its place in a table with the columns time, id, x, y, z, at the times of the table.
-    PositionError,
-    /// Median of those distances instead of the largest one.
-    MedianPositionError,
-    /// Number of pairs evaluated for each step of a particle, without those of the start.
-    PairsPerStep,
-    /// Number in the rows that a command prints.
-    Row,
-    /// Share of the members of an ensemble that meet the conditions `rows`.
-    Share,
-}
-
-/// Reduction of a quantity that changes in time to one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Over {
-    /// Value at the first moment.
-    Start,
-    /// Value at the last moment.
-    End,
-    /// Smallest value.
-    Smallest,
-    /// Largest value.
-    Largest,
-    /// Mean value.
-    Mean,
-    /// Time of the smallest value.
-    TimeOfSmallest,
-    /// Largest relative change against the first moment.
-    Change,
-}
-
-/// Keys of a check that a quantity needs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct KeysNeeded {
-    /// `body` and `about`.
-    pub bodies: bool,
-    /// `fraction`.
-    pub fraction: bool,
-    /// `table`.
-    pub table: bool,
-    /// `over`.
-    pub over: bool,
-    /// `value`, of the rows of a command.
-    pub value: bool,
-    /// `rows`, the conditions on the members of an ensemble.
-    pub rows: bool,
-}
-
 impl Quantity {
-    /// Returns the name in `case.toml`.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Energy => "energy",
-            Self::EnergyError => "energy-error",
-            Self::FinalEnergyError => "final-energy-error",
-            Self::AngularMomentumError => "angular-momentum-error",
-            Self::SemiMajorAxis => "semi-major-axis",
-            Self::Eccentricity => "eccentricity",
-            Self::Inclination => "inclination",
-            Self::Pericentre => "pericentre",
-            Self::Distance => "distance",
-            Self::Speed => "speed",
-            Self::LagrangianRadius => "lagrangian-radius",
-            Self::Period => "period",
-            Self::PhaseError => "phase-error",
-            Self::Closure => "closure",
-            Self::PositionError => "position-error",
-            Self::MedianPositionError => "median-position-error",
-            Self::PairsPerStep => "pairs-per-step",
-            Self::Row => "row",
-            Self::Share => "share",
-        }
-    }
-
-    /// Returns the keys that it needs; it has no use for the others.
-    #[must_use]
-    pub const fn needs(self) -> KeysNeeded {
-        const NONE: KeysNeeded =
-            KeysNeeded { bodies: false, fraction: false, table: false, over: false, value: false, rows: false };
-        match self {
-            Self::Energy
-            | Self::EnergyError
-            | Self::FinalEnergyError
-            | Self::AngularMomentumError
-            | Self::Closure
-            | Self::PairsPerStep => NONE,
-            Self::SemiMajorAxis
-            | Self::Eccentricity
-            | Self::Inclination
-            | Self::Pericentre
-            | Self::Distance
-            | Self::Speed => KeysNeeded { bodies: true, over: true, ..NONE },
-            Self::LagrangianRadius => KeysNeeded { fraction: true, over: true, ..NONE },
-            Self::Period | Self::PhaseError => KeysNeeded { bodies: true, ..NONE },
-            Self::PositionError | Self::MedianPositionError => KeysNeeded { table: true, ..NONE },
-            Self::Row => KeysNeeded { value: true, ..NONE },
-            Self::Share => KeysNeeded { rows: true, ..NONE },
-        }
-    }
-
     /// Returns the quantity of a run that a check asks for. `table` is the text of its table.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Runs that end in rows: those of the JSON that a command of this program prints, or of the members of an ensemble.
 
-use super::case::{Check, OUT, Run};
-use super::quantity::{Over, Quantity, exponent, reduced};
+use super::case::{Check, OUT, Over, Quantity, Run};
+use super::quantity::{exponent, reduced};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::path::Path;

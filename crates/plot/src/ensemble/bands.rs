@@ -1,10 +1,10 @@
 //! What the members were at their outputs: medians over the members, and bands.
 
 use super::groups::Groups;
-use super::{DISSOLVED, FAILED, Members, page};
+use super::members::{DISSOLVED, FAILED, Members, page};
 use crate::band::{self, Band};
-use crate::run::Run;
-use crate::{Axis, Figure, Mark, Panel, Series};
+use crate::figure::{Axis, Figure, Mark, Panel, Series};
+use crate::over_time::Run;
 use std::collections::BTreeMap;
 use std::path::Path;
 use tisane_io::table::{Numbers, Table};

@@ -1,8 +1,8 @@
 //! Distribution of the largest energy errors of the members.
 
 use super::groups::{self, Groups};
-use super::{Members, page, short};
-use crate::{Axis, Figure, Mark, Panel, Series};
+use super::members::{Members, page, short};
+use crate::figure::{Axis, Figure, Mark, Panel, Series};
 use std::path::Path;
 
 /// Most panels: one for each key with few values.

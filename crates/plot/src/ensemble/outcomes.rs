@@ -1,7 +1,7 @@
 //! Shares of the outcomes of encounters.
 
-use super::{Members, page};
-use crate::{Axis, Figure, Mark, Panel, Series};
+use super::members::{Members, page};
+use crate::figure::{Axis, Figure, Mark, Panel, Series};
 use std::path::Path;
 
 /// Outcomes of an encounter.

@@ -1,8 +1,8 @@
 //! Clusters that have not dissolved yet.
 
-use super::{DISSOLVED, Members, page, short};
-use crate::run::Run;
-use crate::{Axis, Figure, Mark, Panel, Series};
+use super::members::{DISSOLVED, Members, page, short};
+use crate::figure::{Axis, Figure, Mark, Panel, Series};
+use crate::over_time::Run;
 use std::path::Path;
 use tisane_io::table::Table;
 

@@ -1,9 +1,9 @@
 //! Energy error and wall time over a key that was swept.
 
 use super::groups::Groups;
-use super::{Members, page};
+use super::members::{Members, page};
 use crate::band::{self, Band};
-use crate::{Axis, Figure, Mark, Panel, Scale};
+use crate::figure::{Axis, Figure, Mark, Panel, Scale};
 use std::path::Path;
 use tisane_io::table::Column;
 

@@ -1,9 +1,11 @@
 //! Figures of small ensembles made here.
 
+use super::members::{DISSOLVED, FAILED};
 use super::*;
-use crate::Series;
+use crate::{Figure, Series};
 use crate::{Mark, Scale, Theme};
-use tisane_io::table::{Column, Values};
+use tisane_io::directory::ENSEMBLE;
+use tisane_io::table::{Column, Table, Values};
 
 fn floats(name: &str, unit: &str, of: impl Fn(usize) -> f64, rows: usize) -> Column {
     Column::new(name, unit, "", Values::Floats((0..rows).map(of).collect()))

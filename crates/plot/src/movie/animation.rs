@@ -1,6 +1,6 @@
 //! Film as an animated PNG, which browsers show: for machines without an encoder of videos.
 
-use super::Film;
+use super::film::Film;
 use resvg::tiny_skia::Pixmap;
 use std::fs;
 use std::io::{BufWriter, Write};

@@ -1,6 +1,6 @@
 //! Light of particles on a picture: each one a spot with a faint halo, added up, and its tone mapped to the ground's.
 
-use super::super::palette::rgb;
+use crate::palette::rgb;
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 
 /// Standard deviation of a spot and of its halo, as parts of the height.

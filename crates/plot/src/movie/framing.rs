@@ -1,7 +1,7 @@
 //! The first look at the snapshots of a film: what all frames must share.
 
-use super::super::snapshots::Look;
-use super::{Centre, Colour, Settings};
+use super::settings::{Centre, Colour, Settings};
+use crate::snapshots::Look;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};

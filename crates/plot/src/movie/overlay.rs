@@ -1,8 +1,9 @@
 //! Text on a frame: time, a scale bar, the meaning of the colours.
 
-use super::super::palette::Ink;
-use super::super::svg::{Anchor, Letters, Svg, Type, px};
-use super::Shades;
+use super::shades::Shades;
+use crate::font::px;
+use crate::palette::Ink;
+use crate::svg::{Anchor, Letters, Svg, Type};
 
 /// Number of steps of the colour bar.
 const STEPS: usize = 40;

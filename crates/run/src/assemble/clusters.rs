@@ -1,6 +1,7 @@
 //! Clusters of a list, each by itself.
 
-use super::{Setup, law};
+use super::law;
+use super::setup::Setup;
 use crate::binaries::Binaries;
 use std::ops::Range;
 use tisane::diagnostics::cluster::Stars;

@@ -1,87 +1,36 @@
 //! Choice of the engine that computes the forces of a run, with the reason for it.
 
 mod auto;
-mod build;
+pub(crate) mod build;
 mod forecast;
+mod scheme;
+pub(super) mod task;
+
+pub use forecast::{describe_engine, forecast, forecast_engine, forecast_several};
+pub use scheme::scheme_on_device;
+pub(super) use task::Task;
 
 use super::gpu::{OnGpu, gpus};
+use super::session::Session;
 use crate::config::{Config, DeviceSet, Engine, Stepping};
 use crate::several::Gpus;
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
-use crate::team::{Order, Team};
-use auto::decide;
-pub(crate) use build::Build;
-pub use forecast::{describe_engine, forecast, forecast_engine, forecast_several};
+#[cfg(feature = "mpi")]
+use crate::team::Order;
+use auto::{decide, problem};
+use build::{Build, build};
+use scheme::alone;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
-use tisane::force::block_steps::StepScheme;
-use tisane::force::external::{ExternalField, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
 use tisane::force::{EngineKind, ForceEngine, reference};
-use tisane::integrator::{AnyIntegrator, Integrator};
+use tisane::integrator::Integrator;
 use tisane::law::Law;
 use tisane::time::Clock;
 use tisane::units::Scale;
-
-/// Settings of one session of a run, which override those of the configuration and are not saved in it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Session {
-    /// Engine in place of the configured one.
-    pub engine: Option<Engine>,
-    /// Number of the GPU in place of the configured one.
-    pub device: Option<u32>,
-    /// Numbers of several GPUs in place of the configured ones.
-    pub devices: Option<DeviceSet>,
-    /// Flag that several GPUs are taken also where one is quicker, to measure them.
-    pub always_several: bool,
-    /// Flag to profile the session.
-    pub profile: bool,
-    /// Ranks of MPI that compute the forces together.
-    pub team: Option<&'static Team>,
-}
-
-/// Parameters of an engine, the number of particles that it will hold, and the external field that it adds.
-#[derive(Clone, Copy)]
-pub(crate) struct Task<'a> {
-    pub precision: Precision,
-    pub epsilon: f64,
-    pub clock: Clock,
-    pub scale: &'a Scale,
-    pub n: usize,
-    pub field: Option<&'a Arc<dyn ExternalField>>,
-    /// Law in place of Newton's.
-    pub law: Option<&'a Arc<Law>>,
-    pub team: Option<&'static Team>,
-}
-
-/// Builds an engine of a kind, with the external field; returns it with its name, which for a GPU says the device.
-fn build<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine<E>>, String)> {
-    let named = |engine| (engine, kind.name().to_owned());
-    let (engine, name) = match (task.law, kind) {
-        (Some(law), _) => E::by_law(law, (kind, gpu), task)?,
-        (None, EngineKind::Cpu) => named(E::on_cpu(task)?),
-        (None, EngineKind::Cuda) => E::on_gpu(task, gpu)?,
-        (None, EngineKind::Reference) => named(E::reference(task)),
-    };
-    let engine = match task.team {
-        Some(team) => team.share(order(kind, task, team.asked()), engine)?,
-        None => engine,
-    };
-    Ok(match task.field {
-        Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
-        None => (engine, name),
-    })
-}
-
-/// Returns what the other ranks need to open an engine.
-fn order(kind: EngineKind, task: Task<'_>, threads: usize) -> Order {
-    let Task { precision, epsilon, clock, n, .. } = task;
-    let (kind, precision) = (kind.name().into(), precision.name().into());
-    Order { kind, precision, epsilon, start: clock.start, dt_max: clock.dt_max, n, threads }
-}
 
 /// Returns the device of a rank that follows, number `host_rank` of its host.
 ///
@@ -112,14 +61,6 @@ pub(crate) fn engine_of_rank<E: Build>(order: &Order, host_rank: usize) -> Resul
     Ok(build(kind, task, OnGpu { device, room_for: n, ..OnGpu::default() })?.0)
 }
 
-/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
-/// the same bits.
-pub(super) fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
-    let task = Task { precision: Precision::F64, ..task };
-    let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
-    Ok(build(kind, task, OnGpu { phases: false, stepping: false, ..gpu })?.0)
-}
-
 /// Engine that a session takes, and the reason in one line.
 struct Choice<E> {
     kind: EngineKind,
@@ -131,15 +72,6 @@ struct Choice<E> {
 fn take<E: Build>(kind: EngineKind, task: Task<'_>, gpu: OnGpu, reason: impl Fn(&str) -> String) -> Result<Choice<E>> {
     let (engine, name) = build(kind, task, gpu)?;
     Ok(Choice { kind, engine, reason: reason(&name) })
-}
-
-/// Returns why the scheme of a configuration takes one GPU, if it does.
-fn alone(config: &Config) -> Option<&'static str> {
-    let scheme = config.integrator.scheme();
-    if scheme.block_steps().is_none() {
-        return Some("the leapfrog takes one");
-    }
-    scheme.needs_lists().then_some("the neighbour scheme takes one")
 }
 
 /// Returns the set of devices that a session is asked to take, with their numbers; [`None`] if it takes one.
@@ -284,18 +216,6 @@ fn describe_change(before: EngineKind, now: EngineKind, precision: Precision) ->
     ))
 }
 
-/// Returns the scheme of a configuration if a device may take its whole block steps.
-#[must_use]
-pub fn scheme_on_device(config: &Config) -> Option<StepScheme> {
-    let clock = Clock { start: 0.0, dt_max: 1.0 };
-    let scheme = match config.integrator(config.force.precision(), clock) {
-        AnyIntegrator::Forces(integrator) => integrator.step_scheme(),
-        AnyIntegrator::Accelerations(_) => None,
-    };
-    let plain = config.external.is_empty() && config.law_section().is_none();
-    scheme.filter(|_| plain && config.force.stepping != Stepping::Host)
-}
-
 /// Chooses the engine of a run that leaves the choice to the program. A run that goes on keeps its bits: where another
 /// engine has others, it keeps its engine.
 fn auto<E: Build>(
@@ -366,15 +286,6 @@ pub fn force_engine_with_bags(
     match law {
         Some(law) => reference::law_engine_with_bags(law, precision, epsilon, clock, bag),
         None => reference::engine_with_bags(precision, epsilon, clock, bag),
-    }
-}
-
-/// Problem of an error, without its place and advice.
-fn problem(error: &Error) -> String {
-    match error {
-        Error::Input { problem, .. } | Error::Integration { problem, .. } => problem.clone(),
-        Error::Config(e) => e.problem.clone(),
-        other => other.to_string(),
     }
 }
 

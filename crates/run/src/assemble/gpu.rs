@@ -1,8 +1,8 @@
 //! The GPUs of this machine, and the engine on one of them.
 
-use super::engine::Session;
 #[cfg(feature = "cuda")]
 use super::memory;
+use super::session::Session;
 #[cfg(not(feature = "cuda"))]
 use crate::config::Problem;
 use crate::config::{Config, DeviceSet};

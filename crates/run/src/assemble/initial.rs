@@ -1,5 +1,6 @@
 //! Particles of the section `[initial]`: one model, or several in a list.
 
+use super::context::Context;
 use super::{particle_file, sampled};
 use crate::config::{self, Encounter, Initial, Loaded, Model, Problem};
 use std::f64::consts::TAU;
@@ -12,13 +13,6 @@ use tisane::particles::{Particles, Vec3};
 use tisane::units::Units;
 use tisane::units::names::{AU_CGS, G_CGS, GM_SUN_CGS};
 use tisane_io::elements::{self, ElementUnits, Phase};
-
-/// Configuration, units and warnings while a system is built.
-pub(super) struct Context<'a> {
-    pub(super) loaded: &'a Loaded,
-    pub(super) units: Units,
-    pub(super) warnings: &'a mut Vec<String>,
-}
 
 /// Returns the particles of a configuration in its units.
 pub(super) fn state(loaded: &Loaded, warnings: &mut Vec<String>) -> Result<InitialState> {

@@ -1,7 +1,7 @@
 //! The law of a run: compiled for the scale of its particles, which must have the columns that it reads.
 
-use super::Setup;
 use super::potentials::potentials_for;
+use super::setup::Setup;
 use crate::config::{LawSection, Loaded, Problem};
 use std::sync::Arc;
 use tisane::error::Result;

@@ -1,6 +1,6 @@
 //! Stars that would not live as long as a run lasts.
 
-use super::Setup;
+use super::setup::Setup;
 use tisane::stellar::{main_sequence_lifetime, turn_off_mass};
 use tisane::units::digits;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, YEAR_CGS};

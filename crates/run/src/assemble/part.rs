@@ -1,6 +1,6 @@
 //! Part of the particles of a run in place of all, for a forecast.
 
-use super::Setup;
+use super::setup::Setup;
 use tisane::particles::{Particles, Vec3};
 
 /// Share of the total mass above which a body is in every part of a system.

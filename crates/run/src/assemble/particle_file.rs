@@ -1,6 +1,6 @@
 //! Particles from a file, `[initial.file]`.
 
-use super::initial::Context;
+use super::context::Context;
 use crate::config::{FileModel, LawSection, Problem};
 use tisane::error::{Error, Result};
 use tisane::initial::InitialState;

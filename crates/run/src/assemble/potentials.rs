@@ -1,7 +1,7 @@
 //! Potentials of particles: by the sum over all pairs, or estimated where that takes too long for a forecast.
 
 use super::gpu::{OnGpu, cuda};
-use super::width;
+use super::width::width;
 use crate::config::{Engine, Force};
 use rayon::prelude::*;
 use tisane::diagnostics::conserved::Conserved;

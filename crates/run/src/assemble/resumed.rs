@@ -1,9 +1,11 @@
 //! Resumed runs: from a checkpoint that belongs to the run.
 
 use super::changes::{Difference, Freedom, differences, freedom};
-use super::engine::{Session, Task};
+use super::engine::Task;
+use super::new_run::{choose_engines, plan, provenance};
 use super::rebase::{Obstacle, rebase};
-use super::{choose_engines, close_pairs, plan, provenance};
+use super::session::Session;
+use super::steps::close_pairs;
 use crate::binaries::Terms;
 use crate::config::{Config, Loaded, Problem};
 use crate::simulation::Simulation;

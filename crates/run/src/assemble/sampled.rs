@@ -1,6 +1,6 @@
 //! Sampled models: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
 
-use super::initial::Context;
+use super::context::Context;
 use super::potentials::{energy, potentials_for};
 use super::stars::{self, Pairs, Stars};
 use crate::config::{Initial, Model, Rotation, Sampled, Size};

@@ -1,6 +1,6 @@
 //! Stars of a sampled model: masses, pairing into binaries, orbits of binaries.
 
-use super::initial::Context;
+use super::context::Context;
 use super::memory;
 use crate::config::{self, Initial, Loaded, Masses, Problem, Sampled};
 use std::path::Path;

@@ -1,7 +1,9 @@
 //! Engines of a system whose block steps something else takes: a device that steps many systems together.
 
-use super::engine::{Task, f64_engine};
-use super::{OnGpu, Setup};
+use super::engine::build::f64_engine;
+use super::engine::task::Task;
+use super::gpu::OnGpu;
+use super::setup::Setup;
 use crate::system::Engines;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::Result;

@@ -2,7 +2,7 @@
 //! does not set the longest step.
 
 use super::potentials::potentials_for;
-use super::width;
+use super::width::width;
 use crate::binaries::{Binaries, CloseOrbit, Kind, Terms};
 use crate::config::{Loaded, Problem, Real, Span, whole_multiple};
 use std::f64::consts::SQRT_2;

@@ -1,7 +1,7 @@
 //! Stable triples and quadruples of the particles at the start, which subsystems follow in the mean over their orbits.
 
-use super::Kind;
 use tisane::diagnostics::cluster::bodies::Bodies;
+use tisane::diagnostics::cluster::own_frame::Kind;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::encounters::HierarchicalOrbits;
 use tisane::particles::Particles;

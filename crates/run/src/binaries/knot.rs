@@ -3,7 +3,7 @@
 //! Where there is one, the densest place of the system is in it. Bodies around that place are a knot if they are bound, if the tide
 //! of all others on them is as small as on a subsystem, and if they are more than a subsystem holds. There is no length to choose.
 
-use super::Terms;
+use super::terms::Terms;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::conserved::Conserved;

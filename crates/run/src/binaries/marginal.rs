@@ -1,7 +1,8 @@
 //! Pairs that become a subsystem near their pericentre and end to be one near their apocentre: what writes most rows of
 //! `encounters.csv`.
 
-use super::Binaries;
+use super::close_orbit::CloseOrbit;
+use super::places;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
 use tisane::encounters::{MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
 use tisane::particles::Particles;
@@ -30,37 +31,34 @@ impl Marginal {
     }
 }
 
-impl Binaries {
-    /// Estimates the marginal pairs among the close pairs and the primordial binaries, of which `first` has the first stars, in the
-    /// tidal field of all others at the start.
-    #[must_use]
-    pub fn marginal(&self, p: &Particles, first: &[usize]) -> Marginal {
-        let body = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
-        let of_input: Vec<[usize; 2]> = if first.is_empty() {
-            super::places::stars(p, &self.orbits).map(|(_, two)| two).collect()
-        } else {
-            first.iter().map(|&i| [i, i + 1]).collect()
-        };
-        let sample = SAMPLE.min(MOST_TERMS / p.len().max(1)).max(1);
-        let step = of_input.len().div_ceil(sample).max(1);
-        let mut found = Marginal::default();
-        for &[i, j] in of_input.iter().step_by(step) {
-            let pair = Pair::new(&body(i), &body(j), 0.0);
-            if !(pair.energy < 0.0 && pair.energy.is_finite()) {
-                continue;
-            }
-            let centre = Body::merged(&body(i), &body(j)).pos;
-            let others = (0..p.len()).filter(|&k| k != i && k != j);
-            let field: f64 = others.map(|k| p.mass[k] / (p.pos[k] - centre).norm().powi(3)).sum();
-            let perturbation = |r: f64| 2.0 * r.powi(3) * field / (pair.mass[0] + pair.mass[1]);
-            let [near, far] = [-1.0, 1.0].map(|sign| pair.semi_major_axis * (1.0 + sign * pair.eccentricity));
-            if perturbation(near) < MAX_PERTURBATION_TO_FORM && perturbation(far) > MAX_PERTURBATION_TO_STAY {
-                found.pairs += step as f64;
-                found.rate += step as f64 / pair.period();
-            }
+/// Estimates the marginal pairs among the close pairs and the primordial binaries, of which `first` has the first stars, in the
+/// tidal field of all others at the start.
+pub(super) fn estimate(p: &Particles, orbits: &[CloseOrbit], first: &[usize]) -> Marginal {
+    let body = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
+    let of_input: Vec<[usize; 2]> = if first.is_empty() {
+        places::stars(p, orbits).map(|(_, two)| two).collect()
+    } else {
+        first.iter().map(|&i| [i, i + 1]).collect()
+    };
+    let sample = SAMPLE.min(MOST_TERMS / p.len().max(1)).max(1);
+    let step = of_input.len().div_ceil(sample).max(1);
+    let mut found = Marginal::default();
+    for &[i, j] in of_input.iter().step_by(step) {
+        let pair = Pair::new(&body(i), &body(j), 0.0);
+        if !(pair.energy < 0.0 && pair.energy.is_finite()) {
+            continue;
         }
-        found
+        let centre = Body::merged(&body(i), &body(j)).pos;
+        let others = (0..p.len()).filter(|&k| k != i && k != j);
+        let field: f64 = others.map(|k| p.mass[k] / (p.pos[k] - centre).norm().powi(3)).sum();
+        let perturbation = |r: f64| 2.0 * r.powi(3) * field / (pair.mass[0] + pair.mass[1]);
+        let [near, far] = [-1.0, 1.0].map(|sign| pair.semi_major_axis * (1.0 + sign * pair.eccentricity));
+        if perturbation(near) < MAX_PERTURBATION_TO_FORM && perturbation(far) > MAX_PERTURBATION_TO_STAY {
+            found.pairs += step as f64;
+            found.rate += step as f64 / pair.period();
+        }
     }
+    found
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Places of the two stars of close pairs: stars that touch, and positions with too few digits.
 
-use super::CloseOrbit;
+use super::close_orbit::CloseOrbit;
 use std::collections::HashMap;
 use tisane::particles::Particles;
 

@@ -1,6 +1,7 @@
 //! Descriptions of close pairs, and warnings of settings that do not go with them.
 
-use super::{Binaries, CHANGED_BELOW, CloseOrbit, FEWEST_STEPS, Kind, SURELY_HARD, Steps};
+use super::terms::{FEWEST_STEPS, Steps};
+use super::{Binaries, CHANGED_BELOW, CloseOrbit, Kind, SURELY_HARD};
 use tisane::encounters::MAX_MEMBERS;
 use tisane::integrator::BlockSteps;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;

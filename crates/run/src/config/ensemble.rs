@@ -1,8 +1,7 @@
 //! Section `[ensemble]`: many runs of one configuration, in each of which some keys have other values.
 
+use super::bounds::{above, at_least};
 use super::error::Problem;
-use super::validate::{above, at_least};
-use super::{Config, Model, OnFull};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -103,7 +102,7 @@ pub enum Variation {
 
 impl Variation {
     /// Returns true for a list of whole sections.
-    fn is_of_sections(&self) -> bool {
+    pub(super) fn is_of_sections(&self) -> bool {
         matches!(self, Self::List(values) if values.iter().all(toml::Value::is_table))
     }
 }
@@ -206,7 +205,7 @@ impl Rule {
         Ok((0..=count as u64).map(|k| from + k as f64 * step).collect())
     }
 
-    fn mistakes(&self, key: &str, found: &mut Vec<Problem>) {
+    pub(super) fn mistakes(&self, key: &str, found: &mut Vec<Problem>) {
         let given = [
             ("to", self.to.is_some() || self.from.is_some()),
             ("uniform", self.uniform.is_some()),
@@ -252,44 +251,5 @@ impl Rule {
         }
         above(found, format!("{key}.log_uniform"), self.log_uniform.map(|[least, _]| least), 0.0);
         at_least(found, format!("{key}.normal"), self.normal.map(|[_, deviation]| deviation), 0.0);
-    }
-}
-
-impl Ensemble {
-    /// Adds the mistakes in its values to `found`.
-    pub(super) fn validate(&self, config: &Config, found: &mut Vec<Problem>) {
-        let model = &config.initial.model;
-        let of_one_run = [
-            ("limits.block_steps", config.limits.block_steps.is_some(), "limits.wall_time limits an ensemble"),
-            ("output.on_full", config.output.on_full == OnFull::Wait, "an ensemble stops, and is resumed"),
-        ];
-        for (key, _, help) in of_one_run.into_iter().filter(|(_, given, _)| *given) {
-            found.push(Problem::new(key, "this is for one run, not for an ensemble").with_help(help));
-        }
-        if self.stop == StopAt::Escape && !matches!(model, Model::BinarySingle(_)) {
-            let problem = Problem::new("ensemble.stop", "\"escape\" is for encounters of three bodies");
-            found.push(problem.with_help("take [initial.binary-single], or another stop"));
-        }
-        let share = self.bound_fraction.get();
-        if !(share > 0.0 && share < 1.0) {
-            let problem = format!("expected a share above 0 and below 1, found {share}");
-            found.push(Problem::new("ensemble.bound_fraction", problem));
-        }
-        for (key, variation) in &self.vary {
-            let at = format!("ensemble.vary.{key}");
-            if matches!(key.split('.').next(), Some("ensemble" | "units"))
-                || ["run.name", "output.directory"].contains(&key.as_str())
-            {
-                found.push(Problem::new(&*at, format!("{key} is common to all members")));
-            } else if (!key.contains('.') && !variation.is_of_sections()) || key.split('.').any(str::is_empty) {
-                let help = "as in \"initial.plummer.seed\" = { from = 1, to = 100 }";
-                let problem = format!("expected a key as section.key in quotes, found \"{key}\"");
-                found.push(Problem::new(&*at, problem).with_help(help));
-            }
-            match variation {
-                Variation::List(_) => {}
-                Variation::Rule(rule) => rule.mistakes(&at, found),
-            }
-        }
     }
 }

@@ -7,13 +7,13 @@ use std::path::Path;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use serde_json::Value as Json;
 use toml::de::DeTable;
 
 use super::check;
 use super::document::Document;
 use super::error::Problem;
-use super::resolve::collect;
-use super::schema::schema_of;
+use super::schema::{follow, schema_of, summary};
 use tisane::{Error, Result};
 use tisane_io::regular_file;
 
@@ -91,4 +91,30 @@ pub fn commented<T: Serialize + JsonSchema + 'static>(value: &T, about: &str) ->
     }
     commented.push_str(&text[from..]);
     Ok(commented)
+}
+
+/// Collects the meaning of each value below a table, and the byte at which the value ends.
+fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
+    for (key, value) in table {
+        let Some(schema) = property(root, schema, key.get_ref()) else { continue };
+        if let Some(table) = value.get_ref().as_table() {
+            collect(root, schema, table, comments);
+            continue;
+        }
+        let sections = value.get_ref().as_array().into_iter().flatten();
+        let sections: Vec<_> = sections.filter_map(|item| item.get_ref().as_table()).collect();
+        if sections.is_empty() {
+            comments.push((value.span().end, summary(root, schema)));
+        }
+        for section in sections {
+            collect(root, schema.get("items").unwrap_or(&Json::Null), section, comments);
+        }
+    }
+}
+
+/// Returns the schema of a key of a section, or of one of several models.
+fn property<'a>(root: &'a Json, schema: &'a Json, key: &str) -> Option<&'a Json> {
+    let schema = follow(root, schema);
+    let mut choices = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().chain([schema]);
+    choices.find_map(|choice| choice.get("properties")?.get(key))
 }

@@ -306,3 +306,39 @@ pub enum Apsis {
     /// Point of smallest distance.
     Pericentre,
 }
+
+impl Model {
+    /// Returns the sampled model; [`None`] for a model that is not drawn at random.
+    #[must_use]
+    pub fn sampled(&self) -> Option<Sampled<'_>> {
+        let (name, sampling, lengths) = match self {
+            Self::Plummer(m) => ("plummer", &m.sampling, vec![("scale_radius", m.scale_radius)]),
+            Self::King(m) => {
+                ("king", &m.sampling, vec![("core_radius", m.core_radius), ("tidal_radius", m.tidal_radius)])
+            }
+            Self::Hernquist(m) => ("hernquist", &m.sampling, vec![("scale_radius", m.scale_radius)]),
+            Self::Eff(m) => ("eff", &m.sampling, vec![("scale_radius", m.scale_radius)]),
+            Self::UniformSphere(m) => ("uniform-sphere", &m.sampling, vec![("radius", m.radius)]),
+            Self::Fractal(m) => ("fractal", &m.sampling, vec![("radius", m.radius)]),
+            _ => return None,
+        };
+        let (default_size, default_virial_ratio) = match self {
+            Self::UniformSphere(_) => (Size::Own("radius", real!(1.0)), real!(0.0)),
+            _ => (Size::Virial(real!(1.0)), real!(0.5)),
+        };
+        Some(Sampled { name, sampling, lengths, default_size, default_virial_ratio })
+    }
+
+    /// Returns the settings of a sampled model for modification.
+    pub(crate) fn sampling_mut(&mut self) -> Option<&mut Sampling> {
+        match self {
+            Self::Plummer(m) => Some(&mut m.sampling),
+            Self::King(m) => Some(&mut m.sampling),
+            Self::Hernquist(m) => Some(&mut m.sampling),
+            Self::Eff(m) => Some(&mut m.sampling),
+            Self::UniformSphere(m) => Some(&mut m.sampling),
+            Self::Fractal(m) => Some(&mut m.sampling),
+            _ => None,
+        }
+    }
+}

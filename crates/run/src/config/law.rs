@@ -2,13 +2,11 @@
 
 use super::error::Problem;
 use super::file;
-use super::{Config, StopAt};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tisane::error::{Error, nearest};
-use tisane::integrator::SchemeInfo;
 use tisane::law::dimension::PairDimension;
 use tisane::law::ready::{NEWTON, Ready};
 use tisane::law::{Column, Formula, Law, LawSource, Parameter};
@@ -39,7 +37,7 @@ pub struct LawSection {
 type Given = (Formula, &'static str, Option<&'static Ready>);
 
 /// Key path of the section.
-const SECTION: &str = "force.law";
+pub(super) const SECTION: &str = "force.law";
 
 impl LawSection {
     /// Returns the law of a name or formula, and the key of it; [`None`] for Newton's.
@@ -210,47 +208,4 @@ fn unknown_parameter(name: &str, law: &str, known: &[&str]) -> Problem {
 pub fn law_of_text(text: &str) -> Result<Option<Arc<Law>>, Error> {
     let (section, source) = file::read::<LawSection>(("law", text), &[], |_| Vec::new())?;
     section.compile(&Units::henon(), &Scale::IDENTITY).map_err(|problem| source.explain(problem))
-}
-
-impl Config {
-    /// Returns the section of the law, if the law is not Newton's.
-    #[must_use]
-    pub fn law_section(&self) -> Option<&LawSection> {
-        self.force.law.as_ref().filter(|law| !law.is_newton())
-    }
-
-    /// Compiles the law of a configuration, for internal units of a scale; [`None`] for Newton's.
-    pub(crate) fn law(&self, scale: &Scale) -> Result<Option<Arc<Law>>, Problem> {
-        self.force.law.as_ref().map_or(Ok(None), |law| law.compile(&self.units(), scale))
-    }
-}
-
-/// Checks the law, and that the rest of the configuration goes with it.
-pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
-    // The scale of the particles is not known yet: mistakes do not depend on it but for jumps and derivatives.
-    found.extend(config.law(&Scale::choose(&config.units(), 1.0, 1.0)).err());
-    if config.law_section().is_none() {
-        return;
-    }
-    let scheme = config.integrator.scheme();
-    let refused = [
-        (config.subsystems().is_some(), "encounters", "close encounters are computed with Newton's law"),
-        (scheme.needs_lists(), config.integrator.info().section, "the neighbour scheme knows Newton's law only"),
-    ];
-    for (_, key, problem) in refused.into_iter().filter(|(refuse, ..)| *refuse) {
-        found.push(Problem::new(key, format!("{problem}: expected none with [force.law]")).against(SECTION));
-    }
-    // Which stars are bound to a cluster or to each other is told by their energies, of pairs that attract as 1/r.
-    let stop = config.ensemble.as_ref().map(|ensemble| ensemble.stop);
-    if let Some(name @ ("dissolution" | "escape")) = stop.map(StopAt::name) {
-        let problem =
-            format!("\"{name}\" is told by binding energies of Newton's law: expected \"end\" with [force.law]");
-        found.push(Problem::new("ensemble.stop", problem).against(SECTION));
-    }
-    if !config.has_steps() {
-        let SchemeInfo { dt_max_key: key, section, .. } = config.integrator.info();
-        let problem =
-            format!("missing key `{key}` in [{section}]: with [force.law] steps do not follow from the particles");
-        found.push(Problem::new(format!("{section}.{key}"), problem));
-    }
 }

@@ -2,15 +2,12 @@
 
 use std::path::{Path, absolute};
 
-use serde_json::Value as Json;
-use toml::de::DeTable;
-
+use super::configuration::Config;
 use super::document::item_path;
 use super::error::Problem;
 use super::file::commented;
-use super::initial::ORIGIN;
-use super::schema::{follow, summary};
-use super::{BinarySingle, Config, Initial, Masses, Model, Size, System, TwoBody};
+use super::initial::{BinarySingle, Initial, Masses, Model, ORIGIN, Size, TwoBody};
+use super::sections::System;
 use tisane::Result;
 use tisane::real;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
@@ -159,30 +156,4 @@ fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> 
     let path = absolute(&path).unwrap_or(path);
     let wrong = || format!("{} is not UTF-8: the configuration cannot name it", path.display());
     Ok(path.to_str().ok_or_else(|| Problem::new(key, wrong()))?.to_owned())
-}
-
-/// Collects the meaning of each value below a table, and the byte at which the value ends.
-pub(super) fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
-    for (key, value) in table {
-        let Some(schema) = property(root, schema, key.get_ref()) else { continue };
-        if let Some(table) = value.get_ref().as_table() {
-            collect(root, schema, table, comments);
-            continue;
-        }
-        let sections = value.get_ref().as_array().into_iter().flatten();
-        let sections: Vec<_> = sections.filter_map(|item| item.get_ref().as_table()).collect();
-        if sections.is_empty() {
-            comments.push((value.span().end, summary(root, schema)));
-        }
-        for section in sections {
-            collect(root, schema.get("items").unwrap_or(&Json::Null), section, comments);
-        }
-    }
-}
-
-/// Returns the schema of a key of a section, or of one of several models.
-fn property<'a>(root: &'a Json, schema: &'a Json, key: &str) -> Option<&'a Json> {
-    let schema = follow(root, schema);
-    let mut choices = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().chain([schema]);
-    choices.find_map(|choice| choice.get("properties")?.get(key))
 }

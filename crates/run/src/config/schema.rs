@@ -6,14 +6,6 @@ use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use super::Config;
-
-/// The JSON Schema of the configuration (draft 2020-12): `tisane generate schema`. Editors complete and check TOML with it.
-#[must_use]
-pub fn json_schema() -> Arc<Value> {
-    schema_of::<Config>()
-}
-
 /// Returns the JSON Schema of a file that holds a `T`. It is derived once: an ensemble reads a configuration for each of
 /// its members.
 #[must_use]

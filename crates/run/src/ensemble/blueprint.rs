@@ -2,8 +2,7 @@
 
 use super::members::{Files, Members, as_text, find_files, place};
 use crate::assemble;
-use crate::binaries::is_cluster;
-use crate::config::{Config, Engine, Loaded, Problem};
+use crate::config::{Config, Engine, Loaded, Problem, is_cluster};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

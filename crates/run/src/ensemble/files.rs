@@ -1,10 +1,11 @@
 //! Files of an ensemble.
 
 use super::blueprint::{Blueprint, Written};
+use super::columns::{counts, failed_members, floats};
 use super::hashes::Hashes;
 use super::rows::Tables;
+use super::status::Status;
 use super::verify::{Rows, verify};
-use super::{Status, member};
 use crate::assemble;
 use crate::config::{Config, Kept};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +16,7 @@ use tisane_io::checkpoint::{self, MemberState, Signed};
 use tisane_io::checksum::Digest;
 use tisane_io::directory::{self, IN_PROGRESS, MEMBERS, SERIES};
 use tisane_io::regular_file;
-use tisane_io::table::{self, GrowingTable, Numbers, Table, Value, Values};
+use tisane_io::table::{self, GrowingTable, Table, Value};
 
 /// File of the configuration as it was written, with what belongs to it.
 const WRITTEN: &str = directory::ENSEMBLE;
@@ -272,29 +273,4 @@ fn csv(name: &str) -> String {
 
 fn hdf5(name: &str) -> String {
     format!("{name}.hdf5")
-}
-
-/// Returns the members that failed.
-pub(super) fn failed_members(members: &Table) -> BTreeSet<u64> {
-    let Some(Values::Text(outcomes)) = members.column("outcome").map(|column| &column.values) else {
-        return BTreeSet::new();
-    };
-    counts(members, "member")
-        .zip(outcomes)
-        .filter(|(_, how)| *how == member::FAILED)
-        .map(|(member, _)| member)
-        .collect()
-}
-
-pub(super) fn counts<'a>(table: &'a Table, name: &str) -> impl Iterator<Item = u64> + use<'a> {
-    match table.numbers(name) {
-        Some(Numbers::Counts(counts)) => counts,
-        _ => &[],
-    }
-    .iter()
-    .copied()
-}
-
-pub(super) fn floats<'a>(table: &'a Table, name: &str) -> impl Iterator<Item = f64> + use<'a> {
-    table.numbers(name).into_iter().flat_map(Numbers::iter)
 }

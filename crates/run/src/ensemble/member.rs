@@ -385,7 +385,7 @@ pub(super) const FAILED: &str = "failed";
 
 /// Describes an error with its advice in one line.
 pub(super) fn describe(error: &Error) -> String {
-    match error.advice() {
+    match crate::help::advice(error) {
         Some(advice) => format!("{error}; {advice}"),
         None => error.to_string(),
     }

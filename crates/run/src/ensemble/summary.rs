@@ -1,7 +1,9 @@
 //! Summary of an ensemble: `summary.json`.
 
-use super::Ensemble;
-use super::files::floats;
+use super::blueprint::Blueprint;
+use super::columns::floats;
+use super::member::FAILED;
+use super::status::Status;
 use crate::simulation::ExitReason;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -41,17 +43,24 @@ pub struct Summary {
 }
 
 impl Summary {
-    pub(super) fn new(ensemble: &Ensemble, ending: ExitReason, wall: Duration) -> Self {
-        let table = ensemble.members();
-        let config = &ensemble.blueprint.config;
+    /// Summarises the `table` of the members that have ended.
+    pub(super) fn new(
+        blueprint: &Blueprint,
+        table: &Table,
+        status: &Status,
+        engine_choice: String,
+        ending: ExitReason,
+        wall: Duration,
+    ) -> Self {
+        let config = &blueprint.config;
         let mut outcomes = BTreeMap::new();
         let ends = texts(table, "outcome");
         ends.iter().for_each(|how| *outcomes.entry(how.clone()).or_default() += 1);
-        let errors = floats(table, "max_energy_error").zip(ends).filter(|(_, how)| *how != super::member::FAILED);
+        let errors = floats(table, "max_energy_error").zip(ends).filter(|(_, how)| *how != FAILED);
         let mut errors: Vec<f64> = errors.map(|(error, _)| error).filter(|error| !error.is_nan()).collect();
         errors.sort_by(f64::total_cmp);
         let at = |place: usize| errors.get(place).copied().unwrap_or(f64::NAN);
-        let written = &ensemble.blueprint.written;
+        let written = &blueprint.written;
         let provenance = Provenance {
             precision: config.force.precision().name().into(),
             config_as_written: written.config.clone(),
@@ -60,14 +69,14 @@ impl Summary {
         };
         Self {
             name: config.run.name.clone(),
-            members: ensemble.status.members,
-            ended: ensemble.status.ended,
+            members: status.members,
+            ended: status.ended,
             outcomes,
             energy_error: [at(errors.len() / 2), at(errors.len().wrapping_sub(1))],
             block_steps: floats(table, "block_steps").sum::<f64>() as u64,
-            block_steps_of_session: ensemble.status.block_steps,
+            block_steps_of_session: status.block_steps,
             wall_seconds: wall.as_secs_f64(),
-            engine_choice: ensemble.engine_choice.clone(),
+            engine_choice,
             exit_reason: ending.name(),
             provenance,
         }

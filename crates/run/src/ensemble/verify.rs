@@ -4,7 +4,7 @@
 //! otherwise the member is computed again, which gives the same bits. Rows that were written after the last states have no
 //! hash: they count where they are whole.
 
-use super::files::{counts, failed_members, floats};
+use super::columns::{counts, failed_members, floats};
 use super::hashes::{Hashes, link};
 use std::collections::{BTreeMap, BTreeSet};
 use tisane_io::checkpoint::{MemberState, Signed};

@@ -2,7 +2,7 @@
 
 mod turns;
 
-use super::State;
+use super::state::State;
 use crate::assemble;
 use crate::config::{Config, Loaded, Real};
 use crate::simulation::SessionInfo;

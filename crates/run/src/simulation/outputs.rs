@@ -1,12 +1,9 @@
 //! Journals of a run, and surveys of its cluster.
 
-use super::{Plan, Simulation};
+use super::plan::Plan;
 use crate::cluster::{Journals, ResumableJournals, TimedSurvey};
-use crate::{stars, subsystems};
-use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use tisane::error::Result;
-use tisane::force::Field;
-use tisane::subsystems::{Event, EventKind};
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, StarRow};
@@ -17,13 +14,13 @@ use tisane_io::journal::{JournalWriter, ResumableJournal};
 #[derive(Debug)]
 pub struct Outputs {
     pub(super) diagnostics: JournalWriter<DiagnosticsRow>,
-    cluster: Option<Journals>,
+    pub(super) cluster: Option<Journals>,
     /// Changes of subsystems.
-    encounters: Option<JournalWriter<EncounterRow>>,
+    pub(super) encounters: Option<JournalWriter<EncounterRow>>,
     /// Collisions and escapers.
-    stars: Option<JournalWriter<StarRow>>,
+    pub(super) stars: Option<JournalWriter<StarRow>>,
     /// Receiver of the survey of the cluster that a thread is computing.
-    survey: Option<Receiver<TimedSurvey>>,
+    pub(super) survey: Option<Receiver<TimedSurvey>>,
 }
 
 impl Outputs {
@@ -83,7 +80,7 @@ impl Outputs {
 
     /// Takes the result of a survey: if it is ready, or with `wait` once it is. A waiting thread of the pool takes part
     /// in it.
-    fn take_survey(&mut self, wait: bool) -> Option<TimedSurvey> {
+    pub(super) fn take_survey(&mut self, wait: bool) -> Option<TimedSurvey> {
         let receiver = self.survey.as_ref()?;
         let survey = loop {
             match receiver.try_recv() {
@@ -100,72 +97,5 @@ impl Outputs {
         };
         self.survey = None;
         survey
-    }
-}
-
-impl Simulation {
-    /// Starts a survey of the cluster on the thread pool. Its rows are written once it is finished, at the latest
-    /// before the next survey, a checkpoint or the end.
-    pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
-        self.finish_cluster_survey(outputs, true)?;
-        let Some(plan) = self.plan.cluster else { return Ok(()) };
-        let state = &self.system.state;
-        let time = state.clock.time(state.now) * state.scale.time;
-        let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &state.scale);
-        let (sender, receiver) = mpsc::channel();
-        // The receiver is gone if the run has ended in an error.
-        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
-        outputs.survey = Some(receiver);
-        Ok(())
-    }
-
-    /// Writes the rows of a finished survey of the cluster; with `wait`, waits for the survey to finish.
-    pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
-        let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
-        let Some(journals) = &mut outputs.cluster else { return Ok(()) };
-        let (history, written) =
-            self.retry_when_full(|| journals.append(&survey, &self.history, &self.system.state.written))?;
-        (self.history, self.system.state.written) = (history, written);
-        self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
-    }
-
-    /// Writes the changes of subsystems since the last call.
-    pub(super) fn write_encounters(&mut self, outputs: &mut Outputs) -> Result<()> {
-        let Some(journal) = &mut outputs.encounters else { return Ok(()) };
-        let events = self.system.take_events();
-        let state = &self.system.state;
-        self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))?;
-        self.system.state.written.encounters_rows = journal.rows();
-        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))?;
-        self.write_stars(outputs, &events)
-    }
-
-    /// Writes collisions and escapers, logs them, and takes note of a contact at which the run is to stop.
-    fn write_stars(&mut self, outputs: &mut Outputs, events: &[Event]) -> Result<()> {
-        let Some(journal) = &mut outputs.stars else { return Ok(()) };
-        let scale = self.system.state.scale;
-        for line in stars::describe(events, &self.units.units, &scale) {
-            if self.plan.stops_at_contact {
-                tracing::warn!("{line}");
-            } else {
-                tracing::info!("{line}");
-            }
-        }
-        self.session.has_contact |= events.iter().any(|event| event.kind == EventKind::Touch);
-        let rows = stars::rows(events, &self.system.state.clock, &scale);
-        self.retry_when_full(|| journal.append_all(&rows))?;
-        self.system.state.written.stars_rows = journal.rows();
-        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))
-    }
-
-    /// Completes all journals on the disk, with the present provenance.
-    pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
-        self.finish_cluster_survey(outputs, true)?;
-        outputs.sync()?;
-        let provenance = self.provenance_now();
-        self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;
-        self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))?;
-        self.retry_when_full(|| outputs.encounters.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))?;
-        self.retry_when_full(|| outputs.stars.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
     }
 }

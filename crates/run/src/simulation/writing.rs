@@ -2,11 +2,14 @@
 
 use super::error_watch::Digits;
 use super::{LastMeasured, Measured, Observer, Outputs, Simulation};
-use crate::subsystems;
+use crate::cluster::TimedSurvey;
+use crate::{stars, subsystems};
+use std::sync::mpsc;
 use std::time::Instant;
 use tisane::diagnostics::force_audit::Audit;
 use tisane::error::Result;
 use tisane::force::Field;
+use tisane::subsystems::{Event, EventKind};
 use tisane::time::TICKS_PER_DT_MAX;
 use tisane::units::{Dimension, twelve_digits};
 use tisane_io::checkpoint::{self, CheckpointRef};
@@ -72,7 +75,7 @@ impl Simulation {
             row.particles = Some(self.system.particles.len() as u64);
         }
         if self.plan.subsystems {
-            subsystems::measure(&mut row, &self.system, &measured.subsystems);
+            subsystems::measure(&mut row, &self.system.state.references, &measured.subsystems);
             row.outer_energy_error = Some(errors.outer);
         }
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
@@ -163,5 +166,72 @@ impl Simulation {
         let block_steps = self.system.state.counters.block_steps;
         tracing::debug!(time = %self.time(), block_steps, "wrote a checkpoint");
         Ok(())
+    }
+}
+
+impl Simulation {
+    /// Starts a survey of the cluster on the thread pool. Its rows are written once it is finished, at the latest
+    /// before the next survey, a checkpoint or the end.
+    pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
+        self.finish_cluster_survey(outputs, true)?;
+        let Some(plan) = self.plan.cluster else { return Ok(()) };
+        let state = &self.system.state;
+        let time = state.clock.time(state.now) * state.scale.time;
+        let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &state.scale);
+        let (sender, receiver) = mpsc::channel();
+        // The receiver is gone if the run has ended in an error.
+        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
+        outputs.survey = Some(receiver);
+        Ok(())
+    }
+
+    /// Writes the rows of a finished survey of the cluster; with `wait`, waits for the survey to finish.
+    pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
+        let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
+        let Some(journals) = &mut outputs.cluster else { return Ok(()) };
+        let (history, written) =
+            self.retry_when_full(|| journals.append(&survey, &self.history, &self.system.state.written))?;
+        (self.history, self.system.state.written) = (history, written);
+        self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
+    }
+
+    /// Writes the changes of subsystems since the last call.
+    pub(super) fn write_encounters(&mut self, outputs: &mut Outputs) -> Result<()> {
+        let Some(journal) = &mut outputs.encounters else { return Ok(()) };
+        let events = self.system.take_events();
+        let state = &self.system.state;
+        self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))?;
+        self.system.state.written.encounters_rows = journal.rows();
+        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))?;
+        self.write_stars(outputs, &events)
+    }
+
+    /// Writes collisions and escapers, logs them, and takes note of a contact at which the run is to stop.
+    fn write_stars(&mut self, outputs: &mut Outputs, events: &[Event]) -> Result<()> {
+        let Some(journal) = &mut outputs.stars else { return Ok(()) };
+        let scale = self.system.state.scale;
+        for line in stars::describe(events, &self.units.units, &scale) {
+            if self.plan.stops_at_contact {
+                tracing::warn!("{line}");
+            } else {
+                tracing::info!("{line}");
+            }
+        }
+        self.session.has_contact |= events.iter().any(|event| event.kind == EventKind::Touch);
+        let rows = stars::rows(events, &self.system.state.clock, &scale);
+        self.retry_when_full(|| journal.append_all(&rows))?;
+        self.system.state.written.stars_rows = journal.rows();
+        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))
+    }
+
+    /// Completes all journals on the disk, with the present provenance.
+    pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
+        self.finish_cluster_survey(outputs, true)?;
+        outputs.sync()?;
+        let provenance = self.provenance_now();
+        self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;
+        self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))?;
+        self.retry_when_full(|| outputs.encounters.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))?;
+        self.retry_when_full(|| outputs.stars.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
     }
 }

@@ -1,6 +1,6 @@
 //! Rank 0, which leads.
 
-use super::Order;
+use super::order::Order;
 use super::protocol::{
     ANSWER, ANSWER_OF_MEMBERS, CLOSE, DEAL, END, HELLO, Header, MARK, MEMBERS, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT,
     WORK, WORK_WITH_LISTS, version, words_of,
@@ -162,13 +162,13 @@ impl Team {
     ///
     /// # Errors
     /// If a rank cannot open it, or does not answer.
-    pub(crate) fn share<E: crate::assemble::Build>(
+    pub(crate) fn share<E: Evaluation>(
         &'static self,
         order: Order,
         own: Box<dyn ForceEngine<E>>,
     ) -> Result<Box<dyn ForceEngine<E>>> {
         let bytes = postcard::to_stdvec(&order).map_err(|e| lost(e.to_string()))?;
-        let kind = if E::WHOLE { OPEN_FORCES } else { OPEN_ACCELERATIONS };
+        let kind = if order.whole { OPEN_FORCES } else { OPEN_ACCELERATIONS };
         let engine = self.next.fetch_add(1, Ordering::Relaxed);
         let longest = ANSWER + TEXT + OF_TARGET * (order.n.div_ceil(self.size) + 64);
         self.begin(kind, engine, &words_of(&bytes), Some(longest))?;
@@ -179,7 +179,7 @@ impl Team {
     }
 
     /// Sends the description of an ensemble to the other ranks, which then wait for its members: an encoded
-    /// [`Start`](crate::ensemble::ranks::Start).
+    /// [`Start`](crate::ensemble::messages::Start).
     ///
     /// # Errors
     /// If a rank cannot integrate them, or does not answer.

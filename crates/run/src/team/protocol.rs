@@ -11,7 +11,7 @@ pub const MARK: u64 = u64::from_be_bytes(*b"tisane 1");
 
 /// Rank 0 asks who is there: answered by [`about`].
 pub const HELLO: u64 = 1;
-/// An engine is opened by an [`Order`](super::Order).
+/// An engine is opened by an [`Order`](super::order::Order).
 pub const OPEN_FORCES: u64 = 2;
 pub const OPEN_ACCELERATIONS: u64 = 3;
 /// Messages for an engine follow (see [`tisane::force::split::message`]); answered by columns.

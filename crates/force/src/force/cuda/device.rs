@@ -29,11 +29,7 @@ pub struct Device {
 pub fn driver_error(what: &'static str) -> impl Fn(DriverError) -> Error {
     move |e| Error::Integration {
         problem: format!("the GPU failed ({what}): {}", driver_message(e)),
-        help: Some(
-            "the last checkpoint is whole: continue from it with `tisane resume DIR`, on another GPU with --device K, \
-                 or without a GPU with --engine cpu"
-                .into(),
-        ),
+        help: Some("take another GPU, or the CPU".into()),
     }
 }
 

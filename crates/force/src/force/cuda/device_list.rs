@@ -109,5 +109,5 @@ pub fn find(ordinal: usize) -> Result<DeviceInfo> {
     }
     let names: Vec<_> = there.iter().enumerate().map(|(k, about)| format!("{k} ({})", about.name)).collect();
     let problem = format!("no device {ordinal}: this machine has {}", names.join(", "));
-    Err(Error::input("CUDA", problem).with_help("choose one of them with --device or force.device"))
+    Err(Error::input("CUDA", problem).with_help("choose one of them"))
 }

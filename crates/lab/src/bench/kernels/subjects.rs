@@ -1,9 +1,10 @@
 //! The kernels that there are, and those that a sweep asks for with their parameters.
 
-use super::{EPSILON, Options, Sweep};
+use crate::bench::{EPSILON, Options};
 use crate::literature::cpu_kernels::{Basic, Edges};
 #[cfg(feature = "cuda")]
-use crate::literature::kernel::{Paper, Stage};
+use crate::literature::kernel::Paper;
+use crate::literature::kernel::{Root, Stage};
 #[cfg(feature = "cuda")]
 use crate::literature::{PaperKernel, has_cublas};
 use tisane::error::{Error, Result};
@@ -49,6 +50,38 @@ impl KernelName {
     }
 }
 
+/// Kernels to measure and their launch parameters: every combination that a kernel has. Empty lists stand for the
+/// defaults.
+#[derive(Clone, Debug)]
+pub struct Sweep {
+    /// Kernels; by default all of the engine's.
+    pub kernel: Vec<KernelName>,
+    /// Numbers of particles; by default 1024 and 4096, on a GPU 16384 too.
+    pub n: Vec<usize>,
+    /// Numbers of threads in a block; for tiles also of targets of a block and sources of a tile.
+    pub p: Vec<usize>,
+    /// Targets per thread of tisane's kernels; by default as the engine chooses.
+    pub targets: Vec<usize>,
+    /// Bags of sources in a span of tisane's kernels; by default as the engine chooses.
+    pub span: Vec<usize>,
+    /// Methods by which simple kernels and tiles compute 1/s³.
+    pub root: Vec<Root>,
+    /// Numbers of times the loop of tiles is unrolled.
+    pub unroll: Vec<usize>,
+    /// Threads per body of tiles.
+    pub q: Vec<usize>,
+    /// Stages of two-dimensional tiles.
+    pub stage: Vec<Stage>,
+    /// Threads per target in a block of two-dimensional tiles.
+    pub block_x: Vec<usize>,
+    /// Targets in a block of two-dimensional tiles.
+    pub block_y: Vec<usize>,
+    /// Sources per thread of two-dimensional tiles.
+    pub luf: Vec<usize>,
+    /// Flag that shapes in which a kernel cannot be launched are left out; otherwise they are an error.
+    pub skip_unfit: bool,
+}
+
 /// Kernel with its parameters, ready to compute.
 pub(super) struct Subject {
     pub(super) kernel: KernelName,
@@ -63,7 +96,7 @@ pub(super) type Build<'a> = Box<dyn Fn() -> Result<Subject> + 'a>;
 
 /// Opens the GPU, where one is measured, until the result is dropped.
 pub(super) fn open(options: &Options) -> Result<Option<Box<dyn ForceEngine<Accelerations>>>> {
-    (options.engine == EngineKind::Cuda).then(|| on_gpu::open(options)).transpose()
+    (options.engine == EngineKind::Cuda).then(|| open_gpu(options)).transpose()
 }
 
 fn or<T: Copy>(list: &[T], default: &[T]) -> Vec<T> {
@@ -127,113 +160,107 @@ impl Sweep {
 }
 
 #[cfg(feature = "cuda")]
-mod on_gpu {
-    use super::*;
+fn open_gpu(options: &Options) -> Result<Box<dyn ForceEngine<Accelerations>>> {
+    Ok(Box::new(CudaAccelerations::new(Precision::F64, EPSILON, options.device as usize)?))
+}
 
-    pub fn open(options: &Options) -> Result<Box<dyn ForceEngine<Accelerations>>> {
-        Ok(Box::new(CudaAccelerations::new(Precision::F64, EPSILON, options.device as usize)?))
+#[cfg(feature = "cuda")]
+impl Sweep {
+    fn on_gpu<'a>(&'a self, name: KernelName, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
+        if name == KernelName::Ours {
+            return self.ours(n, options);
+        }
+        let mut found: Vec<Build<'a>> = Vec::new();
+        for paper in self.papers(name) {
+            match paper.check() {
+                Err(_) if self.skip_unfit => continue,
+                Err(problem) => {
+                    let help = "give --skip-unfit to leave such shapes out of a sweep";
+                    return Err(Error::input(name.name(), format!("{paper}: {problem}")).with_help(help));
+                }
+                Ok(()) => {}
+            }
+            found.push(Box::new(move || {
+                let engine = Box::new(PaperKernel::new(paper, EPSILON, options.device as usize)?);
+                Ok(Subject { kernel: name, precision: "f32", parameters: paper.to_string(), engine })
+            }));
+        }
+        Ok(found)
     }
 
-    impl Sweep {
-        pub(super) fn on_gpu<'a>(&'a self, name: KernelName, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
-            if name == KernelName::Ours {
-                return self.ours(n, options);
-            }
-            let mut found: Vec<Build<'a>> = Vec::new();
-            for paper in self.papers(name) {
-                match paper.check() {
-                    Err(_) if self.skip_unfit => continue,
-                    Err(problem) => {
-                        let help = "give --skip-unfit to leave such shapes out of a sweep";
-                        return Err(Error::input(name.name(), format!("{paper}: {problem}")).with_help(help));
-                    }
-                    Ok(()) => {}
+    /// Returns the kernels of the papers by a name.
+    fn papers(&self, name: KernelName) -> Vec<Paper> {
+        let mut found = Vec::new();
+        match name {
+            KernelName::Simple => {
+                for &root in &self.root {
+                    found.extend(or(&self.p, &[128]).into_iter().map(|p| Paper::Simple { root, p }));
                 }
-                found.push(Box::new(move || {
-                    let engine = Box::new(PaperKernel::new(paper, EPSILON, options.device as usize)?);
-                    Ok(Subject { kernel: name, precision: "f32", parameters: paper.to_string(), engine })
-                }));
             }
-            Ok(found)
+            KernelName::Tiles => {
+                for (&root, p) in
+                    self.root.iter().flat_map(|root| or(&self.p, &[256]).into_iter().map(move |p| (root, p)))
+                {
+                    for &unroll in &self.unroll {
+                        found.extend(self.q.iter().map(|&q| Paper::Tiles { root, p, unroll, q }));
+                    }
+                }
+            }
+            _ => {
+                let stages = [Stage::Shared, Stage::Banks, Stage::Cublas, Stage::Fixed];
+                for stage in or(&self.stage, if has_cublas() { &stages } else { &stages[..2] }) {
+                    for (&x, &y) in self.block_x.iter().flat_map(|x| self.block_y.iter().map(move |y| (x, y))) {
+                        found.extend(self.luf.iter().map(|&luf| Paper::Grid { stage, x, y, luf }));
+                    }
+                }
+            }
         }
-
-        /// Returns the kernels of the papers by a name.
-        fn papers(&self, name: KernelName) -> Vec<Paper> {
-            let mut found = Vec::new();
-            match name {
-                KernelName::Simple => {
-                    for &root in &self.root {
-                        found.extend(or(&self.p, &[128]).into_iter().map(|p| Paper::Simple { root, p }));
-                    }
-                }
-                KernelName::Tiles => {
-                    for (&root, p) in
-                        self.root.iter().flat_map(|root| or(&self.p, &[256]).into_iter().map(move |p| (root, p)))
-                    {
-                        for &unroll in &self.unroll {
-                            found.extend(self.q.iter().map(|&q| Paper::Tiles { root, p, unroll, q }));
-                        }
-                    }
-                }
-                _ => {
-                    let stages = [Stage::Shared, Stage::Banks, Stage::Cublas, Stage::Fixed];
-                    for stage in or(&self.stage, if has_cublas() { &stages } else { &stages[..2] }) {
-                        for (&x, &y) in self.block_x.iter().flat_map(|x| self.block_y.iter().map(move |y| (x, y))) {
-                            found.extend(self.luf.iter().map(|&luf| Paper::Grid { stage, x, y, luf }));
-                        }
-                    }
-                }
-            }
-            found
-        }
-
-        /// Returns tisane's kernel in one mode or more, in the shapes asked for.
-        fn ours<'a>(&'a self, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
-            let modes =
-                options.precision.map_or(vec![Precision::F32Direct, Precision::F32Chamomile], |mode| vec![mode]);
-            let multiprocessors = tisane::force::cuda::find(options.device as usize)?.multiprocessors;
-            let mut found: Vec<Build<'a>> = Vec::new();
-            for mode in modes {
-                let own = AccelerationShape::choose(mode, n, multiprocessors);
-                for targets in or(&self.targets, &[own.targets]) {
-                    for threads in or(&self.p, &[own.threads]) {
-                        for span_bags in or(&self.span, &[own.span_bags]) {
-                            let shape = AccelerationShape { targets, threads, span_bags };
-                            if shape.is_valid(mode) {
-                                found.push(Box::new(move || our_kernel(mode, shape, options.device)));
-                            } else if !self.skip_unfit {
-                                let problem = format!("{} cannot be launched as {shape:?}", mode.name());
-                                return Err(Error::input("ours", problem));
-                            }
-                        }
-                    }
-                }
-            }
-            Ok(found)
-        }
+        found
     }
 
-    fn our_kernel(mode: Precision, shape: AccelerationShape, device: u32) -> Result<Subject> {
-        let mut engine = CudaAccelerations::new(mode, EPSILON, device as usize)?;
-        engine.set_profile(true)?;
-        engine.set_shape(Some(shape));
-        let AccelerationShape { targets, threads, span_bags } = shape;
-        let parameters = format!("{targets} targets, p {threads}, span {span_bags}");
-        Ok(Subject { kernel: KernelName::Ours, precision: mode.name(), parameters, engine: Box::new(engine) })
+    /// Returns tisane's kernel in one mode or more, in the shapes asked for.
+    fn ours<'a>(&'a self, n: usize, options: &'a Options) -> Result<Vec<Build<'a>>> {
+        let modes = options.precision.map_or(vec![Precision::F32Direct, Precision::F32Chamomile], |mode| vec![mode]);
+        let multiprocessors = tisane::force::cuda::find(options.device as usize)?.multiprocessors;
+        let mut found: Vec<Build<'a>> = Vec::new();
+        for mode in modes {
+            let own = AccelerationShape::choose(mode, n, multiprocessors);
+            for targets in or(&self.targets, &[own.targets]) {
+                for threads in or(&self.p, &[own.threads]) {
+                    for span_bags in or(&self.span, &[own.span_bags]) {
+                        let shape = AccelerationShape { targets, threads, span_bags };
+                        if shape.is_valid(mode) {
+                            found.push(Box::new(move || our_kernel(mode, shape, options.device)));
+                        } else if !self.skip_unfit {
+                            let problem = format!("{} cannot be launched as {shape:?}", mode.name());
+                            return Err(Error::input("ours", problem));
+                        }
+                    }
+                }
+            }
+        }
+        Ok(found)
     }
 }
 
+#[cfg(feature = "cuda")]
+fn our_kernel(mode: Precision, shape: AccelerationShape, device: u32) -> Result<Subject> {
+    let mut engine = CudaAccelerations::new(mode, EPSILON, device as usize)?;
+    engine.set_profile(true)?;
+    engine.set_shape(Some(shape));
+    let AccelerationShape { targets, threads, span_bags } = shape;
+    let parameters = format!("{targets} targets, p {threads}, span {span_bags}");
+    Ok(Subject { kernel: KernelName::Ours, precision: mode.name(), parameters, engine: Box::new(engine) })
+}
+
 #[cfg(not(feature = "cuda"))]
-mod on_gpu {
-    use super::*;
+fn open_gpu(_: &Options) -> Result<Box<dyn ForceEngine<Accelerations>>> {
+    Err(tisane_run::assemble::gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
+}
 
-    pub fn open(_: &Options) -> Result<Box<dyn ForceEngine<Accelerations>>> {
-        Err(tisane_run::assemble::gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
-    }
-
-    impl Sweep {
-        pub(super) fn on_gpu(&self, _: KernelName, _: usize, _: &Options) -> Result<Vec<Build<'_>>> {
-            Ok(Vec::new())
-        }
+#[cfg(not(feature = "cuda"))]
+impl Sweep {
+    fn on_gpu(&self, _: KernelName, _: usize, _: &Options) -> Result<Vec<Build<'_>>> {
+        Ok(Vec::new())
     }
 }

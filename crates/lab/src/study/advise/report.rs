@@ -1,13 +1,15 @@
 //! What came of the trials of an advice, for the screen: a table, and why some have no result.
 
-use super::tried::{Cause, Failed, Trial, Trials, candidate_of};
-use super::two_digits_down;
-use crate::study::predict::describe_seconds;
+use super::promises::two_digits_down;
+use super::trial::Trial;
+use super::tried::{Cause, Failed, Trials, candidate_of};
 use crate::study::report::Rows;
+use crate::study::wall_time::describe_seconds;
 use tisane::error::Error;
 use tisane::integrator::BlockSteps;
 use tisane::time::Level;
 use tisane_io::table::Table;
+use tisane_run::help;
 
 impl Trials {
     /// Describes the trials without a result: for each cause, how many there are with the error of one of them, and
@@ -30,7 +32,8 @@ impl Trials {
         if let Some((candidate, error, wanted)) = below.min_by(|a, b| a.2.total_cmp(&b.2)) {
             let (n, with) = (count("dt_min"), candidate.describe());
             let problem = format!("{n} were ended by dt_min; {with}: {error}");
-            described.push((problem, format!("{}{}", error.advice().unwrap_or_default(), self.dt_min_for(wanted))));
+            described
+                .push((problem, format!("{}{}", help::advice(error).unwrap_or_default(), self.dt_min_for(wanted))));
         }
         let other = failed.iter().find_map(|it| match &it.cause {
             Cause::Other(error) => Some((it.candidate, error)),
@@ -38,7 +41,7 @@ impl Trials {
         });
         if let Some((candidate, error)) = other {
             let problem = format!("{} were ended by an error; {}: {error}", count("error"), candidate.describe());
-            described.push((problem, error.advice().unwrap_or_default()));
+            described.push((problem, help::advice(error).unwrap_or_default()));
         }
         if failed.iter().any(|it| matches!(it.cause, Cause::TooSlow)) {
             let each = describe_seconds(self.each.as_secs_f64());

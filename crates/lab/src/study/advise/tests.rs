@@ -2,9 +2,13 @@
 
 use super::tried::error_of_run;
 use super::*;
+use crate::study::fit::{EnergyLaw, Power};
+use crate::study::integrators::Integrator;
 use tisane::error::Error;
+use tisane::force::precision::Precision;
 use tisane::integrator::IntegratorSettings;
 use tisane_io::table::Values;
+use tisane_run::config::Engine;
 
 #[test]
 fn drift_and_walk_are_told_apart() {
@@ -314,7 +318,7 @@ fn trials_without_a_result_are_told_by_their_causes() {
     assert!(below.0.starts_with("2 of 5 trials were ended by dt_min"), "{}", below.0);
     let Cause::BelowDtMin(error) = below_dt_min(1.5e-7) else { unreachable!() };
     assert!(below.0.contains("nu = 0.0025") && below.0.ends_with(&error.to_string()), "{}", below.0);
-    assert!(below.1.starts_with(&error.advice().unwrap()), "{}", below.1);
+    assert!(below.1.starts_with(&tisane_run::help::advice(&error).unwrap()), "{}", below.1);
     assert!(below.1.contains("integrator.hermite4.dt_min = 1.1e-7 or less"), "{}", below.1);
     assert!(other.0.contains("1 of 5 trials") && other.0.contains("a planted problem"), "{}", other.0);
     assert_eq!(other.1, "planted help");

@@ -1,12 +1,10 @@
 //! Checks that sweeps share: lists without repetitions, spans of time, integrators with their accuracies and modes.
 
-use super::TimeSpan;
 use crate::study::integrators::{Integrator, accuracies};
 use std::sync::Arc;
 use tisane::force::precision::Precision;
 use tisane::law::Law;
-use tisane::time::TICKS_PER_DT_MAX;
-use tisane_run::config::{Engine, LawSection, Problem, Real, above, at_least, whole_multiple};
+use tisane_run::config::{Engine, LawSection, Problem, Real, above};
 
 /// Keys of every sweep.
 pub(super) struct Axes<'a> {
@@ -38,35 +36,6 @@ impl Axes<'_> {
 pub(super) fn once<T: PartialEq + std::fmt::Debug>(key: &str, values: &[T], found: &mut Vec<Problem>) {
     if let Some((_, again)) = values.iter().enumerate().find(|(k, value)| values[..*k].contains(value)) {
         found.push(Problem::new(key, format!("{again:?} stands twice in the list")));
-    }
-}
-
-/// Adds the problems of a span of time.
-pub(super) fn check_span(section: &str, it: &TimeSpan, found: &mut Vec<Problem>) {
-    let key = |name: &str| format!("{section}.stretch.{name}");
-    at_least(found, key("epsilon"), Some(it.epsilon), 0.0);
-    let before = found.len();
-    above(found, key("dt_max"), Some(it.dt_max), 0.0);
-    above(found, key("dt_min"), Some(it.dt_min), 0.0);
-    at_least(found, key("t_start"), Some(it.t_start), 0.0);
-    if found.len() > before {
-        return;
-    }
-    let (dt_max, dt_min) = (it.dt_max.get(), it.dt_min.get());
-    let deepest = dt_max / TICKS_PER_DT_MAX as f64;
-    if !(deepest..=dt_max).contains(&dt_min) {
-        found.push(Problem::new(key("dt_min"), format!("expected {deepest:e} to dt_max = {dt_max}, found {dt_min}")));
-    }
-    for (name, time) in [("t_start", it.t_start.get()), ("t_end", it.t_end.get())] {
-        if time != 0.0 && whole_multiple(time, dt_max).is_none() {
-            found.push(Problem::new(key(name), format!("{time} is not a whole multiple of dt_max = {dt_max}")));
-        }
-    }
-    if it.t_end <= it.t_start {
-        found.push(Problem::new(
-            key("t_end"),
-            format!("expected a time after t_start = {}, found {}", it.t_start, it.t_end),
-        ));
     }
 }
 

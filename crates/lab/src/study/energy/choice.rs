@@ -1,6 +1,7 @@
 //! The table that users read: for an energy error, the cheapest integrator and mode that reach it.
 
-use super::{EnergySweep, ModeLaw};
+use super::mode_law::ModeLaw;
+use crate::study::config::EnergySweep;
 use crate::study::fit;
 use crate::study::integrators::Integrator;
 use crate::study::report::Rows;

@@ -1,7 +1,7 @@
 //! Choice between the CPU and a GPU for a run that leaves it to the program.
 
 use super::super::gpu::Gpu;
-use super::{problem, scheme_on_device};
+use super::scheme::scheme_on_device;
 use crate::config::Config;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
@@ -40,6 +40,15 @@ fn prefer_gpu(
         Err(e) => (false, format!("{}; {FOR_A_GPU}", problem(&e))),
         Ok(gpus) if gpus.is_empty() => (false, format!("the NVIDIA driver finds no GPU; {FOR_A_GPU}")),
         Ok(_) => (true, format!("N = {n} is at least {from}, from where a GPU wins in {mode}")),
+    }
+}
+
+/// Problem of an error, without its place and advice.
+pub(super) fn problem(error: &Error) -> String {
+    match error {
+        Error::Input { problem, .. } | Error::Integration { problem, .. } => problem.clone(),
+        Error::Config(e) => e.problem.clone(),
+        other => other.to_string(),
     }
 }
 

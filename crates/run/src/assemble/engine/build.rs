@@ -1,10 +1,13 @@
 //! Engines of every kind, by what they evaluate.
 
 use super::super::gpu::{OnGpu, cuda, cuda_accelerations, cuda_group, gpus};
-use super::super::width;
-use super::{Task, f64_engine};
+use super::super::width::width;
+use super::task::Task;
+use crate::team::Order;
 use std::sync::Arc;
 use tisane::error::{Error, Result};
+use tisane::force::external::WithExternal;
+use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, cpu, reference};
 use tisane::integrator::Integrator;
 use tisane::law::Law;
@@ -13,7 +16,6 @@ use tisane::propagator::Propagator;
 /// Quantities for which there are engines of every kind.
 pub(crate) trait Build: Evaluation {
     /// Flag that these are forces with jerk and potential: what other ranks open.
-    #[cfg(feature = "mpi")]
     const WHOLE: bool;
 
     /// Builds the CPU engine.
@@ -55,7 +57,6 @@ pub(crate) trait Build: Evaluation {
 }
 
 impl Build for Forces {
-    #[cfg(feature = "mpi")]
     const WHOLE: bool = true;
 
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine>> {
@@ -96,7 +97,6 @@ impl Build for Forces {
 }
 
 impl Build for Accelerations {
-    #[cfg(feature = "mpi")]
     const WHOLE: bool = false;
 
     fn on_cpu(task: Task<'_>) -> Result<Box<dyn ForceEngine<Self>>> {
@@ -127,4 +127,42 @@ impl Build for Accelerations {
     ) -> Result<Propagator> {
         Ok(Propagator::of_accelerations(integrator, engine, f64_engine(kind, task, gpu)?))
     }
+}
+
+/// Builds an engine of a kind, with the external field; returns it with its name, which for a GPU says the device.
+pub(super) fn build<E: Build>(
+    kind: EngineKind,
+    task: Task<'_>,
+    gpu: OnGpu,
+) -> Result<(Box<dyn ForceEngine<E>>, String)> {
+    let named = |engine| (engine, kind.name().to_owned());
+    let (engine, name) = match (task.law, kind) {
+        (Some(law), _) => E::by_law(law, (kind, gpu), task)?,
+        (None, EngineKind::Cpu) => named(E::on_cpu(task)?),
+        (None, EngineKind::Cuda) => E::on_gpu(task, gpu)?,
+        (None, EngineKind::Reference) => named(E::reference(task)),
+    };
+    let engine = match task.team {
+        Some(team) => team.share(order::<E>(kind, task, team.asked()), engine)?,
+        None => engine,
+    };
+    Ok(match task.field {
+        Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
+        None => (engine, name),
+    })
+}
+
+/// Returns what the other ranks need to open an engine.
+fn order<E: Build>(kind: EngineKind, task: Task<'_>, threads: usize) -> Order {
+    let Task { precision, epsilon, clock, n, .. } = task;
+    let (kind, precision) = (kind.name().into(), precision.name().into());
+    Order { kind, precision, epsilon, start: clock.start, dt_max: clock.dt_max, n, threads, whole: E::WHOLE }
+}
+
+/// Builds the engine that measures next to one of a kind: the CPU in f64, or next to a GPU that GPU in f64, which has
+/// the same bits.
+pub(crate) fn f64_engine(kind: EngineKind, task: Task<'_>, gpu: OnGpu) -> Result<Box<dyn ForceEngine>> {
+    let task = Task { precision: Precision::F64, ..task };
+    let kind = if kind == EngineKind::Cuda { kind } else { EngineKind::Cpu };
+    Ok(build(kind, task, OnGpu { phases: false, stepping: false, ..gpu })?.0)
 }

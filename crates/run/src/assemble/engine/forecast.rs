@@ -1,9 +1,9 @@
 //! Engine that a new run would take on this machine, and descriptions of engines; nothing is built.
 
-use super::auto::decide;
-use super::{alone, problem};
+use super::auto::{decide, problem};
+use super::scheme::alone;
 use crate::assemble::gpu::{Gpu, gpu_name, gpus};
-use crate::assemble::width;
+use crate::assemble::width::width;
 use crate::config::{Config, Engine};
 use crate::several::Gpus;
 use tisane::error::{Error, Result};

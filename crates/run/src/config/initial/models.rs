@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Model;
 use tisane::real;
 use tisane::units::Real;
 
@@ -18,21 +17,21 @@ pub struct Sampling {
     /// Seed of the random numbers: the same seed gives the same particles on any machine. Default: 1; in a list the
     /// number of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
     /// Total mass of the stars; unit: mass. Default: 1 in Henon units, required otherwise, unless a mass function gives
     /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) mass: Option<Real>,
+    pub(crate) mass: Option<Real>,
     /// Virial radius G M^2/(2|U|) of the sample; unit: length. Default: 1 in Henon units; otherwise one radius is required.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) virial_radius: Option<Real>,
+    pub(crate) virial_radius: Option<Real>,
     /// Radius that holds half the mass of the sample, in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) half_mass_radius: Option<Real>,
+    pub(crate) half_mass_radius: Option<Real>,
     /// Virial ratio: kinetic energy over |potential energy|, from 0 (all at rest) to below 1. Default: 1/2,
     /// equilibrium; uniform-sphere: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) virial_ratio: Option<Real>,
+    pub(crate) virial_ratio: Option<Real>,
 }
 
 impl Sampling {
@@ -58,7 +57,7 @@ pub struct Plummer {
     pub sampling: Sampling,
     /// Plummer's length a of the density (1 + r^2/a^2)^(-5/2), in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) scale_radius: Option<Real>,
+    pub(crate) scale_radius: Option<Real>,
     /// Share of the model's mass inside the cut-off radius, above 0 and at most 1.
     #[serde(default = "plummer_share")]
     pub mass_fraction: Real,
@@ -79,10 +78,10 @@ pub struct King {
     pub w0: Real,
     /// King's core radius (9 sigma^2/(4 pi G rho_0))^(1/2), in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) core_radius: Option<Real>,
+    pub(crate) core_radius: Option<Real>,
     /// Radius at which the density falls to zero, in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) tidal_radius: Option<Real>,
+    pub(crate) tidal_radius: Option<Real>,
 }
 
 /// Hernquist (1990) model.
@@ -94,7 +93,7 @@ pub struct Hernquist {
     pub sampling: Sampling,
     /// Hernquist's length a of the density 1/(r (r + a)^3), in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) scale_radius: Option<Real>,
+    pub(crate) scale_radius: Option<Real>,
     /// Share of the model's mass inside the cut-off radius, above 0 and at most 1.
     #[serde(default = "hernquist_share")]
     pub mass_fraction: Real,
@@ -113,7 +112,7 @@ pub struct Eff {
     pub sampling: Sampling,
     /// Length a of the surface density (1 + R^2/a^2)^(-outer_slope/2), in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) scale_radius: Option<Real>,
+    pub(crate) scale_radius: Option<Real>,
     /// Slope of the surface density at large radii, above 1 and at most 10: the gamma of Elson, Fall & Freeman.
     #[serde(default = "outer_slope")]
     pub outer_slope: Real,
@@ -153,7 +152,7 @@ pub struct UniformSphere {
     pub sampling: Sampling,
     /// Radius; unit: length. Default: 1 in Henon units; otherwise one radius is required.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) radius: Option<Real>,
+    pub(crate) radius: Option<Real>,
 }
 
 /// Fractal clumps inside a sphere (Goodwin & Whitworth 2004).
@@ -165,7 +164,7 @@ pub struct Fractal {
     pub sampling: Sampling,
     /// Radius of the sphere, in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) radius: Option<Real>,
+    pub(crate) radius: Option<Real>,
     /// Fractal dimension, from 1 (stringy clumps) to 3 (a uniform sphere).
     pub dimension: Real,
 }
@@ -190,49 +189,13 @@ pub struct Sampled<'a> {
     pub sampling: &'a Sampling,
     /// Lengths of the model by their keys.
     pub lengths: Vec<(&'static str, Option<Real>)>,
-    default_size: Size,
-    default_virial_ratio: Real,
-}
-
-impl Model {
-    /// Returns the sampled model; [`None`] for a model that is not drawn at random.
-    #[must_use]
-    pub fn sampled(&self) -> Option<Sampled<'_>> {
-        let (name, sampling, lengths) = match self {
-            Self::Plummer(m) => ("plummer", &m.sampling, vec![("scale_radius", m.scale_radius)]),
-            Self::King(m) => {
-                ("king", &m.sampling, vec![("core_radius", m.core_radius), ("tidal_radius", m.tidal_radius)])
-            }
-            Self::Hernquist(m) => ("hernquist", &m.sampling, vec![("scale_radius", m.scale_radius)]),
-            Self::Eff(m) => ("eff", &m.sampling, vec![("scale_radius", m.scale_radius)]),
-            Self::UniformSphere(m) => ("uniform-sphere", &m.sampling, vec![("radius", m.radius)]),
-            Self::Fractal(m) => ("fractal", &m.sampling, vec![("radius", m.radius)]),
-            _ => return None,
-        };
-        let (default_size, default_virial_ratio) = match self {
-            Self::UniformSphere(_) => (Size::Own("radius", real!(1.0)), real!(0.0)),
-            _ => (Size::Virial(real!(1.0)), real!(0.5)),
-        };
-        Some(Sampled { name, sampling, lengths, default_size, default_virial_ratio })
-    }
-
-    /// Returns the settings of a sampled model for modification.
-    pub(in super::super) fn sampling_mut(&mut self) -> Option<&mut Sampling> {
-        match self {
-            Self::Plummer(m) => Some(&mut m.sampling),
-            Self::King(m) => Some(&mut m.sampling),
-            Self::Hernquist(m) => Some(&mut m.sampling),
-            Self::Eff(m) => Some(&mut m.sampling),
-            Self::UniformSphere(m) => Some(&mut m.sampling),
-            Self::Fractal(m) => Some(&mut m.sampling),
-            _ => None,
-        }
-    }
+    pub(super) default_size: Size,
+    pub(super) default_virial_ratio: Real,
 }
 
 impl Sampled<'_> {
     /// Returns every radius by its key: the two of any sample, then those of the model.
-    pub(in super::super) fn radii(&self) -> Vec<(&'static str, Option<Real>)> {
+    pub(crate) fn radii(&self) -> Vec<(&'static str, Option<Real>)> {
         let of_samples =
             [("virial_radius", self.sampling.virial_radius), ("half_mass_radius", self.sampling.half_mass_radius)];
         of_samples.into_iter().chain(self.lengths.iter().copied()).collect()
@@ -257,7 +220,7 @@ impl Sampled<'_> {
     }
 
     /// Returns the default virial ratio of the model.
-    pub(in super::super) const fn default_virial_ratio(&self) -> Real {
+    pub(crate) const fn default_virial_ratio(&self) -> Real {
         self.default_virial_ratio
     }
 }

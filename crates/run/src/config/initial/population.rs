@@ -18,11 +18,11 @@ pub struct Masses {
     /// Smallest mass, above 0; unit: Msun, in any system of units. Default: salpeter 0.1, kroupa 0.08, maschberger
     /// 0.01.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) m_min: Option<Real>,
+    pub(crate) m_min: Option<Real>,
     /// Largest mass, above m_min; unit: Msun, in any system of units. Default: salpeter and kroupa 100, maschberger
     /// 150.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) m_max: Option<Real>,
+    pub(crate) m_max: Option<Real>,
     /// Slopes of a power law, from the smallest masses up: the a of dN/dm ~ m^(-a); with power-law only.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub slopes: Vec<Real>,
@@ -32,7 +32,7 @@ pub struct Masses {
     /// Path of a text file with one mass per line, relative to the directory of this configuration; unit: mass; with
     /// file only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) path: Option<String>,
+    pub(crate) path: Option<String>,
 }
 
 /// Mass function.
@@ -62,7 +62,7 @@ impl Masses {
     }
 
     /// Returns the default limits in Msun; zeros for a power law, which has none.
-    pub(in super::super) const fn default_limits(&self) -> Option<(Real, Real)> {
+    pub(crate) const fn default_limits(&self) -> Option<(Real, Real)> {
         match self.function {
             MassFunction::Equal | MassFunction::File => None,
             MassFunction::Salpeter => Some((real!(0.1), real!(100.0))),
@@ -97,16 +97,16 @@ pub struct Binaries {
     pub semi_major_axis: SemiMajorAxis,
     /// Smallest semi-major axis; unit: length. Required with opik and uniform, otherwise optional.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) a_min: Option<Real>,
+    pub(crate) a_min: Option<Real>,
     /// Largest semi-major axis; unit: length. Required with opik and uniform, otherwise optional.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) a_max: Option<Real>,
+    pub(crate) a_max: Option<Real>,
     /// Law of the eccentricities.
     #[serde(default)]
     pub eccentricity: Eccentricity,
     /// Eccentricity of all binaries, from 0 to below 1; with eccentricity = "fixed" only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) e: Option<Real>,
+    pub(crate) e: Option<Real>,
 }
 
 const fn massive() -> Real {

@@ -15,35 +15,35 @@ use tisane::units::Real;
 pub struct BinarySingle {
     /// Mass of the first star of the binary; unit: mass. Default: 1/2 in Henon units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) m1: Option<Real>,
+    pub(crate) m1: Option<Real>,
     /// Mass of the second star of the binary; unit: mass. Default: 1/2 in Henon units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) m2: Option<Real>,
+    pub(crate) m2: Option<Real>,
     /// Mass of the single star; unit: mass. Default: 1/2 in Henon units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) m3: Option<Real>,
+    pub(crate) m3: Option<Real>,
     /// Semi-major axis of the binary; unit: length. Default: 1 in Henon units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) semi_major_axis: Option<Real>,
+    pub(crate) semi_major_axis: Option<Real>,
     /// Law of the binary's eccentricity.
     #[serde(default = "circular")]
     pub eccentricity: Eccentricity,
     /// Eccentricity of the binary, from 0 to below 1; with eccentricity = "fixed" only.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) e: Option<Real>,
+    pub(crate) e: Option<Real>,
     /// Relative velocity at infinity over the critical velocity, at which the total energy is zero; above 0.
     pub velocity: Real,
     /// Largest impact parameter, in semi-major axes, above 0; squares are uniform up to its square. Default: 4/velocity +
     /// 0.6 (1 + e), with e = 1 for a law (Hut & Bahcall 1983).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) impact_parameter: Option<Real>,
+    pub(crate) impact_parameter: Option<Real>,
     /// Tidal force on the binary at the start, relative to the force between its stars at apocentre; above 0 and below 1.
     #[serde(default = "tidal_tolerance")]
     pub tidal_tolerance: Real,
     /// Seed of the random numbers: the same seed gives the same encounter on any machine. Default: 1; in a list the number
     /// of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(in super::super) seed: Option<u64>,
+    pub(crate) seed: Option<u64>,
 }
 
 const fn circular() -> Eccentricity {
@@ -56,9 +56,9 @@ const fn tidal_tolerance() -> Real {
 
 impl BinarySingle {
     /// Default mass of each star.
-    pub(in super::super) const MASS: Real = real!(0.5);
+    pub(crate) const MASS: Real = real!(0.5);
     /// Default semi-major axis.
-    pub(in super::super) const SEMI_MAJOR_AXIS: Real = real!(1.0);
+    pub(crate) const SEMI_MAJOR_AXIS: Real = real!(1.0);
 
     /// Returns the masses of the binary's stars and of the single star; unit: mass.
     #[must_use]

@@ -1,12 +1,12 @@
 //! Validation of the section `[initial]`.
 
-use super::super::document::{item_path, join};
-use super::super::error::Problem;
-use super::super::initial::{
+use crate::config::bounds::{above, at_least, required};
+use crate::config::document::{item_path, join};
+use crate::config::error::Problem;
+use crate::config::initial::{
     Binaries, BinarySingle, Eccentricity, Encounter, FileModel, Initial, MassFunction, Masses, Model, Sampled,
     SemiMajorAxis, TwoBody,
 };
-use super::{above, at_least, required};
 use tisane::units::Real;
 
 /// Adds every mistake in the values of `[initial]`; `physical` is true with units by name.

@@ -1,8 +1,6 @@
 //! Fields that a program brings itself, beside those of the configuration.
 
-use super::{InMemory, Phase};
 use std::sync::Arc;
-use tisane::error::Result;
 use tisane::force::external::{ExternalField, FieldSum};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
@@ -61,21 +59,4 @@ pub(crate) fn total(
         None => Arc::new(own),
         Some(configured) => Arc::new(FieldSum(vec![Box::new(Shared(configured)), Box::new(own)])),
     })
-}
-
-impl InMemory {
-    /// Sets a field that acts beside those of the configuration, or none. It takes and returns the units of the
-    /// configuration. After the start, the integration is started anew with it at the present time. It is in no file:
-    /// after [`InMemory::load`] it must be set again.
-    ///
-    /// # Errors
-    /// If an engine fails.
-    pub fn set_external(&mut self, field: Option<Arc<dyn ExternalField>>) -> Result<()> {
-        if let Phase::Started(started) = &mut self.phase {
-            self.threads.run(|| started.edit().map(|_| ()))?;
-            started.rebuild = true;
-        }
-        self.own_field = field;
-        Ok(())
-    }
 }

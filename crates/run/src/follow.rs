@@ -1,12 +1,13 @@
 //! Ranks that follow: each holds engines, and does what rank 0 broadcasts.
 
-use super::Order;
-use super::protocol::{
+use crate::assemble::engine::build::Build;
+use crate::assemble::engine_of_rank;
+use crate::ensemble::dealt::Members;
+use crate::team::Order;
+use crate::team::protocol::{
     ANSWER, CLOSE, DEAL, END, HELLO, Header, MARK, MEMBERS, OPEN_ACCELERATIONS, OPEN_FORCES, TEXT, WORK,
     WORK_WITH_LISTS, bytes_of, version,
 };
-use crate::assemble::engine_of_rank;
-use crate::ensemble::ranks::Members;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use tisane::error::{Error, Result};
@@ -165,7 +166,7 @@ impl Rank {
     }
 
     /// Opens an engine.
-    fn open<E: crate::assemble::Build>(&mut self, engine: u64) -> Result<()> {
+    fn open<E: Build>(&mut self, engine: u64) -> Result<()> {
         let (number, peers) = (self.world.rank() - 1, self.world.size() - 1);
         let order = bytes_of(&self.words).and_then(|bytes| postcard::from_bytes::<Order>(&bytes).ok());
         let order = order.ok_or_else(|| Error::Integration { problem: "rank 0 sent no engine".into(), help: None })?;

@@ -1,0 +1,111 @@
+//! Wall time of a run by its own beginning: about half a second of it is integrated and extrapolated to the end. Of a system
+//! whose first forces alone would take long, a part of the particles is integrated in place of all.
+
+use super::pace::three_digits;
+use super::predict::natural_times;
+use super::trial;
+use super::wall_time::describe_range;
+use std::time::Duration;
+use tisane::error::{Error, Result};
+use tisane_run::assemble::{self, MOST_SUMMED, Setup};
+use tisane_run::config::Engine;
+use tisane_run::help;
+
+/// CPU time for which the beginning is integrated, after the first forces.
+const BUDGET: Duration = Duration::from_millis(500);
+/// Largest number of particles on a GPU whose first forces are evaluated for a forecast; on the CPU [`MOST_SUMMED`].
+const MOST_ON_GPU: usize = 1 << 21;
+/// Number of particles that stand for more.
+const PART: usize = 1 << 15;
+/// Factor within which the wall time by a part of the particles lies.
+const WITHIN_BY_PART: f64 = 4.0;
+
+/// Beginning of the forecast of a run that does not come to its end: its error follows.
+pub const ENDS_EARLY: &str = "the run would end early";
+
+/// Measures the beginning of about `count` of the particles and returns the wall time of a run of all in s, with what it
+/// rests on.
+fn by_part(set: &Setup, count: usize) -> Result<(f64, String)> {
+    let part = set.part(count);
+    let pace = trial::pace(&part, BUDGET)?;
+    let [n, of_part] = [set, &part].map(|set| set.particles.len());
+    let scheme = set.config.integrator.scheme();
+    let power = scheme.growth().unwrap_or(2.0);
+    let mut why = format!("from the beginning with {of_part} of the particles, whose time grows as N^{power}");
+    let mut shorter = 1.0;
+    if scheme.growth().is_none() && scheme.block_steps().is_some() {
+        shorter = rate(&natural_times(set)?) / rate(&natural_times(&part)?);
+        why += &format!(", and {} times as many steps", three_digits(shorter));
+    }
+    let ratio = n as f64 / of_part as f64;
+    let whole = pace.seconds_per_dt_max() * ratio.powf(power) * shorter;
+    Ok((pace.start * ratio * ratio + whole * set.steps_to_end as f64, why))
+}
+
+/// Describes the wall time of a run by a part of its particles.
+fn forecast_by_part(set: &Setup) -> Result<String> {
+    let (seconds, why) = by_part(set, PART)?;
+    Ok(format!("{} if it goes on as it begins; {why}", describe_range(seconds, WITHIN_BY_PART)))
+}
+
+/// Returns the mean of the inverse natural times: the number of steps of particles is proportional to it.
+fn rate(times: &[f64]) -> f64 {
+    times.iter().filter(|time| **time > 0.0).map(|time| 1.0 / time).sum::<f64>() / times.len() as f64
+}
+
+/// Measures the beginning of a run and describes the wall time of the whole, or says why it is not known.
+#[must_use]
+pub fn forecast(set: &Setup) -> String {
+    let n = set.particles.len();
+    let most = if assemble::forecast_engine(&set.config, n) == Engine::Cuda { MOST_ON_GPU } else { MOST_SUMMED };
+    if n > most {
+        return forecast_by_part(set).unwrap_or_else(|error| unknown(&error));
+    }
+    match trial::pace(set, BUDGET) {
+        Ok(pace) => {
+            let units = set.config.units();
+            pace.describe(set.steps_to_end, (set.clock.dt_max * set.scale.time, &units.time.name))
+        }
+        Err(error) => unknown(&error),
+    }
+}
+
+/// Says why the wall time is not known.
+fn unknown(error: &Error) -> String {
+    match error {
+        Error::StepBelowFloor(_) | Error::Integration { .. } => {
+            // In one line.
+            let advice =
+                help::advice(error).map_or_else(String::new, |advice| format!("; {}", advice.replace('\n', "; ")));
+            format!("{ENDS_EARLY}: {error}{advice}")
+        }
+        _ => format!("not known: {error}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::path::Path;
+    use tisane_run::config::Config;
+
+    #[test]
+    fn verify_a_part_of_the_particles_tells_the_time_of_all() {
+        for scheme in ["hermite4", "ahmad_cohen", "leapfrog"] {
+            let step = if scheme == "leapfrog" { "dt = 0.0625" } else { "" };
+            let text = format!(
+                "run = {{ name = 'p', t_end = 0.125 }}\ninitial.plummer.n = 8192\nsoftening.epsilon = '1/256'\n\
+                 force = {{ engine = 'cpu', precision = 'f64' }}\n[integrator.{scheme}]\n{step}\n"
+            );
+            let set = assemble::prepare(Config::from_str("p", &text, Path::new(""), &[]).unwrap()).unwrap();
+            let all = trial::pace(&set, BUDGET).unwrap();
+            let expected = all.total(set.steps_to_end);
+            let (seconds, why) = by_part(&set, 2048).unwrap();
+            assert!(
+                (expected / WITHIN_BY_PART..WITHIN_BY_PART * expected).contains(&seconds),
+                "{scheme}: {seconds} s of {expected} s"
+            );
+            assert!(why.starts_with("from the beginning with 2048 of the particles"), "{why}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Collisions and escapers of a run, and the radii of its stars.
+
+use super::collisions::{CollisionSettings, Radii};
+use super::configuration::Config;
+use super::error::Problem;
+use tisane::encounters::{CollisionAction, Collisions, EscapeRadius, Escapes, RadiusLaw, StarEvents};
+use tisane::particles::Particles;
+use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS};
+use tisane::units::{Real, Scale};
+
+impl Config {
+    /// Returns the treatment of collisions and escapers, in internal units.
+    pub(super) fn star_events(&self, scale: &Scale) -> StarEvents {
+        let collisions =
+            self.collisions.as_ref().map(|it| Collisions { action: it.action, law: self.radius_law(scale, it.radii) });
+        let escapes = self.escapers.as_ref().map(|it| {
+            let radius = match (it.radius, it.half_mass_radii) {
+                (_, Some(number)) => EscapeRadius::HalfMassRadii(number.get()),
+                (radius, None) => EscapeRadius::Length(radius.map_or(f64::INFINITY, Real::get) / scale.length),
+            };
+            Escapes { action: it.action, radius }
+        });
+        StarEvents { collisions, escapes }
+    }
+
+    /// Returns true if collisions or escapers are looked for, so that the number of stars may fall.
+    pub(crate) fn has_star_events(&self) -> bool {
+        self.collisions.is_some() || self.escapers.is_some()
+    }
+
+    /// Returns true if a contact of two stars ends a session.
+    pub(crate) fn stops_at_contact(&self) -> bool {
+        self.collisions.as_ref().is_some_and(|it| it.action == CollisionAction::Stop)
+    }
+
+    fn radius_law(&self, scale: &Scale, radii: Radii) -> RadiusLaw {
+        let units = self.units();
+        match radii {
+            Radii::Input | Radii::Fixed => RadiusLaw::Volume,
+            Radii::MainSequence => RadiusLaw::MainSequence {
+                mass: scale.mass * units.mass.cgs / (GM_SUN_CGS / G_CGS),
+                length: scale.length * units.length.cgs / R_SUN_CGS,
+            },
+        }
+    }
+
+    /// Gives particles, in internal units, the radii of this configuration; none without collisions.
+    ///
+    /// # Errors
+    /// A [`Problem`] where the particles of the input have no radii, or two touch at the start.
+    pub(crate) fn set_radii(&self, p: &mut Particles, scale: &Scale) -> Result<(), Problem> {
+        let Some(CollisionSettings { radii, radius, .. }) = &self.collisions else {
+            p.radius.clear();
+            return Ok(());
+        };
+        let law = self.radius_law(scale, *radii);
+        match (radii, radius) {
+            (Radii::Input, _) if p.radius.is_empty() => {
+                let problem = "the particles have no radii";
+                return Err(Problem::new("collisions.radii", problem).with_help(
+                    "files of tisane and AMUSE, named datasets and comma-separated text (a column radius) can have them; \"main-sequence\" and \
+                     \"fixed\" do without",
+                ));
+            }
+            (Radii::Input, _) => {}
+            (Radii::MainSequence, _) => p.radius = p.mass.iter().filter_map(|&mass| law.radius(mass)).collect(),
+            (Radii::Fixed, radius) => {
+                p.radius = vec![radius.map_or(0.0, Real::get) / scale.length; p.len()];
+            }
+        }
+        let Some((i, j)) = tisane::initial::overlapping_pair(p) else { return Ok(()) };
+        let distance = (p.pos[j] - p.pos[i]).norm() * scale.length;
+        let [a, b] = [i, j].map(|k| p.radius[k] * scale.length);
+        let unit = self.units().length.name;
+        let problem = format!(
+            "particles {} and {} touch at the start: they are {distance:e} {unit} apart, and their radii are {a:e} and {b:e} \
+             {unit}",
+            p.id[i], p.id[j]
+        );
+        Err(Problem::new("collisions.radii", problem)
+            .with_help("make one star of the two in the input, or set smaller radii"))
+    }
+}
