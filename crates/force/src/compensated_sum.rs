@@ -1,6 +1,6 @@
 //! Compensated sums, for every total that diagnostics report.
 
-use crate::particles::Vec3;
+use crate::particles::vector::Vec3;
 
 /// Returns the sum by Neumaier's variant of Kahan's compensation (Neumaier 1974, ZAMM 54, 39): the error does not grow
 /// with the number of terms. The result depends on the order of the terms, which is always storage order.

@@ -1,14 +1,14 @@
 //! Particles in columns.
 
 mod close;
+pub mod vector;
 
 pub use close::CloseStars;
+pub use vector::Vec3;
 
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
-
-/// Vector in space: three adjacent f64 without padding.
-pub type Vec3 = nalgebra::Vector3<f64>;
+use std::collections::HashSet;
 
 /// Returns the components of a column of vectors as one slice of 3 N numbers: x₀, y₀, z₀, x₁, …
 #[must_use]
@@ -310,6 +310,16 @@ fn keep<T>(column: &mut Vec<T>, stays: &[bool]) {
 #[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Particles {
+    /// Forgets the relative states of stars of which one is in these rows, whose position or velocity has changed.
+    pub fn forget_close(&mut self, rows: &[usize]) {
+        if !self.close.is_empty() {
+            let changed: HashSet<usize> = rows.iter().copied().collect();
+            self.close.retain(|close| !close.rows.iter().any(|row| changed.contains(row)));
+        }
+    }
 }
 
 #[cfg(test)]

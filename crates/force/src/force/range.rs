@@ -4,8 +4,9 @@
 //! too large, gives a zero, and the force is wrong without a sign of it. Therefore positions and velocities are
 //! bounded, and the error by terms that may underflow to zero is compared with the acceleration.
 
+use super::forces::Evaluation;
 use super::precision::Precision;
-use super::{Evaluation, Targets};
+use super::targets::Targets;
 use crate::particles::{Particles, Vec3, components};
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;

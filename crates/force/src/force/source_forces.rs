@@ -1,8 +1,10 @@
 //! Forces of given sources at any points: what a program uses that integrates by itself, as it would a GRAPE.
 
+use super::engine_kind::EngineKind;
+use super::forces::Forces;
+use super::points::{FieldEngine, NO_SOURCE, Points};
 use super::precision::Precision;
 use super::range::Range;
-use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points};
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::particles::{NamedColumn, Particles, Vec3};

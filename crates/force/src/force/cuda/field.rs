@@ -2,7 +2,9 @@
 
 use super::CudaEngine;
 use crate::error::Result;
-use crate::force::{FieldEngine, Forces, Points, Targets};
+use crate::force::forces::Forces;
+use crate::force::points::{FieldEngine, Points};
+use crate::force::targets::Targets;
 use crate::time::Time;
 
 impl FieldEngine for CudaEngine {

@@ -78,9 +78,11 @@ pub mod driver {
 
 use super::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use super::canonical::bags;
+use super::engine::ForceEngine;
+use super::forces::Forces;
 use super::neighbours::{NeighbourForces, NeighbourTargets, newton_only};
 use super::precision::Precision;
-use super::{ForceEngine, Forces, Targets};
+use super::targets::Targets;
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::particles::Particles;

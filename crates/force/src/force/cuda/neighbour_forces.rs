@@ -7,7 +7,7 @@ use super::memory::{Memory, Pinned};
 use super::neighbour_call::{NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
 use super::neighbour_kernels::NeighbourKernels;
 use crate::error::Result;
-use crate::force::Forces;
+use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::particles::Vec3;
 use bytemuck::Pod;

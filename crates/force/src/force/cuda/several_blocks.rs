@@ -4,10 +4,11 @@
 use super::CudaEngine;
 use super::step_shape::StepShape;
 use crate::error::Result;
-use crate::force::block_steps::SystemSteps;
-use crate::force::block_steps::{Pause, Taken};
+use crate::force::block_steps::{Pause, SystemSteps, Taken};
+use crate::force::engine::ForceEngine;
+use crate::force::forces::Forces;
 use crate::force::precision::Precision;
-use crate::force::{ForceEngine, Forces, Targets};
+use crate::force::targets::Targets;
 use crate::particles::Particles;
 use crate::time::Clock;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -6,7 +6,8 @@ use super::launch::Columns;
 use super::law::MOST_COLUMNS;
 use super::memory::{Memory, Pinned};
 use crate::error::Result;
-use crate::force::{Forces, Targets};
+use crate::force::forces::Forces;
+use crate::force::targets::Targets;
 use crate::particles::{Particles, Vec3};
 use rayon::prelude::*;
 

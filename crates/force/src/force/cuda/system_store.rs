@@ -5,7 +5,7 @@ use super::memory::{Memory, Pinned};
 use super::step_shape::COLUMNS;
 use super::system_call::{REPORTED, SystemCall, SystemReport, WORDS};
 use crate::error::Result;
-use crate::force::Forces;
+use crate::force::forces::Forces;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Level, Time};
 use rayon::prelude::*;

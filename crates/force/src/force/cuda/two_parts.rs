@@ -6,13 +6,13 @@ use super::neighbour_kernels::NeighbourKernels;
 use super::neighbour_steps::NeighbourSteps;
 use super::{Buffers, CudaEngine, held};
 use crate::error::Result;
-use crate::force::Forces;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+use crate::force::forces::Forces;
 use crate::force::neighbours::{self, NeighbourForces, NeighbourTargets};
 use crate::particles::Particles;
 
 impl CudaEngine {
-    /// Evaluates forces in two parts; see [`crate::force::ForceEngine::evaluate_neighbours`].
+    /// Evaluates forces in two parts; see [`crate::force::engine::ForceEngine::evaluate_neighbours`].
     pub(super) fn sum_two_parts(
         &mut self,
         task: &NeighbourTargets<'_>,
@@ -35,7 +35,7 @@ impl CudaEngine {
         self.device.wait()
     }
 
-    /// Takes block steps of the neighbour scheme; see [`crate::force::ForceEngine::take_steps`].
+    /// Takes block steps of the neighbour scheme; see [`crate::force::engine::ForceEngine::take_steps`].
     pub(super) fn take_neighbour_steps(
         &mut self,
         lists: (f64, usize),

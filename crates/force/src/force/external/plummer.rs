@@ -1,7 +1,9 @@
 //! Plummer sphere at a fixed place.
 
+use super::field::ExternalField;
+use super::point_mass::PointMass;
 use super::settings::{self, FieldSettings, Mistake};
-use super::{ExternalField, PointMass, Vec3};
+use crate::particles::Vec3;
 use crate::units::{Real, Scale, Units};
 
 /// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²), the potential of a point mass

@@ -1,8 +1,9 @@
 //! Point mass at a fixed place.
 
+use super::field::ExternalField;
 use super::settings::{self, FieldSettings, Mistake};
-use super::{ExternalField, Vec3};
 use crate::gravity::{attraction, pair};
+use crate::particles::Vec3;
 use crate::units::{Real, Scale, Units};
 
 /// Point mass at a fixed place, with the pair force of a particle that never moves: softened it is the potential of a
