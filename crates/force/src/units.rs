@@ -18,6 +18,7 @@ pub use system::{Rates, Unit, Units};
 #[cfg(test)]
 mod tests {
     use super::*;
+    use names::{LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 
     fn close(found: f64, expected: f64, relative: f64) {
         assert!((found / expected - 1.0).abs() < relative, "{found} is not {expected}");

@@ -1,10 +1,12 @@
 //! Tests that the constants and the list of kernels in `kernels/` are equal to those in Rust.
 
-use super::acceleration::{COMPONENTS, THREADS};
-use super::acceleration_shape::{AccelerationShape, MAX_THREADS};
-use super::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
-use super::staging::{FORCE, STATE, TARGET};
-use super::{launched_steps, step_memory, step_shape, steps, system_call, system_shape};
+use super::forces::acceleration::{COMPONENTS, THREADS};
+use super::shapes::acceleration_shape::{AccelerationShape, MAX_THREADS};
+use super::shapes::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
+use super::shapes::layout::{FORCE, STATE, TARGET};
+use super::shapes::{step_shape, system_shape};
+use super::steps::{launched_steps, resident, step_memory};
+use super::systems::system_call;
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};
 use crate::force::precision::Precision;
@@ -132,7 +134,7 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(STEPS, "MOST_BLOCKS"), step_shape::MOST_BLOCKS),
         (number(MEMBERS, "COLUMNS"), step_shape::COLUMNS),
         (number(STEPS, "ROWS") * (number(CANONICAL, "BAG") + 4), step_shape::SCRATCH),
-        (number(MEMBERS, "REFUSED"), steps::REFUSED as usize),
+        (number(MEMBERS, "REFUSED"), resident::REFUSED as usize),
         (number(LAUNCHED, "STEP_CHUNK"), step_memory::CHUNK),
         (number(LAUNCHED, "CORRECT_THREADS"), launched_steps::CORRECT_THREADS),
         (number(SYSTEMS, "SYSTEM_THREADS"), system_shape::MOST_THREADS),

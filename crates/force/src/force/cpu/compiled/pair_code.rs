@@ -1,13 +1,12 @@
 //! Machine code that adds the sources of a bag to the sums.
 
-use super::allocate::{self, Allocation, Homes, Memory};
+use super::allocate::{Allocation, Homes, Memory};
 use super::line::LINE;
 use super::machine::{Address, Operand, Unit, Vector, Writer, Written};
 use super::record::{Fixed, Operation, Record};
 use super::schedule::{Read, Schedule, Step};
 use crate::force::cpu::sources::columns;
 use crate::force::mode::Mode;
-use crate::force::real::Real;
 use crate::law::Program;
 use iced_x86::Register;
 use memmap2::{Mmap, MmapMut};
@@ -18,13 +17,13 @@ const SLOTS: Register = Register::RSI;
 const ADDRESSES: Register = Register::RDX;
 const TURNS: Register = Register::ECX;
 /// Registers of the columns of a law.
-const BESIDE: [Register; 4] = [Register::R8, Register::R9, Register::R10, Register::R11];
+pub(super) const BESIDE: [Register; 4] = [Register::R8, Register::R9, Register::R10, Register::R11];
 
 /// Machine code that adds all sources of a bag to the sums.
 pub struct PairCode {
-    memory: Mmap,
+    pub(super) memory: Mmap,
     /// Beginning of the code for lanes over targets, and of that for lanes over bags.
-    entries: [usize; 2],
+    pub(super) entries: [usize; 2],
     /// Vectors that the caller stores in the memory of the code, after the sums.
     pub fixed: Vec<Fixed>,
     /// Number of parts of sums, and of the check.
@@ -34,10 +33,10 @@ pub struct PairCode {
     /// Number of lines of its memory.
     pub lines: usize,
     /// Size of a slot in bytes.
-    stride: usize,
+    pub(super) stride: usize,
     /// Size of what is read at once of a source, or of one in each bag.
-    reads: [usize; 2],
-    beside: usize,
+    pub(super) reads: [usize; 2],
+    pub(super) beside: usize,
     size: usize,
 }
 
