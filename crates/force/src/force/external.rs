@@ -58,7 +58,7 @@ mod settings;
 pub use engine::WithExternal;
 pub use field::{ExternalField, FieldSum, for_step};
 pub use plummer::{Plummer, PlummerSettings};
-pub use point_mass::{PointMass, PointMassSettings};
+pub use point_mass::PointMassSettings;
 pub use settings::{FieldSettings, Mistake};
 
 use crate::units::Scale;
