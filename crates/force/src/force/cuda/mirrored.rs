@@ -2,7 +2,7 @@
 
 use super::forces::acceleration::{COMPONENTS, THREADS};
 use super::shapes::acceleration_shape::{AccelerationShape, MAX_THREADS};
-use super::shapes::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
+use super::shapes::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS};
 use super::shapes::layout::{FORCE, STATE, TARGET};
 use super::shapes::{step_shape, system_shape};
 use super::steps::{launched_steps, resident, step_memory};
@@ -111,7 +111,7 @@ fn the_modes_of_the_kernels_are_those_of_rust() {
 #[test]
 fn the_kernels_that_are_compiled_are_those_that_are_looked_for() {
     for precision in Precision::ALL {
-        let (mode, compiled) = (precision.name().replace('-', "_"), compiled(precision));
+        let (mode, compiled) = (precision.name().replace('-', "_"), precision.kernels());
         assert_eq!(compiled.whole, targets("TISANE_EACH_WHOLE", &mode), "{mode}");
         assert_eq!(compiled.tiles, targets("TISANE_EACH_TILES", &mode), "{mode}");
         assert_eq!(compiled.accelerations, targets("TISANE_EACH_ACCELERATION", &mode), "{mode}");

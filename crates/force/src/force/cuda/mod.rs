@@ -29,7 +29,7 @@ pub use forces::acceleration::CudaAccelerations;
 pub use forces::law::{law_source, law_type};
 pub use shapes::acceleration_shape::AccelerationShape;
 pub use shapes::candidates::candidates;
-pub use shapes::launch_shape::{Compiled, LaunchShape, compiled};
+pub use shapes::launch_shape::LaunchShape;
 pub use shapes::memory_plan::MemoryPlan;
 pub use shapes::step_shape::StepShape;
 pub use shapes::system_shape::SystemShape;

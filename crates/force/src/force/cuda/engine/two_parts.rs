@@ -13,7 +13,7 @@ use crate::force::neighbours::{self, NeighbourForces, NeighbourTargets};
 use crate::particles::Particles;
 
 impl CudaEngine {
-    /// Evaluates forces in two parts; see [`crate::force::engine::ForceEngine::evaluate_neighbours`].
+    /// Evaluates forces in two parts; see [`crate::force::ForceEngine::evaluate_neighbours`].
     pub(super) fn sum_two_parts(
         &mut self,
         task: &NeighbourTargets<'_>,
@@ -36,7 +36,7 @@ impl CudaEngine {
         self.device.wait()
     }
 
-    /// Takes block steps of the neighbour scheme; see [`crate::force::engine::ForceEngine::take_steps`].
+    /// Takes block steps of the neighbour scheme; see [`crate::force::ForceEngine::take_steps`].
     pub(super) fn take_neighbour_steps(
         &mut self,
         lists: (f64, usize),

@@ -1,7 +1,7 @@
 //! Accelerations alone, of all particles on each other, for schemes with a shared step (leapfrog).
 //!
 //! Each evaluation reads the positions and writes the accelerations in the host's pinned memory, which the kernels
-//! access directly; masses are copied once. The sums are those of [`crate::force::cuda::engine::CudaEngine`] in the same mode, bit for bit.
+//! access directly; masses are copied once. The sums are those of [`crate::force::cuda::CudaEngine`] in the same mode, bit for bit.
 
 use super::launch::find_kernel;
 use super::law;

@@ -1,6 +1,6 @@
 //! Launch shapes of an evaluation of accelerations: they change its speed but no bit of it.
 
-use super::launch_shape::{MAX_SPAN_BAGS, compiled, in_order};
+use super::launch_shape::{MAX_SPAN_BAGS, in_order};
 use crate::force::canonical::bags;
 use crate::force::precision::Precision;
 
@@ -28,7 +28,7 @@ impl AccelerationShape {
     /// Returns the numbers of targets a thread for which there are kernels.
     #[must_use]
     pub const fn targets(precision: Precision) -> &'static [usize] {
-        compiled(precision).accelerations
+        precision.kernels().accelerations
     }
 
     /// Returns the number of groups of threads in a block, each of [`Self::threads`], that share the bags of their

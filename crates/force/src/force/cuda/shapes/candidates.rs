@@ -19,7 +19,7 @@ const FEWEST_BLOCKS: usize = 100;
 const MOST_BATCHES: usize = 1;
 
 /// Returns the shapes worth measuring for a block of `targets` among `sources`, of the kernels with these numbers of
-/// targets a lane and a thread ([`crate::force::cuda::engine::CudaEngine::compiled_targets`]).
+/// targets a lane and a thread ([`crate::force::cuda::CudaEngine::compiled_targets`]).
 #[must_use]
 pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usize, targets: usize) -> Vec<LaunchShape> {
     let [lanes, threads] = choices;

@@ -47,36 +47,6 @@ pub enum LaunchShape {
     },
 }
 
-/// Kernels that are compiled for a mode, by their numbers of targets, and the mode's speed.
-#[derive(Clone, Copy, Debug)]
-pub struct Compiled {
-    /// Numbers of targets a lane of [`LaunchShape::Whole`]: `TISANE_EACH_WHOLE` of kernels/precision.cuh.
-    pub whole: &'static [usize],
-    /// Numbers of targets a thread of [`LaunchShape::Tiles`]: `TISANE_EACH_TILES`.
-    pub tiles: &'static [usize],
-    /// Numbers of targets a thread of [`super::acceleration_shape::AccelerationShape`]: `TISANE_EACH_ACCELERATION`.
-    pub accelerations: &'static [usize],
-    /// Approximate number of pairs a second, for estimates of the time that tuning takes.
-    pub pairs_per_second: f64,
-    /// Flag that the mode is used for runs of a million particles and therefore tuned for them.
-    pub for_many: bool,
-}
-
-/// Returns the kernels of a mode: the table to extend for a new mode.
-#[must_use]
-pub const fn compiled(precision: Precision) -> Compiled {
-    let (whole, tiles, accelerations, pairs_per_second, for_many): (&[_], &[_], &[_], _, _) = match precision {
-        Precision::F32Direct => (&[], &[1, 2], &[1, 2, 4], 8e11, false),
-        Precision::F32Chamomile => (&[1, 2], &[1, 2], &[1, 2, 4], 8e11, false),
-        Precision::F32Kahan => (&[1, 2], &[2, 3], &[1, 4], 5e11, false),
-        Precision::Mixed => (&[1, 2], &[2, 3], &[1, 4], 5e11, true),
-        Precision::DoubleFloat => (&[1, 2], &[2, 3], &[1, 4], 3e11, false),
-        Precision::F64Fast => (&[1, 2], &[1], &[1, 2], 3e11, true),
-        Precision::F64 => (&[1, 2], &[1], &[1, 2], 3e11, true),
-    };
-    Compiled { whole, tiles, accelerations, pairs_per_second, for_many }
-}
-
 /// Returns the number of units of 16 bytes of a predicted source (`UNITS` of kernels/pair.cuh).
 #[must_use]
 pub const fn units(precision: Precision) -> usize {
@@ -117,13 +87,13 @@ impl LaunchShape {
     /// Returns the numbers of targets a lane for which there are kernels.
     #[must_use]
     pub const fn whole(precision: Precision) -> &'static [usize] {
-        compiled(precision).whole
+        precision.kernels().whole
     }
 
     /// Returns the numbers of targets a thread for which there are kernels.
     #[must_use]
     pub const fn tiles(precision: Precision) -> &'static [usize] {
-        compiled(precision).tiles
+        precision.kernels().tiles
     }
 
     /// Returns true if the kernels can be launched in this shape, in a mode that has kernels for its number of targets.

@@ -91,7 +91,7 @@ pub struct TuningTable {
 }
 
 impl TuningTable {
-    /// Loads the shapes of a mode, for kernels with these numbers of targets ([`crate::force::cuda::engine::CudaEngine::compiled_targets`]),
+    /// Loads the shapes of a mode, for kernels with these numbers of targets ([`crate::force::cuda::CudaEngine::compiled_targets`]),
     /// from the file that `TISANE_SHAPES` names, or from the built-in table if there is no such file or it has no row
     /// of the mode.
     ///

@@ -35,7 +35,7 @@ const SEVERAL_FROM: usize = 257;
 const LEAST_BLOCKS: usize = 4;
 
 /// Block steps and forces of many independent systems on one device. Each system's bits are those of the same system
-/// alone: in f64 those of every engine, in other modes those of [`CudaEngine`](crate::force::cuda::engine::CudaEngine).
+/// alone: in f64 those of every engine, in other modes those of [`CudaEngine`](crate::force::cuda::CudaEngine).
 pub struct SystemsOnDevice {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     _module: Arc<Module>,
