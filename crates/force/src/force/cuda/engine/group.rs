@@ -18,6 +18,7 @@ use crate::force::cuda::steps::launched_call::LaunchedCall;
 use crate::force::cuda::steps::launched_span::LaunchedSpan;
 use crate::force::cuda::steps::launched_steps::{LaunchedSteps, Launcher, PartCalls, at};
 use crate::force::cuda::steps::resident::{MOST_DEVICES, ResidentMember, take_together};
+use crate::force::cuda::steps::system::System;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Forces;
 use crate::force::split::put_part;
@@ -189,7 +190,7 @@ impl CudaGroup {
             };
             members.push(ResidentMember { device, arrays, steps, through: staging.free_words() });
         }
-        take_together(&mut members, (p, clock, eps2), rules, span, (pause, self.shared_pairs))
+        take_together(&mut members, System { p, clock, eps2 }, rules, span, (pause, self.shared_pairs))
     }
 
     /// Returns the number of multiprocessors of each device, by which targets are dealt.

@@ -17,6 +17,7 @@ use crate::force::cuda::shapes::memory_plan::MemoryPlan;
 use crate::force::cuda::shapes::tuning_table::TuningTable;
 use crate::force::cuda::steps::device_steps::{DeviceSteps, StepKernels};
 use crate::force::cuda::steps::launched_steps::Launcher;
+use crate::force::cuda::steps::system::System;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets, newton_only};
@@ -65,7 +66,7 @@ impl CudaEngine {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
         let shapes = Shapes::Measured(TuningTable::load(precision, &kernels.compiled_targets())?);
-        Ok(Self::with_kernels((kernels, shapes), (precision, epsilon, clock), device))
+        Ok(Self::with_kernels(device, (kernels, shapes), precision, epsilon, clock))
     }
 
     /// Creates an engine of a [law](crate::law) in place of Newton's: its kernels are compiled for the device.
@@ -83,14 +84,16 @@ impl CudaEngine {
             choices: law::targets(law, precision),
             multiprocessors: device.multiprocessors(),
         };
-        let engine = Self::with_kernels((kernels, shapes), (precision, epsilon, clock), device);
+        let engine = Self::with_kernels(device, (kernels, shapes), precision, epsilon, clock);
         Ok(Self { law: Some(Arc::clone(law)), ..engine })
     }
 
     fn with_kernels(
-        (kernels, shapes): (Kernels, Shapes),
-        (precision, epsilon, clock): (Precision, f64, Clock),
         device: Device,
+        (kernels, shapes): (Kernels, Shapes),
+        precision: Precision,
+        epsilon: f64,
+        clock: Clock,
     ) -> Self {
         let step_blocks = device.multiprocessors();
         Self {
@@ -367,7 +370,7 @@ impl ForceEngine for CudaEngine {
         let (fixed, precision, shapes) = (self.shape, self.precision, &self.shapes);
         let shape = |targets| choice::choose(fixed, precision, (n, targets), multiprocessors, shapes);
         let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
-        let system = (p, self.clock, self.eps2);
+        let system = System { p, clock: self.clock, eps2: self.eps2 };
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))
     }
 

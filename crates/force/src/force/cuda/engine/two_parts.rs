@@ -8,6 +8,7 @@ use crate::force::cuda::forces::launch::Call;
 use crate::force::cuda::neighbours::forces::HostNeighbours;
 use crate::force::cuda::neighbours::kernels::NeighbourKernels;
 use crate::force::cuda::neighbours::steps::NeighbourSteps;
+use crate::force::cuda::steps::system::System;
 use crate::force::forces::Forces;
 use crate::force::neighbours::{self, NeighbourForces, NeighbourTargets};
 use crate::particles::Particles;
@@ -54,6 +55,6 @@ impl CudaEngine {
         }
         let Some(Some(steps)) = neighbour_steps else { return Ok(None) };
         let way = (pause, staging.free_words());
-        steps.take((&self.device, arrays), (p, clock, eps2), rules, span, way)
+        steps.take((&self.device, arrays), System { p, clock, eps2 }, rules, span, way)
     }
 }

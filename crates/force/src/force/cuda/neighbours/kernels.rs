@@ -45,6 +45,22 @@ pub struct NeighbourKernels {
     advance: NeighbourKernel,
 }
 
+/// Items of a kernel, such as targets.
+struct Items {
+    number: usize,
+    /// Number of threads for each.
+    threads: usize,
+    /// Number of threads in a thread block.
+    of_block: usize,
+}
+
+impl Items {
+    /// Returns items in thread blocks of the usual size.
+    const fn new(number: usize, threads: usize) -> Self {
+        Self { number, threads, of_block: THREADS }
+    }
+}
+
 /// Returns the number of targets a thread of near_regular (`TISANE_NEAR`).
 const fn targets_of_thread(precision: Precision) -> usize {
     if precision.in_f64() { 1 } else { 2 }
@@ -83,17 +99,13 @@ impl NeighbourKernels {
         Ok(Some(kernels))
     }
 
-    /// Launches a kernel with `threads` threads for one of `items` each, in thread blocks of `of_block`.
-    fn each(
-        kernel: NeighbourKernel,
-        device: &Device,
-        (items, threads, of_block): (usize, usize, usize),
-        call: &NeighbourCall<'_>,
-    ) -> Result<()> {
-        if items == 0 {
+    /// Launches a kernel for all of some items.
+    fn each(kernel: NeighbourKernel, device: &Device, items: Items, call: &NeighbourCall<'_>) -> Result<()> {
+        let Items { number, threads, of_block } = items;
+        if number == 0 {
             return Ok(());
         }
-        let blocks = (items * threads).div_ceil(of_block) as u32;
+        let blocks = (number * threads).div_ceil(of_block) as u32;
         kernel.launch(device, (blocks, 1), (of_block as u32, 1), 0, call)
     }
 
@@ -102,8 +114,8 @@ impl NeighbourKernels {
     /// # Errors
     /// If the driver fails.
     pub fn predict(&self, device: &Device, sources: usize, targets: usize, call: &NeighbourCall<'_>) -> Result<()> {
-        Self::each(self.predict, device, (sources + 1, 1, THREADS), call)?;
-        Self::each(self.put, device, (targets, 1, THREADS), &call.of(0, targets, false))
+        Self::each(self.predict, device, Items::new(sources + 1, 1), call)?;
+        Self::each(self.put, device, Items::new(targets, 1), &call.of(0, targets, false))
     }
 
     /// Computes the irregular forces on targets from number `first` on: by their lists, or the new ones of regular targets.
@@ -117,7 +129,7 @@ impl NeighbourKernels {
         renewed: bool,
         call: &NeighbourCall<'_>,
     ) -> Result<()> {
-        Self::each(self.irregular, device, (number, 8, THREADS), &call.of(first, number, renewed))
+        Self::each(self.irregular, device, Items::new(number, 8), &call.of(first, number, renewed))
     }
 
     /// Computes the regular forces on regular targets from number `first` on among `sources` sources, and their new lists.
@@ -139,7 +151,7 @@ impl NeighbourKernels {
             let mut call = call.of(begin, batch, true);
             call.launched.force = call.launched.force.batch((begin, batch), (span_bags, spans));
             Self::launch_tiles(self.regular, device, shape, (batch, spans), &call)?;
-            Self::each(self.reduce, device, (batch, 7, THREADS), &call)?;
+            Self::each(self.reduce, device, Items::new(batch, 7), &call)?;
         }
         Ok(())
     }
@@ -155,7 +167,7 @@ impl NeighbourKernels {
         let mut call = call.of(0, MOST_CUT, true);
         call.launched.force = call.launched.force.batch((0, MOST_CUT), (span_bags, spans));
         Self::launch_tiles(self.cut, device, shape, (MOST_CUT, spans), &call)?;
-        Self::each(self.cut_reduce, device, (MOST_CUT, 7, THREADS), &call)
+        Self::each(self.cut_reduce, device, Items::new(MOST_CUT, 7), &call)
     }
 
     /// Returns the shape of regular forces on a number of targets.
@@ -208,7 +220,7 @@ impl NeighbourKernels {
     /// # Errors
     /// If the driver fails.
     pub fn exchange(&self, device: &Device, number: usize, call: &NeighbourCall<'_>) -> Result<()> {
-        Self::each(self.exchange, device, (number, 32, THREADS), &call.of(0, number, true))
+        Self::each(self.exchange, device, Items::new(number, 32), &call.of(0, number, true))
     }
 
     /// Counts the particles by their levels before the first step of a call, or advances to the next moment, for a number of
@@ -226,7 +238,7 @@ impl NeighbourKernels {
     /// # Errors
     /// If the driver fails.
     pub fn lengths(&self, device: &Device, number: usize, call: &NeighbourCall<'_>) -> Result<()> {
-        Self::each(self.lengths, device, (number, 1, THREADS), &call.of(0, number, false))
+        Self::each(self.lengths, device, Items::new(number, 1), &call.of(0, number, false))
     }
 
     /// Packs the lists of `number` particles from `first` on for the host, or unpacks those that came from it.
@@ -240,7 +252,7 @@ impl NeighbourKernels {
         unpacks: bool,
         call: &NeighbourCall<'_>,
     ) -> Result<()> {
-        Self::each(self.pack, device, (number, 32, THREADS), &call.of(first, number, unpacks))
+        Self::each(self.pack, device, Items::new(number, 32), &call.of(first, number, unpacks))
     }
 
     /// Corrects `targets` targets.
@@ -248,6 +260,11 @@ impl NeighbourKernels {
     /// # Errors
     /// If the driver fails.
     pub fn correct(&self, device: &Device, targets: usize, call: &NeighbourCall<'_>) -> Result<()> {
-        Self::each(self.correct, device, (targets, 4, CORRECT_THREADS), &call.of(0, targets, false))
+        Self::each(
+            self.correct,
+            device,
+            Items { of_block: CORRECT_THREADS, ..Items::new(targets, 4) },
+            &call.of(0, targets, false),
+        )
     }
 }

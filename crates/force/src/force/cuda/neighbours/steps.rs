@@ -11,9 +11,10 @@ use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::forces::launch::Arrays;
 use crate::force::cuda::steps::launched_span::LaunchedSpan;
 use crate::force::cuda::steps::step_memory::StepMemory;
+use crate::force::cuda::steps::system::System;
 use crate::force::neighbours::next_radius;
 use crate::force::precision::Precision;
-use crate::particles::{History, Neighbours, Particles, Vec3};
+use crate::particles::{History, Neighbours, Vec3};
 use crate::time::{Clock, LEVELS, Level, Time};
 use rayon::prelude::*;
 use std::time::{Duration, Instant};
@@ -172,7 +173,7 @@ impl NeighbourSteps {
     pub fn take(
         &mut self,
         (device, arrays): (&Device, &Arrays),
-        (p, clock, eps2): (&mut Particles, Clock, f64),
+        System { p, clock, eps2 }: System<'_>,
         rules: &StepRules,
         span: Span,
         (pause, through): (Option<&Pause>, &mut Pinned),

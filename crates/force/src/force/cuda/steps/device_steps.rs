@@ -2,13 +2,12 @@
 
 use super::launched_steps::{LaunchedSteps, Launcher};
 use super::resident::{ResidentMember, ResidentSteps, take_together};
+use super::system::System;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
 use crate::force::precision::Precision;
-use crate::particles::Particles;
-use crate::time::Clock;
 
 /// Kernels that take whole block steps. The choice changes no bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,7 +85,7 @@ impl DeviceSteps {
     pub fn take(
         &mut self,
         launcher: Launcher<'_>,
-        system: (&mut Particles, Clock, f64),
+        system: System<'_>,
         rules: &StepRules,
         span: Span,
         way: (Option<&Pause>, &mut Pinned),

@@ -5,6 +5,7 @@
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
 use super::step_memory::{CHUNK, Report, StepMemory};
+use super::system::System;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
 use crate::force::canonical::bags;
@@ -88,7 +89,7 @@ impl LaunchedSteps {
     pub fn take(
         &mut self,
         launcher: Launcher<'_>,
-        (p, clock, eps2): (&mut Particles, Clock, f64),
+        System { p, clock, eps2 }: System<'_>,
         rules: &StepRules,
         span: Span,
         (pause, through): (Option<&Pause>, &mut Pinned),

@@ -9,3 +9,4 @@ pub mod resident;
 pub mod step_history;
 pub mod step_memory;
 pub mod step_state;
+pub mod system;

@@ -3,6 +3,7 @@
 
 use super::noise_call::NoiseCall;
 use super::step_state::StepState;
+use super::system::System;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
@@ -98,6 +99,16 @@ pub struct ResidentMember<'a> {
     pub through: &'a mut Pinned,
 }
 
+/// What devices share of a step.
+struct Sharing<'a> {
+    /// Addresses of their mailboxes; one where nothing is shared.
+    mail: &'a [u64],
+    /// Number of the device among them.
+    device: usize,
+    /// Number of pairs of a block from which on they share its forces.
+    from_pairs: usize,
+}
+
 /// Takes steps by all members alike, which share the forces on blocks of at least `shared_pairs` pairs, and stores the new state in `p`; [`None`] if the
 /// particles are not on schedule, there is too little memory for their history, or several have not joined. Each member reaches the memory of the others.
 ///
@@ -105,7 +116,7 @@ pub struct ResidentMember<'a> {
 /// If a device fails.
 pub fn take_together(
     members: &mut [ResidentMember<'_>],
-    (p, clock, eps2): (&mut Particles, Clock, f64),
+    System { p, clock, eps2 }: System<'_>,
     rules: &StepRules,
     span: Span,
     (pause, shared_pairs): (Option<&Pause>, usize),
@@ -129,8 +140,9 @@ pub fn take_together(
         let steps = members[0].steps.steps.min(span.most - taken.block_steps);
         let launched = Instant::now();
         for (k, member) in members.iter().enumerate() {
-            let part = (taken.now, span.until, steps);
-            let call = member.steps.call(member.arrays, (clock, eps2), rules, part, (&mail, k, shared_pairs));
+            let part = Span { from: taken.now, until: span.until, most: steps };
+            let sharing = Sharing { mail: &mail, device: k, from_pairs: shared_pairs };
+            let call = member.steps.call(member.arrays, (clock, eps2), rules, part, sharing);
             member.steps.launch(member.device, rules, &call)?;
         }
         members.iter_mut().try_for_each(|member| member.steps.end(member.device))?;
@@ -330,11 +342,12 @@ impl ResidentSteps {
         arrays: &'a Arrays,
         (clock, eps2): (Clock, f64),
         rules: &StepRules,
-        (now, until, most): (Time, Time, u64),
-        (mail, device, shared_pairs): (&[u64], usize, usize),
+        span: Span,
+        sharing: Sharing<'_>,
     ) -> StepsCall<'a> {
         let StepShape { bags, groups, replicas, tile, cooperates } = self.shape;
         let [history, working_history] = self.state.history_addresses();
+        let Sharing { mail, device, from_pairs } = sharing;
         StepsCall {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
@@ -348,9 +361,9 @@ impl ResidentSteps {
             history,
             working_history,
             mail: std::array::from_fn(|k| mail.get(k).copied().unwrap_or_default()),
-            now: now.0,
-            until: until.0,
-            most,
+            now: span.from.0,
+            until: span.until.0,
+            most: span.most,
             tick: clock.tick(),
             dt_max: rules.dt_max,
             eps2,
@@ -375,7 +388,7 @@ impl ResidentSteps {
             third: u32::from(rules.scheme.is_third()),
             devices: mail.len() as u32,
             device: device as u32,
-            share_from: if mail.len() > 1 { shared_pairs.div_ceil(self.sources) as u32 } else { u32::MAX },
+            share_from: if mail.len() > 1 { from_pairs.div_ceil(self.sources) as u32 } else { u32::MAX },
             inverse: inverse(mail.len().max(2) as u64),
             unused: 0,
             arrays: PhantomData,
