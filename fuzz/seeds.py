@@ -146,7 +146,7 @@ def tables() -> None:
     put("results", "trial", '{"key":' + key + ',"result":{"failed":"it stands still"}}\n')
     key = key.replace('"nu":0.01', '"integrator":"multipoint6","accuracy":0.35')
     put("results", "trial-multipoint", '{"key":' + key + ',"result":{"failed":"it stands still"}}\n')
-    shapes = (TOP / "crates/force/src/force/cuda/shapes.csv").read_text().splitlines()
+    shapes = (TOP / "crates/force/src/force/cuda/shapes/shapes.csv").read_text().splitlines()
     head = next(k for k, line in enumerate(shapes) if not line.startswith("#"))
     put("results", "shapes", "\n".join(shapes[head : head + 1] + shapes[head + 1 :: 60]) + "\n")
 

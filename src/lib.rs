@@ -54,6 +54,8 @@
 //!
 //! # Features
 //! - `cuda` (default): the engine for NVIDIA GPUs. The driver is loaded at run time.
+//! - `compiled-laws`: machine code of [laws](law) on x86-64. Without it the CPU computes a law operation by operation, with
+//!   the same bits and more slowly.
 //! - `serde`: units, modes and the settings of integrators as serde types with a JSON Schema.
 
 // A mistake of a caller ends in an `Error`, not in a panic.

@@ -1,5 +1,7 @@
 """Forces of given sources at any points."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -32,7 +34,14 @@ def test_forces_are_those_of_the_direct_sum():
     assert not acc.flags.writeable and acc.shape == jerk.shape == (50, 3) and pot.shape == (50,)
 
 
-@pytest.mark.parametrize("mode", ["f64", "f64-fast", "double-float", "mixed", "f32-kahan", "f32-chamomile", "f32-direct"])
+def modes():
+    """All precision modes, as the message about an unknown one lists them."""
+    with pytest.raises(tisane.InputError) as error:
+        tisane.Forces(mode="?")
+    return re.search(r"there are (.*)", str(error.value))[1].strip(".").split(", ")
+
+
+@pytest.mark.parametrize("mode", modes())
 @pytest.mark.parametrize("device", ["cpu", "reference"])
 def test_every_mode(mode, device):
     exact = tisane.forces(M, X, V, softening=0.1)

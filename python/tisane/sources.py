@@ -24,8 +24,8 @@ class ForceArrays(NamedTuple):
 class Forces:
     """An engine that holds sources, and evaluates the forces that they cause at any points.
 
-    Units have G = 1. `softening` is the Plummer softening length; `mode` a precision mode: "f64", "f64-fast", "double-float", "mixed",
-    "f32-kahan", "f32-chamomile", "f32-direct"; `device` is "cpu", "cuda", "cuda:1" for another GPU, or "reference". `law` is that of the
+    Units have G = 1. `softening` is the Plummer softening length; `mode` a precision mode by its name in
+    configurations, such as "f64" or "mixed"; `device` is "cpu", "cuda", "cuda:1" for another GPU, or "reference". `law` is that of the
     forces in place of Newton's: the name of a ready one with its parameters, or a formula, as in the section `[force.law]`.
 
         forces = tisane.Forces(softening=0.01)

@@ -20,7 +20,8 @@ from pathlib import Path
 FOLDER = Path(sys.argv[1]).resolve()
 PROGRAM = FOLDER / "tisane"
 MPIRUN = shlex.split(os.environ.get("MPIRUN", "mpirun --oversubscribe"))
-MODES = ["f32-direct", "f32-chamomile", "f32-kahan", "mixed", "double-float", "f64-fast", "f64"]
+SCHEMA = json.loads(subprocess.run([PROGRAM, "generate", "schema"], capture_output=True, check=True).stdout)
+MODES = [mode["const"] for mode in SCHEMA["$defs"]["Precision"]["oneOf"]]
 SMALL = """
 [run]
 name = "small"

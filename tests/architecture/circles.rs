@@ -5,17 +5,7 @@ use super::{CRATES, code, sources};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Circles that are left: the folder or file, why, and the number of files in it.
-const LEFT: &[(&str, usize, &str)] = &[
-    ("crates/force/src/", 3, "to be opened"),
-    ("crates/force/src/force/", 37, "to be opened"),
-    ("crates/force/src/force/cuda/", 13, "to be opened"),
-    ("crates/force/src/force/cuda/device", 2, "to be opened"),
-    ("crates/force/src/force/split", 3, "to be opened"),
-    ("crates/force/src/law/", 5, "to be opened"),
-    ("crates/force/src/law/ready", 7, "to be opened"),
-    ("crates/force/src/units", 4, "to be opened"),
-    ("crates/io/src/checkpoint", 6, "to be opened"),
-];
+const LEFT: &[(&str, usize, &str)] = &[("crates/io/src/checkpoint", 6, "to be opened")];
 
 /// A path as a file writes it: `super::bodies::Body` is `["super", "bodies", "Body"]`.
 type Path = Vec<String>;

@@ -4,7 +4,7 @@ use crate::systems;
 use proptest::prelude::*;
 use systems::{CLOCK, bits, block, forces, system};
 use tisane::force::cpu::{self, CpuEngine, Width};
-use tisane::force::mode::{DoubleFloat, F32Chamomile, F32Direct, F32Kahan, F64, Mixed, Mode};
+use tisane::force::mode::{F32Kahan, F64};
 use tisane::force::precision::Precision;
 use tisane::force::reference::{self, ReferenceEngine};
 use tisane::force::{Accelerations, Block, ForceEngine, Forces, Targets};
@@ -16,8 +16,15 @@ fn pool(threads: usize) -> rayon::ThreadPool {
 }
 
 #[test]
-fn f64_has_the_reference_bits_on_every_width_and_thread_count() {
-    same_bits::<F64>(&[1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 1000, 4097]);
+fn every_mode_has_the_reference_bits_on_every_width_and_thread_count() {
+    for precision in Precision::ALL {
+        let sizes: &[usize] = match precision.arithmetic() {
+            arithmetic if arithmetic.in_order() => &[1, 33, 64, 257, 1025],
+            _ if precision == Precision::F64 => &[1, 2, 31, 32, 33, 63, 64, 65, 255, 256, 257, 513, 1000, 4097],
+            _ => &[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097],
+        };
+        same_bits(precision, sizes);
+    }
 }
 
 #[test]
@@ -30,31 +37,6 @@ fn f64_fast_has_the_bits_of_f64_on_the_cpu() {
         [on(reference::engine(precision, 0.0, CLOCK)), on(cpu::engine(precision, 0.0, CLOCK, width))]
     });
     assert!(fast == exact && exact[0] == exact[1]);
-}
-
-#[test]
-fn f32_direct_has_the_reference_bits() {
-    same_bits::<F32Direct>(&[1, 33, 64, 257, 1025]);
-}
-
-#[test]
-fn f32_chamomile_has_the_reference_bits() {
-    same_bits::<F32Chamomile>(&[1, 33, 64, 257, 1025]);
-}
-
-#[test]
-fn f32_kahan_has_the_reference_bits() {
-    same_bits::<F32Kahan>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
-}
-
-#[test]
-fn mixed_has_the_reference_bits() {
-    same_bits::<Mixed>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
-}
-
-#[test]
-fn double_float_has_the_reference_bits() {
-    same_bits::<DoubleFloat>(&[1, 2, 31, 32, 33, 64, 65, 255, 257, 1000, 1025, 4097]);
 }
 
 /// Zeros from absent pairs once rounded Kahan's sums up, where the loss carried along was half a unit in the last
@@ -101,7 +83,7 @@ fn accelerations_alone_have_the_bits_of_the_forces() {
     }
 }
 
-fn same_bits<M: Mode>(sizes: &[usize]) {
+fn same_bits(precision: Precision, sizes: &[usize]) {
     for epsilon in [0.0, 1.0 / 256.0] {
         for &n in sizes {
             let (p, now) = system(n, n as u64);
@@ -113,15 +95,16 @@ fn same_bits<M: Mode>(sizes: &[usize]) {
                     continue;
                 }
                 let targets = block(&p, now, index);
-                let want = forces(&mut ReferenceEngine::<M>::new(epsilon, CLOCK), &p, now, &targets);
+                let want = forces(&mut *reference::engine(precision, epsilon, CLOCK), &p, now, &targets);
                 assert!(want.acc.iter().flatten().all(|x| x.is_finite()));
                 for width in Width::available() {
                     for threads in [1, 2, 4] {
                         let got = pool(threads)
-                            .install(|| forces(&mut CpuEngine::<M>::new(epsilon, CLOCK, width), &p, now, &targets));
+                            .install(|| forces(&mut *cpu::engine(precision, epsilon, CLOCK, width), &p, now, &targets));
                         assert!(
                             bits(&got) == bits(&want),
-                            "n = {n}, targets = {}, epsilon = {epsilon}, {} × {threads} threads",
+                            "{}, n = {n}, targets = {}, epsilon = {epsilon}, {} × {threads} threads",
+                            precision.name(),
                             targets.len(),
                             width.name()
                         );

@@ -8,7 +8,7 @@ use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::force::cpu::{self, Width};
-use tisane::force::external::{ExternalField, FieldSum, Plummer, PointMass, WithExternal};
+use tisane::force::external::{ExternalField, FieldSum, Plummer, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::force::{Accelerations, Field, ForceEngine, Forces, reference};
@@ -23,7 +23,7 @@ use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 
 /// A point mass off the origin, so that a field at another place would show.
-const POINT: PointMass = PointMass { mass: 2.0, position: Vec3::new(3.0, -1.0, 0.5), softening: 0.0 };
+const POINT: Plummer = Plummer { mass: 2.0, position: Vec3::new(3.0, -1.0, 0.5), scale_radius: 0.0 };
 const SPHERE: Plummer = Plummer { mass: 2.0, position: Vec3::new(-1.0, 0.25, 2.0), scale_radius: 0.7 };
 
 fn forces(field: impl ExternalField + 'static, epsilon: f64, clock: Clock) -> Box<dyn ForceEngine> {
@@ -113,8 +113,8 @@ fn verify_the_orbit_of_a_massless_star_closes_with_the_order_of_each_scheme() {
 }
 
 /// A cluster on a circular orbit about a mass far away: the period of the orbit, and the cluster in its own frame.
-fn on_an_orbit() -> (PointMass, Vec3, Particles) {
-    let field = PointMass { mass: 8e11, position: Vec3::new(-2e5, 0.0, 0.0), softening: 0.0 };
+fn on_an_orbit() -> (Plummer, Vec3, Particles) {
+    let field = Plummer { mass: 8e11, position: Vec3::new(-2e5, 0.0, 0.0), scale_radius: 0.0 };
     let mut p = plummer::sample(64, 3, 0.999);
     scaling::to_centre_of_mass(&mut p);
     (field, Vec3::new(0.0, 2000.0, 0.0), p)
@@ -266,7 +266,7 @@ fn cluster(n: usize) -> Particles {
 }
 
 fn field() -> FieldSum {
-    FieldSum(vec![Box::new(PointMass { softening: 0.1, ..POINT }), Box::new(SPHERE)])
+    FieldSum(vec![Box::new(Plummer { scale_radius: 0.1, ..POINT }), Box::new(SPHERE)])
 }
 
 /// Energy by direct summation: each pair once, the external potential of each particle once.

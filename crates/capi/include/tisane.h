@@ -111,8 +111,8 @@ const char *tisane_version(void);
 // at a time.
 //
 // `engine` is "cpu" (NULL stands for it), "cuda" for the first NVIDIA GPU, "cuda:K" for GPU number K, or "reference".
-// `precision` is a mode: "f32-direct", "f32-chamomile", "f32-kahan", "mixed", "double-float", "f64-fast" or "f64"; NULL
-// stands for "mixed" on a GPU and "f64" elsewhere. `softening` is the Plummer softening, 0 or more.
+// `precision` is a mode by its name in configurations, such as "mixed" or "f64"; NULL stands for "mixed" on a GPU and
+// "f64" elsewhere. `softening` is the Plummer softening, 0 or more.
 //
 // TISANE_INPUT if there is no such engine, GPU or mode, or the softening is negative or not finite.
 enum tisane_status tisane_forces_open(const char *engine,

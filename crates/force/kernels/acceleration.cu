@@ -5,13 +5,13 @@
 #include "reduce.cuh"
 #include "total.cuh"
 
-/// Largest number of threads in a block: `MAX_THREADS` of src/force/cuda/acceleration_shape.rs.
+/// Largest number of threads in a block: `MAX_THREADS` of src/force/cuda/shapes/acceleration_shape.rs.
 constexpr int MOST_THREADS = 256;
 /// Number of sources in a thread's loop body: as many as are faster and do not spill.
 template <class M, int T> constexpr int HELD_OF = 16 / T;
 template <> constexpr int HELD_OF<F32Direct, 4> = 16;
 template <> constexpr int HELD_OF<F32Chamomile, 4> = 8;
-/// Number of groups of threads in a block: `groups` of src/force/cuda/acceleration_shape.rs.
+/// Number of groups of threads in a block: `groups` of src/force/cuda/shapes/acceleration_shape.rs.
 template <class M, int T> constexpr int GROUPS_OF = 1;
 template <> constexpr int GROUPS_OF<F32Chamomile, 4> = 4;
 /// Number of thread blocks that a multiprocessor must hold at once, so that a thread may use all remaining registers,

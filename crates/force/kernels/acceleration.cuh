@@ -1,5 +1,5 @@
 // Accelerations alone, of all particles on each other: the argument of the kernels and the layout of its arrays.
-// Mirrored by `AccelerationCall` in src/force/cuda/acceleration.rs; both must be changed together.
+// Mirrored by `AccelerationCall` in src/force/cuda/forces/acceleration.rs; both must be changed together.
 #pragma once
 #include "bag.cuh"
 

@@ -1,4 +1,4 @@
-// Argument of the kernels and layout of its arrays on the device. Mirrored by `Call` in src/force/cuda/launch.rs; both
+// Argument of the kernels and layout of its arrays on the device. Mirrored by `Call` in src/force/cuda/forces/launch.rs; both
 // must be changed together.
 #pragma once
 #include "canonical.cuh"

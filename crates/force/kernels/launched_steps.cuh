@@ -39,7 +39,7 @@ struct Schedule {
     u32 at_least[LEVELS];
 };
 
-/// Argument of the kernels. Mirrored by `LaunchedCall` in src/force/cuda/launched_call.rs; both must be changed
+/// Argument of the kernels. Mirrored by `LaunchedCall` in src/force/cuda/steps/launched_call.rs; both must be changed
 /// together.
 struct Launched : Call {
     // Potentials and levels of the particles, as the last step of each left them.

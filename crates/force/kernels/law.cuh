@@ -1,5 +1,5 @@
 // Pairs of a law of the user: mirrors src/force/reference/law.rs. The program of the law is a type L, which
-// src/force/cuda/law.rs writes; its operations are those of src/law/program.rs.
+// src/force/cuda/forces/law.rs writes; its operations are those of src/law/program.rs.
 #pragma once
 #include "elementary.cuh"
 #include "pair.cuh"

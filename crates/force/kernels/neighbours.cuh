@@ -49,7 +49,7 @@ struct NeighbourSchedule {
     u32 at_least[LEVELS];
 };
 
-/// Argument of the kernels. Mirrored by `NeighbourCall` in src/force/cuda/neighbour_call.rs; both must be changed together.
+/// Argument of the kernels. Mirrored by `NeighbourCall` in src/force/cuda/neighbours/call.rs; both must be changed together.
 struct Neighbours : Launched {
     // Predicted sources: [slots + 1][RECORD]; the last has no mass.
     double *records;

@@ -6,7 +6,7 @@
 constexpr double BALANCE = 1.0 / 4096.0;
 
 /// Scales of the accelerations in a system: see `Noise` in src/force/noise.rs. Mirrored by `NoiseCall` in
-/// src/force/cuda/noise_call.rs; both must be changed together.
+/// src/force/cuda/steps/noise_call.rs; both must be changed together.
 struct Noise {
     double relative, per_mass, square, per_rest, square_of_rest;
     u32 heaviest, unused;

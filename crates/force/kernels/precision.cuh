@@ -213,7 +213,7 @@ struct DoubleFloat : Numbers<float> {
     ENTRY(f64_fast, F64Fast)                                                                                           \
     ENTRY(f64, F64)
 
-// Kernels of a mode by their numbers of targets T: as `compiled` of src/force/cuda/launch_shape.rs, which a test
+// Kernels of a mode by their numbers of targets T: as `properties` of src/force/precision.rs has them, which a test
 // compares with this.
 
 /// Writes a kernel of force_whole.cu for every T and every mode that has them: a running sum over all sources has none.

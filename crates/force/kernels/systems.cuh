@@ -15,7 +15,7 @@ constexpr u32 REPORTED = 5;
 /// and factor.
 constexpr u32 KEPT = 8;
 
-/// System of a launch. Mirrored by `SystemCall` in src/force/cuda/system_call.rs; both must be changed together.
+/// System of a launch. Mirrored by `SystemCall` in src/force/cuda/systems/system_call.rs; both must be changed together.
 struct System {
     // First word of its state: COLUMNS columns and the masses, of `sources` numbers each, then a byte a level.
     u64 first;
@@ -27,7 +27,7 @@ struct System {
     u32 sources, floor, clamps, unused;
 };
 
-/// Argument of the kernels. Mirrored by `SystemsCall` in src/force/cuda/system_call.rs.
+/// Argument of the kernels. Mirrored by `SystemsCall` in src/force/cuda/systems/system_call.rs.
 struct Systems {
     const System *systems;
     double *state;
@@ -80,7 +80,7 @@ template <class M> struct Alone : Members<System> {
     static constexpr bool RUNNING = M::ORDER == Order::Running;
 
     const Systems &all;
-    // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/system_shape.rs. The state, of
+    // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/shapes/system_shape.rs. The state, of
     // `Members`;
     float4 *bodies;      // [own], in units: predicted particles
     R *sums;             // [part][tile][sum][M::PARTS]; a part is a bag, or all where there is one running sum

@@ -6,7 +6,8 @@
 //!
 //! # Features
 //! - `cuda` (default): the engine for NVIDIA GPUs. The driver is loaded at run time.
-//! - `compiled-laws` (default): machine code of laws on x86-64, with the bits of the interpreter.
+//! - `compiled-laws`: machine code of laws on x86-64. Without it the CPU computes a law operation by operation, with the
+//!   same bits and more slowly. The program and the Python package have it.
 //! - `serde`: units, modes and kinds of engines as serde types with a JSON Schema.
 
 // A mistake of a caller ends in an `Error`, not in a panic.

@@ -8,6 +8,7 @@ pub use close::CloseStars;
 use crate::states::{States, keep};
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
+use std::collections::HashSet;
 
 /// All particles of a system, one column a quantity, all of length N, in internal units (G = 1). Every particle stands
 /// at its own [`time`](Self::time).
@@ -142,6 +143,16 @@ impl Particles {
 #[must_use]
 pub fn hexadecimal(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Particles {
+    /// Forgets the relative states of stars of which one is in these rows, whose position or velocity has changed.
+    pub fn forget_close(&mut self, rows: &[usize]) {
+        if !self.close.is_empty() {
+            let changed: HashSet<usize> = rows.iter().copied().collect();
+            self.close.retain(|close| !close.rows.iter().any(|row| changed.contains(row)));
+        }
+    }
 }
 
 #[cfg(test)]

@@ -70,7 +70,7 @@ PARAMETERS = [
         "string",
         None,
         "auto",
-        "precision of the forces: f64, f64-fast, double-float, mixed, f32-kahan, f32-chamomile, f32-direct, or auto "
+        "precision of the forces: a mode by its name in configurations, such as f64 or mixed, or auto "
         "(f64, with the engine cuda mixed)",
     ),
     ("device", "int32", None, 0, "number of the GPU"),

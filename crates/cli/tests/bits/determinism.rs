@@ -88,38 +88,12 @@ fn any_number_of_engines_ends_in_one_state() {
 }
 
 #[test]
-fn f32_direct_ends_in_one_state() {
-    every_way(Precision::F32Direct);
-}
-
-#[test]
-fn f32_chamomile_ends_in_one_state() {
-    every_way(Precision::F32Chamomile);
-}
-
-#[test]
-fn f32_kahan_ends_in_one_state() {
-    every_way(Precision::F32Kahan);
-}
-
-#[test]
-fn mixed_ends_in_one_state() {
-    every_way(Precision::Mixed);
-}
-
-#[test]
-fn double_float_ends_in_one_state() {
-    every_way(Precision::DoubleFloat);
-}
-
-#[test]
-fn f64_fast_ends_in_one_state() {
-    every_way(Precision::F64Fast);
-}
-
-#[test]
-fn f64_ends_in_one_state() {
-    every_way(Precision::F64);
+fn every_mode_ends_in_one_state() {
+    std::thread::scope(|all| {
+        for precision in Precision::ALL {
+            all.spawn(move || every_way(precision));
+        }
+    });
 }
 
 /// Only then does a hash say something of the mode: but `f64-fast`, which on the CPU is `f64`, and two modes that differ

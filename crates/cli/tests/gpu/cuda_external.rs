@@ -7,7 +7,7 @@ use crate::systems::{CLOCK, bits, block, system};
 use std::sync::Arc;
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{CudaAccelerations, CudaEngine};
-use tisane::force::external::{ExternalField, PointMass, WithExternal};
+use tisane::force::external::{ExternalField, Plummer, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::{Accelerations, Evaluation, ForceEngine, Forces, Targets};
 use tisane::integrator::Integrator;
@@ -16,7 +16,7 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Level, Time};
 
 const EPSILON: f64 = 1.0 / 256.0;
-const FIELD: PointMass = PointMass { mass: 100.0, position: Vec3::new(1.5, -2.0, 0.25), softening: 0.5 };
+const FIELD: Plummer = Plummer { mass: 100.0, position: Vec3::new(1.5, -2.0, 0.25), scale_radius: 0.5 };
 
 fn in_the_field<E: Evaluation>(engine: Box<dyn ForceEngine<E>>) -> WithExternal<E> {
     WithExternal::new(engine, Arc::new(FIELD), CLOCK)

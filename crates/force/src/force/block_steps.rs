@@ -1,7 +1,7 @@
 //! Block steps that an engine takes by itself: scheduler, prediction, forces, corrector and step criterion where the
 //! sources are, without the host between them.
 
-use super::Forces;
+use super::forces::Forces;
 use super::noise::Noise;
 use super::range::Thresholds;
 use crate::error::Result;

@@ -1,9 +1,9 @@
 //! Kinds of engines: the identity of an engine in configurations, in files and on the screen.
 
-use super::FieldEngine;
-use super::cpu::{self, Width};
+use super::cpu::Width;
+use super::points::FieldEngine;
 use super::precision::Precision;
-use super::reference;
+use super::{cpu, reference};
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::time::Clock;

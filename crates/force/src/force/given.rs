@@ -1,6 +1,8 @@
 //! Forces that were computed elsewhere, for the start of an integrator.
 
-use super::{ForceEngine, Forces, Targets};
+use super::engine::ForceEngine;
+use super::forces::Forces;
+use super::targets::Targets;
 use crate::error::{Error, Result};
 use crate::particles::Particles;
 use crate::time::Time;

@@ -17,6 +17,12 @@ pub const SUMS: usize = 7;
 /// Number of sums in an acceleration alone: the first three of a force.
 pub const ACC_SUMS: usize = 3;
 
+/// Returns true if `k` sums are those of a whole force, which needs velocities.
+#[must_use]
+pub const fn is_whole(k: usize) -> bool {
+    k == SUMS
+}
+
 /// Order in which bags are added.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
@@ -30,6 +36,9 @@ pub enum Order {
 
 /// Running sum: the sum, and the accumulated rounding error (unused by modes of one part).
 pub type Running<R, S> = [<R as Real>::Lanes<S>; 2];
+
+/// Vector of the mode's numbers.
+pub type V<M, S> = <<M as Mode>::Real as Real>::Lanes<S>;
 
 /// Precision mode. Its constants are repeated in `kernels/precision.cuh`; a test of [`super::cuda`] compares them.
 pub trait Mode: Send + Sync + 'static {
@@ -221,7 +230,8 @@ impl Mode for DoubleFloat {
 /// The only place where the name of a mode becomes its type. On the CPU `f64-fast` is [`F64`].
 macro_rules! with_mode {
     ($precision:expr, $M:ident => $body:expr) => {{
-        use $crate::force::{mode, precision::Precision};
+        use $crate::force::mode;
+        use $crate::force::precision::Precision;
         match $precision {
             Precision::F32Direct => {
                 type $M = mode::F32Direct;

@@ -7,7 +7,8 @@
 //! [canonical](super::canonical) one of the mode, in which neighbours are left out in place. The irregular sum is in f64
 //! in every mode: entry k of the list goes to sum k mod 8, and the eight sums are added as a canonical tree.
 
-use super::{Evaluation, Targets};
+use super::forces::Evaluation;
+use super::targets::Targets;
 use crate::error::{Error, Result};
 use crate::time::Time;
 use std::ops::Range;

@@ -1,6 +1,7 @@
 //! Forces at any points of space: what a program asks for that uses an engine without an integrator.
 
-use super::{ForceEngine, Forces};
+use super::engine::ForceEngine;
+use super::forces::Forces;
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::particles::Vec3;
@@ -9,7 +10,7 @@ use crate::time::Time;
 /// Entry of [`Points::exclude`] of a point that feels all sources.
 pub const NO_SOURCE: u32 = u32::MAX;
 
-/// Points at which forces are evaluated, in columns. Unlike [`Targets`](super::Targets) they need not be particles, may
+/// Points at which forces are evaluated, in columns. Unlike [`Targets`](super::targets::Targets) they need not be particles, may
 /// be in any order and come several times, and do not move the sources.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Points<'a> {

@@ -39,26 +39,58 @@ struct ModeProperties {
     noise: f64,
     audit_limit: f64,
     gpu_wins_from: usize,
+    kernels: ModeKernels,
+    references: &'static [&'static str],
 }
+
+/// Kernels of a mode in the CUDA engine, by their numbers of targets, and their speed.
+#[derive(Clone, Copy, Debug)]
+pub struct ModeKernels {
+    /// Numbers of targets a lane of kernels for small blocks: `TISANE_EACH_WHOLE` of kernels/precision.cuh.
+    pub whole: &'static [usize],
+    /// Numbers of targets a thread of kernels for large blocks: `TISANE_EACH_TILES`.
+    pub tiles: &'static [usize],
+    /// Numbers of targets a thread of kernels of accelerations: `TISANE_EACH_ACCELERATION`.
+    pub accelerations: &'static [usize],
+    /// Approximate number of pairs a second, for estimates of the time that tuning takes.
+    pub pairs_per_second: f64,
+    /// Flag that the mode is used for runs of a million particles and therefore tuned for them.
+    pub for_many: bool,
+}
+
+/// Paper of the sums over bags, which all modes have, and those of compensated sums and two-sums.
+const BAGS: &[&str] = &["HamadaIitaka2007"];
+const KAHAN: &[&str] = &["HamadaIitaka2007", "Kahan1965", "Knuth1969", "Dekker1971"];
+const TWO_SUM: &[&str] = &["HamadaIitaka2007", "Knuth1969", "Dekker1971"];
 
 impl Precision {
     /// All modes, from the coarsest to the reference.
     pub const ALL: [Self; 7] =
         [Self::F32Direct, Self::F32Chamomile, Self::F32Kahan, Self::Mixed, Self::DoubleFloat, Self::F64Fast, Self::F64];
 
-    /// Returns the properties of a mode: the table of the modes. [`super::mode`] has the arithmetic of each, and the
-    /// CUDA engine its kernels.
+    /// Returns the properties of a mode: the table of the modes. [`super::mode`] has the arithmetic of each, and
+    /// kernels/precision.cuh that of its kernels.
     const fn properties(self) -> ModeProperties {
-        let (name, in_f64, noise, audit_limit, gpu_wins_from) = match self {
-            Self::F32Direct => ("f32-direct", false, 0.0, 1e-2, 8192),
-            Self::F32Chamomile => ("f32-chamomile", false, 0.0, 1e-2, 1024),
-            Self::F32Kahan => ("f32-kahan", false, 0.0, 1e-2, 1024),
-            Self::Mixed => ("mixed", false, 4e-7, 1e-5, 1024),
-            Self::DoubleFloat => ("double-float", false, 4e-7, 1e-5, 1024),
-            Self::F64Fast => ("f64-fast", true, 0.0, 1e-11, 1024),
-            Self::F64 => ("f64", true, 0.0, 1e-11, 1024),
+        let (name, in_f64, noise, audit_limit, gpu_wins_from, references) = match self {
+            Self::F32Direct => ("f32-direct", false, 0.0, 1e-2, 8192, BAGS),
+            Self::F32Chamomile => ("f32-chamomile", false, 0.0, 1e-2, 1024, BAGS),
+            Self::F32Kahan => ("f32-kahan", false, 0.0, 1e-2, 1024, KAHAN),
+            Self::Mixed => ("mixed", false, 4e-7, 1e-5, 1024, BAGS),
+            Self::DoubleFloat => ("double-float", false, 4e-7, 1e-5, 1024, TWO_SUM),
+            Self::F64Fast => ("f64-fast", true, 0.0, 1e-11, 1024, BAGS),
+            Self::F64 => ("f64", true, 0.0, 1e-11, 1024, BAGS),
         };
-        ModeProperties { name, in_f64, noise, audit_limit, gpu_wins_from }
+        let (whole, tiles, accelerations, pairs_per_second, for_many): (&[_], &[_], &[_], _, _) = match self {
+            Self::F32Direct => (&[], &[1, 2], &[1, 2, 4], 8e11, false),
+            Self::F32Chamomile => (&[1, 2], &[1, 2], &[1, 2, 4], 8e11, false),
+            Self::F32Kahan => (&[1, 2], &[2, 3], &[1, 4], 5e11, false),
+            Self::Mixed => (&[1, 2], &[2, 3], &[1, 4], 5e11, true),
+            Self::DoubleFloat => (&[1, 2], &[2, 3], &[1, 4], 3e11, false),
+            Self::F64Fast => (&[1, 2], &[1], &[1, 2], 3e11, true),
+            Self::F64 => (&[1, 2], &[1], &[1, 2], 3e11, true),
+        };
+        let kernels = ModeKernels { whole, tiles, accelerations, pairs_per_second, for_many };
+        ModeProperties { name, in_f64, noise, audit_limit, gpu_wins_from, kernels, references }
     }
 
     /// Returns the name in configurations and files.
@@ -98,6 +130,18 @@ impl Precision {
     #[must_use]
     pub const fn gpu_wins_from(self) -> usize {
         self.properties().gpu_wins_from
+    }
+
+    /// Returns the kernels of the mode in the CUDA engine.
+    #[must_use]
+    pub const fn kernels(self) -> ModeKernels {
+        self.properties().kernels
+    }
+
+    /// Returns the papers that the mode is taken from, by their keys in the references of `tisane generate cite`.
+    #[must_use]
+    pub const fn references(self) -> &'static [&'static str] {
+        self.properties().references
     }
 
     /// Returns the number of particles from which a run is faster on a GPU that takes whole block steps.

@@ -1,9 +1,11 @@
 //! Profile of the time of block steps: a stopwatch around an engine, and the phases that the engine itself reports.
 
+use super::engine::ForceEngine;
+use super::forces::Evaluation;
+use super::targets::Targets;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
-use crate::force::{Evaluation, ForceEngine, Targets};
 use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::Time;
@@ -280,7 +282,8 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::force::{Block, Forces};
+    use crate::force::forces::Forces;
+    use crate::force::targets::Block;
     use crate::particles::Vec3;
 
     /// Does nothing, and says that it took three quarters of a second.

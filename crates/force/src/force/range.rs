@@ -4,8 +4,9 @@
 //! too large, gives a zero, and the force is wrong without a sign of it. Therefore positions and velocities are
 //! bounded, and the error by terms that may underflow to zero is compared with the acceleration.
 
+use super::forces::Evaluation;
 use super::precision::Precision;
-use super::{Evaluation, Targets};
+use super::targets::Targets;
 use crate::particles::{Particles, Vec3, components};
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;
@@ -264,7 +265,7 @@ impl RangeGuard {
         let first = (0..pos.len()).find_map(|k| {
             let (i, pot) = (index[k] as usize, found.pot().map(|pot| pot[k]));
             let state = self.range.state(i, &pos[k], &vel[k]);
-            state.or_else(|| self.acceleration(p, i, (&pos[k], &acc[k], pot), out_to))
+            state.or_else(|| self.acceleration(p, i, Evaluated { pos: &pos[k], acc: &acc[k], pot }, out_to))
         });
         first.map_or(Ok(()), Err)
     }
@@ -303,7 +304,7 @@ impl RangeGuard {
         &self,
         p: &Particles,
         i: usize,
-        (pos, acc, pot): (&Vec3, &Vec3, Option<f64>),
+        Evaluated { pos, acc, pot }: Evaluated<'_>,
         out_to: f64,
     ) -> Option<OutOfRange> {
         let sources = self.massive - usize::from(p.mass[i] != 0.0);
@@ -320,6 +321,13 @@ impl RangeGuard {
         }
         (largest < ACCELERATION[0] || most > ACCELERATION[1]).then_some(OutOfRange::Acceleration(i, *acc))
     }
+}
+
+/// What was evaluated on a particle, and where.
+struct Evaluated<'a> {
+    pos: &'a Vec3,
+    acc: &'a Vec3,
+    pot: Option<f64>,
 }
 
 /// Returns the smallest mass above zero; infinite if there is none.

@@ -1,20 +1,24 @@
 //! The reference engine: scalar, clear, slow. All other engines are checked against it, in every mode.
 
+mod arithmetic;
 mod law;
 
 use super::canonical::{BAG, FULL_DEPTH, TreeSum};
+use super::engine::ForceEngine;
+use super::forces::{Accelerations, Forces};
 use super::mode::{ACC_SUMS, Mode, Node, Order, SUMS, Sum, with_mode};
 use super::neighbours::{IRREGULAR_SUMS, NeighbourForces, NeighbourTargets, limit, newton_only};
+use super::points::{FieldEngine, Points};
 use super::precision::Precision;
 use super::real::Real;
-use super::{Accelerations, Block, FieldEngine, ForceEngine, Forces, Points, Targets};
+use super::targets::{Block, Targets};
 use crate::error::Result;
 use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict, softened_square};
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
+use arithmetic::{add, relative, subtract};
 use law::{LawPairs, Target};
-use pulp::Scalar;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
@@ -170,15 +174,6 @@ impl<M: Mode> ReferenceEngine<M> {
     }
 }
 
-/// Returns the position `source` relative to `target`, in the mode's numbers.
-fn relative<M: Mode>(source: Vec3, target: Vec3) -> [M::Real; 3] {
-    [0, 1, 2].map(|k| {
-        let (source, target) = (M::Real::split(source[k]), M::Real::split(target[k]));
-        let difference = source[0] - target[0];
-        if M::SPLIT { difference + (source[1] - target[1]) } else { difference }
-    })
-}
-
 /// Returns the sums over all of `n` sources but `own`, in the canonical order, in bags of `bag`. `add` adds a source to
 /// the sums of its bag.
 fn total<M: Mode, const K: usize>(
@@ -204,28 +199,6 @@ fn total<M: Mode, const K: usize>(
     }
     let total = if M::ORDER == Order::Tree { tree.root() } else { in_order };
     total.map(|sum| sum.value())
-}
-
-/// Adds a · b to a sum. A number is treated as a vector of one lane, so that the mode's own sums serve here too.
-fn add<M: Mode>(sum: &mut [M::Real; 2], a: M::Real, b: M::Real) {
-    let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
-    M::add_product(Scalar, &mut lanes, M::Real::splat(Scalar, a), M::Real::splat(Scalar, b));
-    *sum = lanes.map(M::Real::single);
-}
-
-/// Adds a · b + c · d to a sum.
-fn add_two<M: Mode>(sum: &mut [M::Real; 2], of: [[M::Real; 2]; 2]) {
-    let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
-    let [first, second] = of.map(|factors| factors.map(|x| M::Real::splat(Scalar, x)));
-    M::add_products(Scalar, &mut lanes, first, second);
-    *sum = lanes.map(M::Real::single);
-}
-
-/// Subtracts x from a sum.
-fn subtract<M: Mode>(sum: &mut [M::Real; 2], x: M::Real) {
-    let mut lanes = sum.map(|x| M::Real::splat(Scalar, x));
-    M::subtract(Scalar, &mut lanes, M::Real::splat(Scalar, x));
-    *sum = lanes.map(M::Real::single);
 }
 
 /// Scalar engine of accelerations for the precision mode `M`, with the bits of a [`ReferenceEngine`] of the mode.

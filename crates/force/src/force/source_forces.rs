@@ -1,8 +1,10 @@
 //! Forces of given sources at any points: what a program uses that integrates by itself, as it would a GRAPE.
 
+use super::engine_kind::EngineKind;
+use super::forces::Forces;
+use super::points::{FieldEngine, NO_SOURCE, Points};
 use super::precision::Precision;
 use super::range::Range;
-use super::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points};
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::particles::{NamedColumn, Particles, Vec3};
@@ -37,7 +39,7 @@ impl SourceForces {
     pub fn open(kind: EngineKind, precision: Precision, epsilon: f64, device: usize) -> Result<Self> {
         check_softening(epsilon)?;
         let engine = kind.open(precision, epsilon, CLOCK, device)?;
-        Ok(Self::new(engine, None, (kind, precision, epsilon)))
+        Ok(Self::new(engine, None, kind, precision, epsilon))
     }
 
     /// Opens an engine without sources for a law in place of Newton's.
@@ -53,13 +55,15 @@ impl SourceForces {
     ) -> Result<Self> {
         check_softening(epsilon)?;
         let engine = kind.open_with_law(&law, precision, epsilon, CLOCK, device)?;
-        Ok(Self::new(engine, Some(law), (kind, precision, epsilon)))
+        Ok(Self::new(engine, Some(law), kind, precision, epsilon))
     }
 
     fn new(
         engine: Box<dyn FieldEngine>,
         law: Option<Arc<Law>>,
-        (kind, precision, epsilon): (EngineKind, Precision, f64),
+        kind: EngineKind,
+        precision: Precision,
+        epsilon: f64,
     ) -> Self {
         let range = Range::for_precision(precision);
         let (on_gpu, process) = (kind == EngineKind::Cuda, std::process::id());

@@ -2,9 +2,9 @@
 
 use super::mistake::{At, Checked};
 use super::program::Input;
+use super::symbols::{Quantity, Symbols};
 use super::syntax::{Expression, Function, Kind, Operator};
 use super::terms::{Elementary, Id, Term, Terms};
-use super::{Quantity, Symbols};
 use std::collections::HashMap;
 
 /// Returns an expression as a term.
@@ -50,6 +50,13 @@ pub(super) fn term(expression: &Expression, symbols: &Symbols, terms: &mut Terms
     let value = number.get();
     let problem = if value.is_nan() { "is not a real number".into() } else { format!("is {value}") };
     Err(At::new(&expression.span, format!("the constant part of this {problem}: is something divided by 0?")))
+}
+
+/// Returns the value of an expression that is a constant.
+pub(super) fn constant(expression: &Expression, symbols: &Symbols) -> Option<f64> {
+    let mut terms = Terms::default();
+    let id = term(expression, symbols, &mut terms).ok()?;
+    terms.value(id)
 }
 
 fn call(function: Function, arguments: &[Id], terms: &mut Terms) -> Id {

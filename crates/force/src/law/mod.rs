@@ -9,7 +9,7 @@
 //! Newton's U = −m_i m_j / s makes A = m_j / s³. The derivatives are made symbolically, so that the division by m_i
 //! cancels where the formula has a factor m_i, and massless bodies are accelerated.
 //!
-//! The path of a formula: `tokens`, `parse` (a tree), [`dimension`] (units), `derive` and `terms` (derivatives in a
+//! The path of a formula: `tokens`, `parse` (a tree), `unit_check`, `derive` and `terms` (derivatives in a
 //! normal form), `compile` (a [`Program`]), `check` (derivatives against differences, jumps, symmetry).
 
 mod check;
@@ -27,11 +27,11 @@ mod symbols;
 pub mod syntax;
 mod terms;
 mod tokens;
+mod unit_check;
 
 pub use mistake::Mistake;
 pub use program::Program;
 pub use source::{Column, Formula, LawSource, Parameter};
-use symbols::{Quantity, Symbols};
 
 use crate::error::{Error, Result};
 use crate::particles::Particles;
@@ -40,6 +40,7 @@ use derive::{Derivatives, quotient};
 use dimension::PairDimension;
 use mistake::{At, Checked};
 use program::{Input, Op};
+use symbols::Symbols;
 use terms::Terms;
 
 /// Law of the force between two particles, compiled.
@@ -123,7 +124,7 @@ fn program(source: &LawSource) -> Checked<Program> {
     let mut terms = Terms::default();
     let given = derive::term(&tree, &symbols, &mut terms)?;
     if source.has_units {
-        dimension::check(&tree, &symbols, wanted)?;
+        unit_check::check(&tree, &symbols, wanted)?;
     }
     let mut derivatives = Derivatives::default();
     let s = terms.input(Input::S);

@@ -1,32 +1,16 @@
 //! Ready laws by name, one file each: formula, source, values by hand.
 
 mod coulomb;
+mod entry;
 mod lennard_jones;
 mod p3m_cutoff;
 mod paczynski_wiita;
 mod spline;
 mod yukawa;
 
-use super::source::Formula;
+pub use entry::Ready;
 
-/// Law with a name.
-#[derive(Clone, Copy, Debug)]
-pub struct Ready {
-    /// Name in configurations.
-    pub name: &'static str,
-    /// One line about it.
-    pub about: &'static str,
-    /// Publication.
-    pub source: &'static str,
-    /// Flag that the formula gives an acceleration, and the law has no potential.
-    pub is_acceleration: bool,
-    /// Formula.
-    pub formula: &'static str,
-    /// Names of the parameters that the user gives, each with its meaning and unit.
-    pub parameters: &'static [(&'static str, &'static str)],
-    /// Names of the columns of particles that it reads.
-    pub columns: &'static [&'static str],
-}
+use super::source::Formula;
 
 /// Name of the law that the engines have built in.
 pub const NEWTON: &str = "newton";

@@ -1,12 +1,10 @@
 //! The names that a formula may contain.
 
-use super::derive;
 use super::dimension::PairDimension;
 use super::mistake::{At, Checked};
 use super::program::Input;
 use super::source::LawSource;
-use super::syntax::{Expression, Function};
-use super::terms::Terms;
+use super::syntax::Function;
 use crate::error::nearest;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -79,13 +77,6 @@ impl Symbols {
             None => format!("there are {}", names.join(", ")),
         };
         Err(At::new(span, format!("unknown name `{name}`: {help}")))
-    }
-
-    /// Returns the value of an expression that is a constant.
-    pub fn constant(&self, expression: &Expression) -> Option<f64> {
-        let mut terms = Terms::default();
-        let id = derive::term(expression, self, &mut terms).ok()?;
-        terms.value(id)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Stars near each other, with the digits that positions far from the origin lack.
 
-use super::{Particles, Vec3};
-use std::collections::HashSet;
+use crate::vector::Vec3;
 
 /// Stars near each other with their positions and velocities relative to a common point near them. Far from the origin these
 /// have more digits than differences of positions and velocities, which they agree with to rounding.
@@ -48,19 +47,10 @@ impl CloseStars {
     }
 }
 
-impl Particles {
-    /// Forgets the relative states of stars of which one is in these rows, whose position or velocity has changed.
-    pub fn forget_close(&mut self, rows: &[usize]) {
-        if !self.close.is_empty() {
-            let changed: HashSet<usize> = rows.iter().copied().collect();
-            self.close.retain(|close| !close.rows.iter().any(|row| changed.contains(row)));
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::particles::Particles;
 
     /// Two stars 1e-6 apart at 1e4, the second of which is where the first is but for that.
     fn close() -> (Particles, CloseStars) {

@@ -1,7 +1,10 @@
 //! Quantities as users write them: a number with a unit, such as `0.3 pc`, `299792.458 km/s` or `2 Msun km^2/s^2`.
 
+use super::dimension::Dimension;
 use super::names::{G_CGS, LengthUnit, MassUnit, TimeUnit};
-use super::{Dimension, Real, Scale, Units};
+use super::real::Real;
+use super::scale::Scale;
+use super::system::Units;
 
 /// Number with a unit, which is a product of powers of masses, lengths and times.
 #[derive(Clone, Debug, PartialEq)]
@@ -124,8 +127,8 @@ fn unit(name: &str) -> Result<(f64, Dimension), String> {
 
 #[cfg(feature = "serde")]
 mod with_serde {
-    use super::{EXPECTED, Quantity};
-    use crate::units::Real;
+    use crate::units::quantity::{EXPECTED, Quantity};
+    use crate::units::real::Real;
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
     use std::borrow::Cow;

@@ -1,7 +1,8 @@
 //! Quantities for people: three digits, in a unit in which the number is neither long nor tiny.
 
+use super::dimension::Dimension;
 use super::names::{AU_CGS, DAY_CGS, PC_CGS, YEAR_CGS};
-use super::{Dimension, Units};
+use super::system::Units;
 
 /// Units of time for people: name, size in s, and the least number that is written in it.
 const TIMES: [(&str, f64, f64); 8] = [

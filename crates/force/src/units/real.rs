@@ -12,7 +12,7 @@ pub struct Real(f64);
 macro_rules! real {
     ($value:expr) => {
         const {
-            match $crate::units::Real::new($value) {
+            match $crate::units::real::Real::new($value) {
                 Some(number) => number,
                 None => panic!("expected a finite number"),
             }
@@ -108,7 +108,7 @@ impl fmt::Display for Real {
 
 #[cfg(feature = "serde")]
 mod with_serde {
-    use super::{REAL_EXPECTED, Real, TERM};
+    use crate::units::real::{REAL_EXPECTED, Real, TERM};
     use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
     use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
     use std::borrow::Cow;

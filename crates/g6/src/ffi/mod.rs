@@ -92,7 +92,7 @@ exported! {
     fn g6_set_j_particle | g6_set_j_particle_(id: c_int, address: c_int, index: c_int, tj: c_double, dtj: c_double,
         mass: c_double, k18: *const Vector, j6: *const Vector, a2: *const Vector, v: *const Vector, x: *const Vector)
         = |id, address, identity, time, _, mass, k18, j6, a2, v, x|
-            set_source(id, address, (identity, time, mass), [k18, j6, a2, v, x]);
+            set_source(id, address, identity, time, mass, [k18, j6, a2, v, x]);
     /// Evaluates the forces that one of the functions `g6calc_lasthalf…` returns.
     fn g6calc_firsthalf | g6calc_firsthalf_(id: c_int, nj: c_int, ni: c_int, index: *const c_int, xi: *const Vector,
         vi: *const Vector, aold: *const Vector, jold: *const Vector, phiold: *const c_double, eps2: c_double,
@@ -132,30 +132,50 @@ exported! {
     fn g6_set_xunit | g6_set_xunit_() = || Ok(0);
 }
 
-/// Declares the second halves: what each returns besides the forces, and what of it is what (nearest sources, their
-/// distances, neighbour lists).
+/// Where a second half stores the forces.
+struct ForceColumns {
+    acc: *mut Vector,
+    jerk: *mut Vector,
+    pot: *mut c_double,
+}
+
+/// What a second half returns besides the forces.
+#[derive(Default)]
+struct Neighbours {
+    /// Where it stores the identities of the nearest sources.
+    nearest: Option<*mut c_int>,
+    /// Where it stores their distances.
+    distance: Option<*mut c_float>,
+    /// Flag that it makes the neighbour lists.
+    lists: bool,
+}
+
+/// Declares the second halves, each with what it returns besides the forces.
 macro_rules! second_halves {
     ($($(#[$doc:meta])* $c:ident | $fortran:ident($($a:ident: $t:ty),*) = $more:expr;)*) => {exported! {$(
         $(#[$doc])*
         fn $c | $fortran(id: c_int, nj: c_int, ni: c_int, index: *const c_int, xi: *const Vector, vi: *const Vector,
             eps2: c_double, h2: *const c_double, acc: *mut Vector, jerk: *mut Vector, pot: *mut c_double $(, $a: $t)*)
-            = |id, _, ni, _, _, _, _, _, acc, jerk, pot $(, $a)*| last_half(id, ni, (acc, jerk, pot), $more);
+            = |id, _, ni, _, _, _, _, _, acc, jerk, pot $(, $a)*| last_half(id, ni, ForceColumns { acc, jerk, pot }, $more);
     )*}};
 }
 
 second_halves! {
     /// Returns the forces.
-    g6calc_lasthalf | g6calc_lasthalf_() = (None, None, false);
+    g6calc_lasthalf | g6calc_lasthalf_() = Neighbours::default();
     /// Returns the forces and the identities of the nearest sources.
-    g6calc_lasthalf2 | g6calc_lasthalf2_(nnb: *mut c_int) = (Some(nnb), None, false);
+    g6calc_lasthalf2 | g6calc_lasthalf2_(nnb: *mut c_int) = Neighbours { nearest: Some(nnb), ..Neighbours::default() };
     /// Returns the forces, the identities of the nearest sources, and their distances.
-    g6calc_lasthalf2p | g6calc_lasthalf2p_(nnb: *mut c_int, rnnb: *mut c_float) = (Some(nnb), Some(rnnb), false);
+    g6calc_lasthalf2p | g6calc_lasthalf2p_(nnb: *mut c_int, rnnb: *mut c_float)
+        = Neighbours { nearest: Some(nnb), distance: Some(rnnb), lists: false };
     /// Returns the forces, and makes the neighbour lists.
-    g6calc_lasthalfn | g6calc_lasthalfn_() = (None, None, true);
+    g6calc_lasthalfn | g6calc_lasthalfn_() = Neighbours { lists: true, ..Neighbours::default() };
     /// Returns the forces and the identities of the nearest sources, and makes the neighbour lists.
-    g6calc_lasthalf2n | g6calc_lasthalf2n_(nnb: *mut c_int) = (Some(nnb), None, true);
+    g6calc_lasthalf2n | g6calc_lasthalf2n_(nnb: *mut c_int)
+        = Neighbours { nearest: Some(nnb), distance: None, lists: true };
     /// Returns the forces, the identities of the nearest sources and their distances, and makes the neighbour lists.
-    g6calc_lasthalf2np | g6calc_lasthalf2np_(nnb: *mut c_int, rnnb: *mut c_float) = (Some(nnb), Some(rnnb), true);
+    g6calc_lasthalf2np | g6calc_lasthalf2np_(nnb: *mut c_int, rnnb: *mut c_float)
+        = Neighbours { nearest: Some(nnb), distance: Some(rnnb), lists: true };
 }
 
 fn open(id: c_int) -> Result<c_int> {
@@ -188,7 +208,9 @@ fn length(ni: c_int) -> Result<usize> {
 unsafe fn set_source(
     id: c_int,
     address: c_int,
-    (identity, time, mass): (c_int, c_double, c_double),
+    identity: c_int,
+    time: c_double,
+    mass: c_double,
     pointers: [*const Vector; 5],
 ) -> Result<c_int> {
     let mut read = [Vec3::zeros(); 5];
@@ -223,8 +245,8 @@ unsafe fn first_half(
 unsafe fn last_half(
     id: c_int,
     ni: c_int,
-    (acc, jerk, pot): (*mut Vector, *mut Vector, *mut c_double),
-    (nnb, distance, lists): (Option<*mut c_int>, Option<*mut c_float>, bool),
+    ForceColumns { acc, jerk, pot }: ForceColumns,
+    Neighbours { nearest: nnb, distance, lists }: Neighbours,
 ) -> Result<c_int> {
     let n = length(ni)?;
     let done = registry::with(id, |cluster| {

@@ -6,7 +6,6 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
-use tisane::force::cuda::compiled;
 use tisane::force::cuda::{CudaEngine, HEADER, LaunchShape, TuningRow, candidates};
 use tisane::force::mode::Order;
 use tisane::force::precision::Precision;
@@ -55,7 +54,7 @@ impl Places {
     /// Estimates the seconds that the shapes of a block take, for the time left.
     fn seconds(&self, targets: usize) -> f64 {
         let choices = [LaunchShape::whole(self.mode), LaunchShape::tiles(self.mode)].map(<[usize]>::to_vec);
-        let rate = compiled(self.mode).pairs_per_second;
+        let rate = self.mode.kernels().pairs_per_second;
         // A thread that walks all sources alone does not profit from the others.
         let running = self.mode.arithmetic().order == Order::Running;
         let alone = if running { 30e-9 * self.sources as f64 } else { 0.0 };
@@ -108,7 +107,7 @@ impl Grid {
         }
         let mut places = Vec::new();
         for mode in precision.map_or(Precision::ALL.to_vec(), |precision| vec![precision]) {
-            let many = (sources.is_none() && compiled(mode).for_many).then_some(MANY);
+            let many = (sources.is_none() && mode.kernels().for_many).then_some(MANY);
             let all = sources.clone().unwrap_or_else(|| SOURCES.to_vec());
             for n in ascending(all.into_iter().chain(many.map(|(n, _)| n))) {
                 let most = many.filter(|(many, _)| *many == n).map_or(n, |(_, most)| most);

@@ -34,15 +34,6 @@ fn of_engine(engine: EngineKind) -> Keys {
     }
 }
 
-/// Papers of a precision mode: all sum over bags of sources.
-fn of_precision(mode: Precision) -> Keys {
-    match mode {
-        Precision::F32Kahan => &["HamadaIitaka2007", "Kahan1965", "Knuth1969", "Dekker1971"],
-        Precision::DoubleFloat => &["HamadaIitaka2007", "Knuth1969", "Dekker1971"],
-        _ => &["HamadaIitaka2007"],
-    }
-}
-
 /// Name and papers of a model.
 fn of_model(model: &Model) -> (&'static str, Keys) {
     match model {
@@ -173,7 +164,7 @@ impl Citations {
     fn add_method(&mut self, integrator: IntegratorKind, precision: Precision) {
         let info = integrator.info();
         self.add(format!("integrator {}", info.name()), info.references);
-        self.add(format!("sums of forces, precision mode {}", precision.name()), of_precision(precision));
+        self.add(format!("sums of forces, precision mode {}", precision.name()), precision.references());
     }
 
     fn add_initial(&mut self, initial: &Initial) {

@@ -152,10 +152,6 @@ pub fn pz_scatter(k: usize) -> f64 {
     (squares.iter().sum::<f64>() / squares.len() as f64).sqrt()
 }
 
-/// |ΔE/E| over 0.25 time units at ν = 0.01, mean and scatter over N = 256 … 65536 (PZ section 6).
-pub const PZ_ENERGY: [(&str, f64, f64); 3] =
-    [(PZ_HARDWARE[0], 1.9e-7, 1.2e-7), (PZ_HARDWARE[1], 1.7e-6, 1.6e-6), (PZ_HARDWARE[2], 5.1e-6, 0.56e-6)];
-
 /// Levels at which |ΔE/E| stays for small ν, as PZ section 4.2 reads them off its figure 2 (N = 1k and 16k, ν = 0.1 …
 /// 0.1/2⁸, 0.25 time units). The paper has no table of that figure.
 pub const PZ_ENERGY_FLOOR: [(&str, f64); 2] = [(PZ_HARDWARE[0], 1e-11), (PZ_HARDWARE[1], 1e-7)];
@@ -214,8 +210,6 @@ pub const HI_TABLE_3: [ForceSpeed; 7] = [
 
 /// Operations that HI counts for a pair, force alone (its eq. 4, after Warren et al. 1997).
 pub const HI_FLOP: f64 = 38.0;
-/// Gflop/s of HI for acceleration, jerk and potential together at N = 131072 (its section 4.1).
-pub const HI_WITH_JERK: f64 = 179.0;
 
 #[cfg(test)]
 mod tests {

@@ -44,7 +44,7 @@ pub struct Limits {
 pub struct Audit {
     /// Number of particles in the sample; 0 for no audit, N or more for all particles.
     pub sample: u32,
-    /// Relative error of acceleration or potential at which the run stops. Default: 1e-2 (f32-*), 1e-5 (mixed, double-float), 1e-11 (f64).
+    /// Relative error of acceleration or potential at which the run stops. Default: that of the mode, from 1e-2 (f32-*) to 1e-11 (f64).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) limit: Option<Real>,
 }

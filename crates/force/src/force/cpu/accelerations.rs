@@ -1,13 +1,15 @@
 //! Accelerations alone by the CPU's vector units: the loop body of the CPU engine with three sums instead of seven.
 
-use super::Width;
 use super::law::LawSources;
 use super::sources::Slots;
 use super::sum::{Partials, Summation};
+use super::width::Width;
 use crate::error::Result;
+use crate::force::engine::ForceEngine;
+use crate::force::forces::Accelerations;
 use crate::force::mode::{ACC_SUMS, Mode, with_mode};
 use crate::force::precision::Precision;
-use crate::force::{Accelerations, ForceEngine, Targets};
+use crate::force::targets::Targets;
 use crate::gravity::acceleration_from_sums;
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};

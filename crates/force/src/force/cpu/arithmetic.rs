@@ -1,7 +1,6 @@
 //! Parts of a pair, for vectors and for [records](super::record) of operations.
 
-use super::pair::is_whole;
-use crate::force::mode::Mode;
+use crate::force::mode::{Mode, is_whole};
 use crate::force::operations::Operations;
 
 /// Returns the difference of two coordinates, each with its low part, which split modes use.

@@ -1,7 +1,6 @@
 //! Bag of sources as the lanes see it, and a source of it.
 
-use super::pair::V;
-use crate::force::mode::Mode;
+use crate::force::mode::{Mode, V};
 use crate::force::real::Real;
 use pulp::Simd;
 

@@ -1,15 +1,15 @@
 //! Irregular forces: sums over the list of each target.
 
-use super::Width;
 use super::bag::Bag;
 use super::inverse_sqrt::{Fma, Ieee, InverseSqrt};
 use super::lanes::merge_group;
 use super::pair::{Lanes, add_bag, finish, lanes, load, zero};
 use super::records::Record;
 use super::sources::columns;
-use crate::force::Targets;
+use super::width::Width;
 use crate::force::mode::{F64, MAX_LANES, NodeRow, SUMS, Sum};
 use crate::force::neighbours::IRREGULAR_SUMS;
+use crate::force::targets::Targets;
 use crate::particles::Vec3;
 use pulp::x86::{V3, V4};
 use pulp::{Simd, WithSimd};

@@ -14,10 +14,10 @@
 use super::bag::Bag;
 use super::interaction::{Interaction, Newton};
 use super::inverse_sqrt::{Fma, Ieee};
-use super::pair::{Lanes, finish, is_whole, lanes, load, zero};
+use super::pair::{Lanes, finish, lanes, load, zero};
 use super::sources::columns;
 use crate::force::canonical::{BAG, TreeSum, bags};
-use crate::force::mode::{MAX_LANES, Mode, NodeRow, Order, Sum};
+use crate::force::mode::{MAX_LANES, Mode, NodeRow, Order, Sum, is_whole};
 use crate::force::real::Real;
 use pulp::{Simd, WithSimd, x86::V4};
 

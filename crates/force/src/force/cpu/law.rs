@@ -1,27 +1,22 @@
 //! Law of the CPU engine: what its pairs read of sources and targets.
 
-use super::compiled::PairCode;
-use super::inverse_sqrt::Fma;
-use super::lanes::Item;
-use super::law_pairs::LawPairs;
-use super::pair::is_whole;
+use super::compiled::{CompiledPairs, LawCode};
 use super::plan::Plan;
 use super::sources::place;
 use crate::error::Result;
 use crate::force::canonical::{BAG, bags};
-use crate::force::mode::{MAX_LANES, Mode};
+use crate::force::mode::{MAX_LANES, Mode, is_whole};
 use crate::force::real::Real;
 use crate::law::Law;
 use crate::particles::Particles;
-use pulp::{Simd, WithSimd};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// Law, with masses and values in its columns of all particles.
 pub struct LawSources<M: Mode> {
     law: Arc<Law>,
     plan: Plan,
-    /// Machine code of its pairs, where there is one for it and the vectors of the engine.
-    code: OnceLock<Option<PairCode>>,
+    /// Machine code of its pairs.
+    code: LawCode,
     /// Mass and values in the columns of each particle, column by column.
     of_targets: Vec<Vec<M::Real>>,
     /// Values in the columns, as the [slots](super::sources) lie: [`Real::WIDTH`] numbers a slot.
@@ -33,7 +28,7 @@ impl<M: Mode> LawSources<M> {
     pub fn new<const K: usize>(law: &Arc<Law>) -> Self {
         let program = if is_whole(K) { law.program() } else { law.accelerations() };
         let (law, plan) = (law.clone(), Plan::new(program));
-        Self { law, plan, code: OnceLock::new(), of_targets: Vec::new(), of_sources: Vec::new() }
+        Self { law, plan, code: LawCode::default(), of_targets: Vec::new(), of_sources: Vec::new() }
     }
 
     /// Returns the law.
@@ -48,10 +43,9 @@ impl<M: Mode> LawSources<M> {
 
     /// Returns the machine code for vectors of `size` bytes and a form of 1 / s, made when first wanted. An engine has one
     /// size of vectors, one form and one number of sums.
-    pub fn code<const K: usize>(&self, size: usize, estimates: bool) -> Option<&PairCode> {
+    pub fn code<const K: usize>(&self, size: usize, estimates: bool) -> CompiledPairs<'_> {
         let program = if is_whole(K) { self.law.program() } else { self.law.accelerations() };
-        let code = self.code.get_or_init(|| PairCode::new::<M, K>(program, size, estimates)).as_ref();
-        code.filter(|code| code.size() == size)
+        CompiledPairs::new::<M, K>(&self.code, program, size, estimates)
     }
 
     /// Returns the number of columns.
@@ -63,6 +57,12 @@ impl<M: Mode> LawSources<M> {
     #[inline(always)]
     pub fn of_sources(&self, column: u8) -> &[M::Real] {
         &self.of_sources[usize::from(column)]
+    }
+
+    /// Returns the values of all columns as the slots lie.
+    #[inline(always)]
+    pub fn source_columns(&self) -> &[Vec<M::Real>] {
+        &self.of_sources
     }
 
     /// Returns the mass (0) or the values in a column (from 1 on) of the particles in the lanes; 0 where there is none.
@@ -92,21 +92,5 @@ impl<M: Mode> LawSources<M> {
             }
         }
         Ok(())
-    }
-}
-
-/// Work item with a law.
-pub struct LawItem<'a, M: Mode, const K: usize, const FAR: bool> {
-    pub item: Item<'a, M, K, FAR>,
-    pub law: &'a LawSources<M>,
-}
-
-impl<M: Mode, const K: usize, const FAR: bool> WithSimd for LawItem<'_, M, K, FAR> {
-    type Output = ();
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, simd: S) {
-        let estimates = Fma::computes::<M::Real, S>() && self.item.divide_on.is_some();
-        self.item.sum(simd, LawPairs::new::<K>(simd, self.law, estimates));
     }
 }

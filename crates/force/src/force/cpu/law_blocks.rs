@@ -1,8 +1,7 @@
 //! Blocks of pairs of a [law](crate::law): vectors of one result, and their sources.
 
 use super::bag::Source;
-use super::pair::V;
-use crate::force::mode::Mode;
+use crate::force::mode::{Mode, V};
 use crate::force::real::Real;
 use pulp::Simd;
 use std::cell::Cell;

@@ -7,21 +7,20 @@
 
 use super::arithmetic::{LawResults, add_law};
 use super::bag::{Bag, Source};
-use super::compiled::{Fixed, Line, PairCode};
+use super::compiled::{CompiledPairs, LanesWithBag};
 use super::interaction::Interaction;
 use super::inverse_sqrt::{Ieee, InverseSqrt as _};
 use super::law::LawSources;
 use super::law_blocks::{BLOCK, Block, Sources};
 use super::near::Near;
-use super::pair::{Lanes, Sums, V, is_whole, load, relative_position, relative_velocity, restore};
+use super::pair::{Lanes, Sums, load, relative_position, relative_velocity, restore};
 use super::plan::{ROOTS, SQUARES, Step};
 use super::sources::columns;
-use crate::force::mode::{MAX_LANES, Mode};
+use crate::force::mode::{MAX_LANES, Mode, V, is_whole};
 use crate::force::real::Real;
 use crate::law::functions;
 use crate::law::program::{Input, Op};
 use pulp::Simd;
-use std::ops::Range;
 
 /// Number of pairs of each lane whose results are in registers at a time.
 const IN_REGISTERS: usize = 8;
@@ -31,19 +30,12 @@ pub struct LawPairs<'a, M: Mode, S: Simd> {
     law: &'a LawSources<M>,
     /// Mass and values in the columns of the targets, of those that the law reads.
     of_targets: Vec<V<M, S>>,
-    compiled: Option<Compiled<'a>>,
+    /// Machine code of them, where there is one.
+    compiled: CompiledPairs<'a>,
     /// Blocks of the plan.
     blocks: Vec<Block<M, S>>,
     /// Relative positions.
     position: [Block<M, S>; 3],
-}
-
-/// Machine code of the pairs, with its memory.
-struct Compiled<'a> {
-    code: &'a PairCode,
-    memory: Vec<Line>,
-    /// Flag that the memory has the targets.
-    has_targets: bool,
 }
 
 impl<'a, M: Mode, S: Simd> LawPairs<'a, M, S> {
@@ -58,65 +50,9 @@ impl<'a, M: Mode, S: Simd> LawPairs<'a, M, S> {
                 blocks[step.to].fill(M::Real::splat(simd, M::Real::from_f64(value)));
             }
         }
-        let compiled = law.code::<K>(size_of::<V<M, S>>(), estimates).map(|code| Compiled {
-            code,
-            memory: vec![Line::EMPTY; code.lines],
-            has_targets: false,
-        });
+        let compiled = law.code::<K>(size_of::<V<M, S>>(), estimates);
         let (of_targets, position) = (vec![zero; 1 + law.columns()], [zero; 3].map(Block::new));
         Self { law, of_targets, compiled, blocks, position }
-    }
-
-    /// Adds the pairs with the sources in a range of places to the sums by machine code, if there is some for them. Returns
-    /// false, with the sums as they were, where there is none, or where its form of 1 / s has no value.
-    #[inline(always)]
-    fn run_compiled<const K: usize, const OVER_BAGS: bool>(
-        &mut self,
-        simd: S,
-        (target, bag): (&Lanes<M, S>, &Bag<'_, M, S>),
-        places: Range<usize>,
-        sums: &mut Sums<M, S, K>,
-    ) -> bool {
-        let Some(Compiled { code, memory, has_targets }) = self.compiled.as_mut().filter(|_| !places.is_empty()) else {
-            return false;
-        };
-        let (of_sums, of_targets) = memory.split_at_mut(code.sums);
-        if !*has_targets {
-            for (line, &fixed) in of_targets.iter_mut().zip(&code.fixed) {
-                line.set(match fixed {
-                    Fixed::Constant(value) => M::Real::splat(simd, M::Real::from_f64(value)),
-                    Fixed::Position(k) => target.pos[k],
-                    Fixed::Low(k) => target.low[k],
-                    Fixed::Velocity(k) => target.vel[k],
-                    Fixed::Softening => target.eps2,
-                    Fixed::Target(column) => self.of_targets[column],
-                });
-            }
-            *has_targets = true;
-        }
-        for (k, line) in of_sums.iter_mut().enumerate() {
-            line.set(match sums.get(k / M::PARTS) {
-                Some(sum) => sum[k % M::PARTS],
-                None => M::Real::splat(simd, M::Real::from_f64(0.0)),
-            });
-        }
-        let width = <M::Real as Real>::WIDTH;
-        let mut beside = [&[][..]; PairCode::MOST_COLUMNS];
-        let beside = &mut beside[..self.law.columns()];
-        for (k, column) in beside.iter_mut().enumerate() {
-            *column = &self.law.of_sources(k as u8)[(bag.group + places.start) * width + bag.first..];
-        }
-        let slots = &bag.slots[places.start * columns::<M, K>() * width + bag.first..];
-        code.run(OVER_BAGS, memory, slots, beside, places.len());
-        if code.checked
-            && memory[code.sums - 1].lanes::<M::Real, V<M, S>>().iter().any(|x| num_traits::Float::is_nan(*x))
-        {
-            return false;
-        }
-        for (k, line) in memory[..M::PARTS * K].iter().enumerate() {
-            sums[k / M::PARTS][k % M::PARTS] = line.get();
-        }
-        true
     }
 
     /// Computes the distances of a block of pairs.
@@ -279,9 +215,7 @@ impl<M: Mode, S: Simd, const K: usize, const FAR: bool> Interaction<M, S, K, FAR
 
     #[inline(always)]
     fn take_targets(&mut self, particles: &[u32; MAX_LANES]) {
-        if let Some(compiled) = &mut self.compiled {
-            compiled.has_targets = false;
-        }
+        self.compiled.forget_targets();
         for step in &self.law.plan().fixed {
             let column = match step.op {
                 Op::Input(Input::TargetMass) => 0,
@@ -307,8 +241,10 @@ impl<M: Mode, S: Simd, const K: usize, const FAR: bool> Interaction<M, S, K, FAR
         let (mut place, of_bag) = (0, bag.slots.len() / stride);
         while place < of_bag {
             let whole = bag.end_of_whole(place, of_bag) - place;
-            let compiled = place..place + whole / PairCode::TURN * PairCode::TURN;
-            if self.run_compiled::<K, OVER_BAGS>(simd, (target, bag), compiled.clone(), sums) {
+            let compiled = place..place + whole / CompiledPairs::TURN * CompiledPairs::TURN;
+            let (of_targets, columns) = (&self.of_targets[..], self.law.source_columns());
+            let lanes = LanesWithBag { target, bag, of_targets, columns };
+            if self.compiled.run::<M, S, K, OVER_BAGS>(simd, lanes, compiled.clone(), sums) {
                 place = compiled.end;
                 continue;
             }

@@ -4,6 +4,11 @@
 mod accelerations;
 mod arithmetic;
 mod bag;
+mod choice;
+#[cfg(feature = "compiled-laws")]
+mod compiled;
+#[cfg(not(feature = "compiled-laws"))]
+#[path = "uncompiled.rs"]
 mod compiled;
 mod interaction;
 mod inverse_sqrt;
@@ -11,6 +16,7 @@ mod irregular;
 mod lanes;
 mod law;
 mod law_blocks;
+mod law_item;
 mod law_pairs;
 mod near;
 mod pair;
@@ -24,10 +30,13 @@ mod width;
 pub use accelerations::{CpuAccelerations, accelerations, law_accelerations};
 pub use width::Width;
 
+use super::engine::ForceEngine;
+use super::forces::Forces;
 use super::mode::{Mode, SUMS, with_mode};
 use super::neighbours::{NeighbourForces, NeighbourTargets, limit, newton_only};
+use super::points::{FieldEngine, Points};
 use super::precision::Precision;
-use super::{Block, FieldEngine, ForceEngine, Forces, Points, Targets};
+use super::targets::{Block, Targets};
 use crate::error::Result;
 use crate::gravity::Force;
 use crate::law::Law;

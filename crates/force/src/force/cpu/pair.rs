@@ -6,20 +6,13 @@ use super::inverse_sqrt::{Ieee, InverseSqrt};
 use super::near::{Near, Word};
 use super::sources::columns;
 use crate::force::canonical::BAG;
-use crate::force::mode::{MAX_LANES, Mode, NodeRow, Running, SUMS, Sum};
+use crate::force::mode::{MAX_LANES, Mode, NodeRow, Running, Sum, V, is_whole};
 use crate::force::real::Real;
 use pulp::Simd;
 use std::mem::size_of;
 
 /// Running sums of as many targets or bags as there are lanes.
 pub type Sums<M, S, const K: usize> = [Running<<M as Mode>::Real, S>; K];
-/// Vector of the mode's numbers.
-pub type V<M, S> = <<M as Mode>::Real as Real>::Lanes<S>;
-
-/// Returns true if `k` sums are those of a whole force, which needs velocities.
-pub const fn is_whole(k: usize) -> bool {
-    k == SUMS
-}
 
 /// Returns the number of lanes.
 #[inline(always)]

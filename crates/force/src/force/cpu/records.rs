@@ -1,9 +1,9 @@
 //! Sources for sums over lists: the state of each in memory of its own, in f64.
 
-use super::Width;
+use super::width::Width;
 use crate::error::{Error, Result};
-use crate::force::Targets;
 use crate::force::neighbours::NeighbourTargets;
+use crate::force::targets::Targets;
 use crate::gravity::predict_component;
 use crate::particles::Particles;
 use crate::states::neighbours::Neighbours;

@@ -5,9 +5,8 @@
 //! so that one vector load reads the same element of consecutive bags (lanes over bags), and one broadcast reads a
 //! single source (lanes over targets). All columns of a slot are adjacent, so that a sweep is one stream.
 
-use super::pair::is_whole;
 use crate::force::canonical::{BAG, bags};
-use crate::force::mode::{Mode, SUMS};
+use crate::force::mode::{Mode, SUMS, is_whole};
 use crate::force::real::Real;
 use crate::gravity::predict_component;
 use crate::particles::{Particles, Vec3};

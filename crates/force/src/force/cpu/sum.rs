@@ -1,13 +1,14 @@
 //! Sums over all sources on many targets: divided into work items for threads, and combined by the canonical tree.
 
-use super::Width;
 use super::lanes::{Item, MAX_ITEM_BAGS, Partial};
-use super::law::{LawItem, LawSources};
+use super::law::LawSources;
+use super::law_item::LawItem;
 use super::sources::Slots;
-use crate::force::Targets;
+use super::width::Width;
 use crate::force::canonical::{BAG, FULL_DEPTH, TreeSum, bags};
 use crate::force::mode::{Mode, Node, Order, Sum as _};
 use crate::force::real::Real;
+use crate::force::targets::Targets;
 use rayon::prelude::*;
 
 /// Number of targets in a work item.

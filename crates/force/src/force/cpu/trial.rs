@@ -1,10 +1,11 @@
 //! Trial of the two divisions of AVX-512 in f64, of the same bits: which is quicker depends on the processor.
 
-use super::Width;
 use super::sources::Slots;
 use super::sum::{Partials, Summation};
+use super::width::Width;
 use crate::force::mode::{F64, SUMS};
-use crate::force::{NO_SOURCE, Targets};
+use crate::force::points::NO_SOURCE;
+use crate::force::targets::Targets;
 use crate::particles::Vec3;
 use pulp::x86::V4;
 use std::sync::OnceLock;

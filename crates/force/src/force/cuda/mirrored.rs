@@ -1,10 +1,12 @@
 //! Tests that the constants and the list of kernels in `kernels/` are equal to those in Rust.
 
-use super::acceleration::{COMPONENTS, THREADS};
-use super::acceleration_shape::{AccelerationShape, MAX_THREADS};
-use super::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS, compiled};
-use super::staging::{FORCE, STATE, TARGET};
-use super::{launched_steps, step_memory, step_shape, steps, system_call, system_shape};
+use super::forces::acceleration::{COMPONENTS, THREADS};
+use super::shapes::acceleration_shape::{AccelerationShape, MAX_THREADS};
+use super::shapes::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS};
+use super::shapes::layout::{FORCE, STATE, TARGET};
+use super::shapes::{step_shape, system_shape};
+use super::steps::{launched_steps, resident, step_memory};
+use super::systems::system_call;
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};
 use crate::force::precision::Precision;
@@ -109,7 +111,7 @@ fn the_modes_of_the_kernels_are_those_of_rust() {
 #[test]
 fn the_kernels_that_are_compiled_are_those_that_are_looked_for() {
     for precision in Precision::ALL {
-        let (mode, compiled) = (precision.name().replace('-', "_"), compiled(precision));
+        let (mode, compiled) = (precision.name().replace('-', "_"), precision.kernels());
         assert_eq!(compiled.whole, targets("TISANE_EACH_WHOLE", &mode), "{mode}");
         assert_eq!(compiled.tiles, targets("TISANE_EACH_TILES", &mode), "{mode}");
         assert_eq!(compiled.accelerations, targets("TISANE_EACH_ACCELERATION", &mode), "{mode}");
@@ -132,7 +134,7 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(STEPS, "MOST_BLOCKS"), step_shape::MOST_BLOCKS),
         (number(MEMBERS, "COLUMNS"), step_shape::COLUMNS),
         (number(STEPS, "ROWS") * (number(CANONICAL, "BAG") + 4), step_shape::SCRATCH),
-        (number(MEMBERS, "REFUSED"), steps::REFUSED as usize),
+        (number(MEMBERS, "REFUSED"), resident::REFUSED as usize),
         (number(LAUNCHED, "STEP_CHUNK"), step_memory::CHUNK),
         (number(LAUNCHED, "CORRECT_THREADS"), launched_steps::CORRECT_THREADS),
         (number(SYSTEMS, "SYSTEM_THREADS"), system_shape::MOST_THREADS),

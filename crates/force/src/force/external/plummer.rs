@@ -1,39 +1,40 @@
 //! Plummer sphere at a fixed place.
 
+use super::field::ExternalField;
 use super::settings::{self, FieldSettings, Mistake};
-use super::{ExternalField, PointMass, Vec3};
+use crate::gravity::{attraction, pair};
+use crate::particles::Vec3;
 use crate::units::{Real, Scale, Units};
 
-/// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²), the potential of a point mass
-/// with the softening a.
+/// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²). With a = 0 it is a point mass, with
+/// the pair force of a particle that never moves.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Plummer {
-    /// Mass.
+    /// Mass M.
     pub mass: f64,
     /// Place of the centre.
     pub position: Vec3,
-    /// Scale radius a.
+    /// Scale radius a; 0 for a point mass.
     pub scale_radius: f64,
 }
 
-impl Plummer {
-    /// Returns the point mass of the same potential.
-    const fn softened(&self) -> PointMass {
-        PointMass { mass: self.mass, position: self.position, softening: self.scale_radius }
-    }
-}
-
 impl ExternalField for Plummer {
-    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
-        self.softened().acc(pos, t)
+    /// −M r / (r² + a²)^{3/2}.
+    fn acc(&self, pos: Vec3, _: f64) -> Vec3 {
+        let r = self.position - pos;
+        attraction(self.mass, r.into(), self.scale_radius * self.scale_radius) * r
     }
 
-    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
-        self.softened().jerk(pos, vel, t)
+    /// −M [v / s³ − 3 (r · v) r / s⁵] with s² = r² + a².
+    fn jerk(&self, pos: Vec3, vel: Vec3, _: f64) -> Vec3 {
+        let a2 = self.scale_radius * self.scale_radius;
+        let pair = pair(self.mass, (self.position - pos).into(), (-vel).into(), a2);
+        pair.m_s3 * Vec3::from(pair.d)
     }
 
-    fn pot(&self, pos: Vec3, t: f64) -> f64 {
-        self.softened().pot(pos, t)
+    /// −M / √(r² + a²).
+    fn pot(&self, pos: Vec3, _: f64) -> f64 {
+        -pair(self.mass, (self.position - pos).into(), [0.0; 3], self.scale_radius * self.scale_radius).m_s
     }
 }
 
@@ -92,5 +93,18 @@ mod tests {
             assert!((found + within / (r * r) * Vec3::z()).norm() < 1e-13 * within / (r * r), "{r}: {found}");
         }
         assert_eq!(field.pot(field.position, 0.0), -4.0);
+    }
+
+    #[test]
+    fn values_of_a_point_mass_by_hand() {
+        let field = Plummer { mass: 4.0, position: Vec3::new(1.0, 0.0, 0.0), scale_radius: 0.0 };
+        let at = Vec3::new(3.0, 0.0, 0.0);
+        assert_eq!(field.acc(at, 0.0), -Vec3::x());
+        assert_eq!(field.pot(at, 0.0), -2.0);
+        // Across the line of sight the direction turns; along it the distance grows.
+        assert_eq!(field.jerk(at, Vec3::y(), 0.0), -0.5 * Vec3::y());
+        assert_eq!(field.jerk(at, Vec3::x(), 0.0), Vec3::x());
+        let soft = Plummer { scale_radius: 2.0, ..field };
+        assert_eq!((soft.acc(field.position, 0.0), soft.pot(field.position, 0.0)), (Vec3::zeros(), -2.0));
     }
 }

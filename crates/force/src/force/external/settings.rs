@@ -1,6 +1,6 @@
 //! Settings of external fields as users write them.
 
-use super::ExternalField;
+use super::field::ExternalField;
 use crate::particles::Vec3;
 use crate::real;
 use crate::units::{Real, Scale, Units};
@@ -88,22 +88,6 @@ macro_rules! fields {
     };
 }
 pub(super) use fields;
-
-impl super::ExternalSettings {
-    /// Returns true if there is no field.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.iter().next().is_none()
-    }
-
-    /// Returns the sum of all fields in internal units, if there are any; `scale` has the user units in one internal
-    /// unit.
-    #[must_use]
-    pub fn build(&self, scale: &Scale) -> Option<std::sync::Arc<dyn ExternalField>> {
-        let fields: Vec<_> = self.iter().map(|settings| settings.build(scale)).collect();
-        if fields.is_empty() { None } else { Some(std::sync::Arc::new(super::FieldSum(fields))) }
-    }
-}
 
 #[cfg(test)]
 mod tests {

@@ -1,6 +1,6 @@
 //! Pairs of a [law](crate::law) in plain scalars: what the engines with a law are compared with.
 
-use super::{add, add_two, relative, subtract};
+use super::arithmetic::{add, add_two, relative, subtract};
 use crate::error::Result;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS};
 use crate::force::real::Real;

@@ -1,10 +1,11 @@
 //! Engine that follows another by messages.
 
 use super::message::{self, Message, State};
-use super::{Found, part_of_peer};
+use super::peers::{Found, part_of_peer};
 use crate::error::{Error, Result};
+use crate::force::engine::ForceEngine;
+use crate::force::forces::Evaluation;
 use crate::force::neighbours::NeighbourTargets;
-use crate::force::{Evaluation, ForceEngine};
 use crate::particles::Particles;
 use crate::states::neighbours::Neighbours;
 use crate::time::Time;

@@ -1,7 +1,7 @@
 //! Messages from an engine to its peers, in words: each is its kind, its number of particles or targets, and columns.
 
-use crate::force::Targets;
 use crate::force::neighbours::NeighbourTargets;
+use crate::force::targets::Targets;
 use crate::particles::{Particles, Vec3};
 use crate::states::neighbours::Neighbours as NeighbourState;
 use crate::time::Time;

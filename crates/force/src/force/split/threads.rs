@@ -1,10 +1,13 @@
 //! Peers in threads of this process, such as the engines of several GPUs.
 
+use super::follower::Follower;
 use super::message::{add_evaluate, add_load, add_neighbours, add_update};
-use super::{Follower, Found, Peers};
+use super::peers::{Found, Peers};
 use crate::error::{Error, Result};
+use crate::force::engine::ForceEngine;
+use crate::force::forces::Evaluation;
 use crate::force::neighbours::NeighbourTargets;
-use crate::force::{Evaluation, ForceEngine, Targets};
+use crate::force::targets::Targets;
 use crate::particles::Particles;
 use crate::time::Time;
 use std::ops::Range;

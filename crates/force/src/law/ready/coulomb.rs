@@ -1,6 +1,6 @@
 //! Coulomb's force between charges, which the particles have as a column.
 
-use super::Ready;
+use super::entry::Ready;
 
 /// U = k q_i q_j / s
 pub const LAW: Ready = Ready {

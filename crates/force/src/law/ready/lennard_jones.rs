@@ -1,6 +1,6 @@
 //! Lennard-Jones' force between neutral atoms: repulsion near, attraction far.
 
-use super::Ready;
+use super::entry::Ready;
 
 /// U = 4 ε ((σ/s)¹² − (σ/s)⁶)
 pub const LAW: Ready = Ready {

@@ -1,6 +1,6 @@
 //! Gravity with the smooth cut-off of P³M and tree-PM codes: the part that the pairs have and the mesh has not.
 
-use super::Ready;
+use super::entry::Ready;
 
 /// a = G m_j g(ξ) / s² with ξ = 2 s / radius: a point mass minus the mass of a sphere of the density S2, both felt by
 /// another such sphere.

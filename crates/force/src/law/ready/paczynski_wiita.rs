@@ -1,6 +1,6 @@
 //! Paczyński and Wiita's potential of a black hole without rotation.
 
-use super::Ready;
+use super::entry::Ready;
 
 /// U = −G m_i m_j / (s − r_g) with r_g = 2 G (m_i + m_j) / c². For a light particle that is the potential of the paper;
 /// with the sum of the masses the two particles can be exchanged, so that momentum is conserved.

@@ -1,6 +1,6 @@
 //! Softening by a spline, as in Gadget: Newton's force from the distance h on.
 
-use super::Ready;
+use super::entry::Ready;
 
 /// U = G m_i m_j W(s / h) / h
 pub const LAW: Ready = Ready {

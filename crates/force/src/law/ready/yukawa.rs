@@ -1,6 +1,6 @@
 //! Yukawa's potential with gravity's strength: screened gravity.
 
-use super::Ready;
+use super::entry::Ready;
 
 /// U = −G m_i m_j e^(−s/λ) / s
 pub const LAW: Ready = Ready {

@@ -40,7 +40,7 @@ fn every_kind_has_references_that_exist_and_every_reference_a_kind() {
     let mut used = BTreeSet::new();
     let mut note = |keys: Keys| used.extend(keys.iter().copied());
     IntegratorKind::ALL.iter().for_each(|kind| note(kind.info().references));
-    Precision::ALL.iter().for_each(|mode| note(of_precision(*mode)));
+    Precision::ALL.iter().for_each(|mode| note(mode.references()));
     EngineKind::ALL.iter().for_each(|engine| note(of_engine(*engine)));
     [RANDOM_NUMBERS, HENON_UNITS, SEGREGATION, ROTATION, CENTRAL_BODY, CLUSTER].into_iter().for_each(note);
     let plummer = "[initial.plummer]\nn = 64\n";

@@ -1,6 +1,7 @@
 //! Calls of the machine code.
 
-use super::{BESIDE, LINE, Line, PairCode};
+use super::line::{LINE, Line};
+use super::pair_code::{BESIDE, PairCode};
 use crate::force::canonical::BAG;
 use crate::force::real::Real;
 use std::mem::transmute;

@@ -2,9 +2,8 @@
 
 use crate::force::cpu::arithmetic::{LawResults, add_law, difference, softened_square};
 use crate::force::cpu::inverse_sqrt::{Estimates, reciprocal};
-use crate::force::cpu::pair::is_whole;
 use crate::force::cpu::sources::columns;
-use crate::force::mode::Mode;
+use crate::force::mode::{Mode, is_whole};
 use crate::force::operations::Operations;
 use crate::force::real::Real;
 use crate::law::Program;

@@ -1,0 +1,61 @@
+//! Memory of the engine for the particles that it holds.
+
+use crate::error::{Error, Result};
+use crate::force::cuda::driver::device::Device;
+use crate::force::cuda::forces::launch::Arrays;
+use crate::force::cuda::forces::staging::Staging;
+use crate::force::cuda::neighbours::forces::HostNeighbours;
+use crate::force::cuda::neighbours::steps::NeighbourSteps;
+use crate::force::cuda::shapes::layout::PARTIAL_BYTES;
+use crate::force::cuda::shapes::memory_plan::MemoryPlan;
+use crate::force::cuda::steps::device_steps::DeviceSteps;
+
+/// Memory for a number of sources.
+pub(super) struct Buffers {
+    pub arrays: Arrays,
+    pub staging: Staging,
+    pub sources: usize,
+    pub slots: usize,
+    /// Block steps on the device, if they were asked for and are possible.
+    pub steps: Option<Option<DeviceSteps>>,
+    /// Forces in two parts, and block steps by them, if they were asked for and are possible.
+    pub neighbours: Option<HostNeighbours>,
+    pub neighbour_steps: Option<Option<Box<NeighbourSteps>>>,
+}
+
+impl Buffers {
+    /// Allocates memory for `sources` particles by its plan.
+    ///
+    /// # Errors
+    /// If there is too little.
+    pub fn new(device: &Device, plan: MemoryPlan, sources: usize) -> Result<Self> {
+        let memory = |bytes| device.memory(bytes);
+        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, slots } = plan;
+        let arrays = Arrays {
+            held: memory(held)?,
+            ticks: memory(ticks)?,
+            mass: memory(mass)?,
+            predicted: memory(predicted)?,
+            partial: memory(PARTIAL_BYTES)?,
+            arrived: memory(arrived)?,
+            upload: memory(upload)?,
+        };
+        let staging = Staging::new(device, slots)?;
+        Ok(Self { arrays, staging, sources, slots, steps: None, neighbours: None, neighbour_steps: None })
+    }
+
+    /// Notes that the host changed particles.
+    pub fn outdate(&mut self) {
+        self.steps.iter_mut().flatten().for_each(DeviceSteps::outdate);
+        self.neighbour_steps.iter_mut().flatten().for_each(|steps| steps.outdate());
+    }
+}
+
+/// Returns the memory of loaded particles.
+///
+/// # Errors
+/// If none were loaded.
+pub(super) fn held(held: &mut Option<Buffers>) -> Result<&mut Buffers> {
+    let problem = "the CUDA engine was asked for forces before particles were loaded";
+    held.as_mut().ok_or_else(|| Error::Integration { problem: problem.into(), help: None })
+}

@@ -1,0 +1,160 @@
+//! Staging of the data copied to the device and back: records of words in pinned memory.
+
+use super::launch::Columns;
+use crate::error::Result;
+use crate::force::cuda::driver::device::Device;
+use crate::force::cuda::driver::memory::{Memory, Pinned};
+#[cfg(doc)]
+use crate::force::cuda::shapes::layout::MOST_COLUMNS;
+use crate::force::cuda::shapes::layout::{FORCE, STATE, TARGET, index_words, upload_words};
+use crate::force::forces::Forces;
+use crate::force::targets::Targets;
+use crate::particles::{Particles, Vec3};
+use rayon::prelude::*;
+
+/// Minimum number of records that a thread copies.
+const SHARE: usize = 1024;
+
+/// Pinned memory for both directions.
+pub struct Staging {
+    up: Pinned,
+    down: Pinned,
+    /// Number of staged particles that are not yet on the device.
+    changed: usize,
+    slots: usize,
+}
+
+/// Writes the list `index` to the `words`, and behind it a record for each of its entries.
+fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize, u32) -> [u64; N] + Sync) {
+    let (list, records) = words.split_at_mut(index_words(index.len()));
+    bytemuck::cast_slice_mut::<_, u32>(list)[..index.len()].copy_from_slice(index);
+    let (records, _) = records.as_chunks_mut::<N>();
+    let one = |(k, (to, &i)): (usize, (&mut [u64; N], &u32))| *to = record(k, i);
+    if index.len() < 2 * SHARE {
+        records.iter_mut().zip(index).enumerate().for_each(one);
+    } else {
+        records.par_iter_mut().zip(index).with_min_len(SHARE).enumerate().for_each(one);
+    }
+}
+
+impl Staging {
+    /// Allocates memory for `slots` particles and as many targets.
+    ///
+    /// # Errors
+    /// If too little memory can be pinned.
+    pub fn new(device: &Device, slots: usize) -> Result<Self> {
+        let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots)?);
+        Ok(Self { up, down, changed: 0, slots })
+    }
+
+    /// Returns the number of staged particles.
+    pub fn changed(&self) -> usize {
+        self.changed
+    }
+
+    /// Returns the first words of the columns, with `targets` targets behind the corrected particles.
+    pub fn columns(&self, targets: usize) -> Columns {
+        let state = index_words(self.changed);
+        let block = state + STATE * self.changed;
+        Columns { changed: [0, state], targets: [block, block + index_words(targets)] }
+    }
+
+    /// Returns the number of words up to the end of a block of `targets`.
+    pub fn words(&self, targets: usize) -> usize {
+        self.columns(targets).targets[1] + TARGET * targets
+    }
+
+    /// Stages the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::upload_all`]
+    /// sends, stand still at the coordinate `nowhere`.
+    fn stage(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
+        self.changed = changed.len();
+        write(self.up.words_mut(), changed, |_, i| {
+            let i = i as usize;
+            let there = i < all.len();
+            let mut record = [if there { all.time[i].0 } else { 0 }; STATE];
+            let at_rest = [Vec3::repeat(nowhere), Vec3::zeros(), Vec3::zeros(), Vec3::zeros()];
+            let state = if there { [all.pos[i], all.vel[i], all.acc[i], all.jerk[i]] } else { at_rest };
+            record[1..].copy_from_slice(&bytemuck::cast::<[Vec3; 4], [u64; STATE - 1]>(state));
+            record
+        });
+    }
+
+    /// Stages the state of the particles `changed`, to be sent with the next block.
+    pub fn stage_changed(&mut self, all: &Particles, changed: &[u32]) {
+        assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
+        self.stage(all, changed, 0.0);
+    }
+
+    /// Stages all particles and the padding, and copies the masses to the device, with the values of `columns` behind
+    /// them: at most [`MOST_COLUMNS`].
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn upload_all(
+        &mut self,
+        device: &Device,
+        (all, columns): (&Particles, &[&[f64]]),
+        nowhere: f64,
+        mass: &Memory,
+    ) -> Result<()> {
+        self.stage(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
+        // The block's part of the upload is free: no block is being copied.
+        let first = self.columns(0).targets[0];
+        let words = first..first + self.slots * (1 + columns.len());
+        let to: &mut [f64] = bytemuck::cast_slice_mut(&mut self.up.words_mut()[words.clone()]);
+        let values = std::iter::once(&all.mass[..]).chain(columns.iter().copied());
+        for (to, values) in to.chunks_exact_mut(self.slots).zip(values) {
+            // Padding has no mass.
+            let (to, padding) = to.split_at_mut(values.len());
+            to.copy_from_slice(values);
+            padding.fill(0.0);
+        }
+        device.copy_up(&self.up, words, mass)
+    }
+
+    /// Stages a block, of as many targets as there are slots at most, behind the corrected particles.
+    pub fn stage_block(&mut self, targets: Targets<'_>) {
+        let first = self.columns(0).targets[0];
+        write(&mut self.up.words_mut()[first..], targets.index, |k, _| {
+            bytemuck::cast::<[Vec3; 2], [u64; TARGET]>([targets.pos[k], targets.vel[k]])
+        });
+    }
+
+    /// Starts the copy of the corrected particles and a block of `targets` targets to the device.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn send(&mut self, device: &Device, targets: usize, upload: &Memory) -> Result<()> {
+        device.copy_up(&self.up, 0..self.words(targets), upload)?;
+        self.changed = 0;
+        Ok(())
+    }
+
+    /// Returns the pinned memory of the upload, which others may use while no particle is staged and nothing is copied.
+    pub fn free_words(&mut self) -> &mut Pinned {
+        debug_assert_eq!(self.changed, 0, "a staged particle would be lost");
+        &mut self.up
+    }
+
+    /// Returns the address at which the device writes the forces.
+    pub fn out_address(&self) -> u64 {
+        self.down.address()
+    }
+
+    /// Copies the forces on targets from number `first` on to `out`, which has their number of entries, after the device is
+    /// done.
+    pub fn read_forces(&self, first: usize, out: &mut Forces) {
+        let n = out.pot.len();
+        let forces: &[[f64; FORCE]] = bytemuck::cast_slice(&self.down.words()[FORCE * first..FORCE * (first + n)]);
+        let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {
+            (*acc, *jerk, *pot) = (Vec3::new(f[0], f[1], f[2]), Vec3::new(f[3], f[4], f[5]), f[6]);
+        };
+        if n < 2 * SHARE {
+            let vectors = out.acc.iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+            vectors.zip(forces).for_each(one);
+        } else {
+            let vectors = out.acc.par_iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+            vectors.zip(forces).with_min_len(SHARE).for_each(one);
+        }
+    }
+}

@@ -1,0 +1,333 @@
+//! Whole block steps on the device by kernels that the host launches one after the other (kernels/launched_steps.cu), for
+//! systems that are too large for the kernel of [`super::resident`], or quicker so. The state stays on the device; the host
+//! learns the next moment and the number of its targets, and launches the forces in the shape for them.
+
+use super::launched_call::LaunchedCall;
+use super::launched_span::LaunchedSpan;
+use super::step_memory::{CHUNK, Report, StepMemory};
+use super::system::System;
+use crate::error::Result;
+use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
+use crate::force::canonical::bags;
+use crate::force::cuda::driver::device::Device;
+use crate::force::cuda::driver::memory::Pinned;
+use crate::force::cuda::driver::module::{Kernel, Module};
+use crate::force::cuda::forces::launch::{Arrays, Kernels};
+use crate::force::cuda::shapes::launch_shape::{LaunchShape, in_order};
+use crate::force::precision::Precision;
+use crate::particles::Particles;
+use crate::time::Clock;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
+pub const CORRECT_THREADS: usize = 256;
+/// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
+const SPANS: usize = 32;
+/// Largest number of threads that share the spans of a sum: then a thread block has one target.
+const MOST_PARTS: usize = CORRECT_THREADS / 8;
+
+/// Kernels of block steps with their memory, for a number of sources.
+pub struct LaunchedSteps {
+    // Keeps the kernels loaded.
+    _module: Arc<Module>,
+    count: Kernel<LaunchedCall<'static>>,
+    advance: Kernel<LaunchedCall<'static>>,
+    correct: Kernel<LaunchedCall<'static>>,
+    put: Kernel<LaunchedCall<'static>>,
+    precision: Precision,
+    memory: StepMemory,
+}
+
+/// Returns the number of threads that share the spans of a sum: as many as there are spans to read at a time, as long as
+/// all thread blocks run at once.
+fn parts_for(targets: usize, spans: usize, multiprocessors: usize) -> usize {
+    let most = 2 * multiprocessors * (CORRECT_THREADS / 8) / targets.max(1);
+    let at_once = 1 << most.checked_ilog2().unwrap_or_default();
+    spans.div_ceil(SPANS).next_power_of_two().min(at_once).min(MOST_PARTS)
+}
+
+/// What a call of [`LaunchedSteps::take`] works with.
+#[derive(Clone, Copy)]
+pub struct Launcher<'a> {
+    /// Device, and its arrays.
+    pub device: &'a Device,
+    /// Arrays of the forces.
+    pub arrays: &'a Arrays,
+    /// Kernels of the forces.
+    pub kernels: &'a Kernels,
+    /// Shape of the launch for a number of targets.
+    pub shape: &'a dyn Fn(usize) -> LaunchShape,
+}
+
+impl LaunchedSteps {
+    /// Prepares the steps of `sources` sources; [`None`] if there are no kernels for this device, or too little memory.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn new(device: &Device, precision: Precision, (sources, slots): (usize, usize)) -> Result<Option<Self>> {
+        let Some(module) = Module::block_steps(device)? else { return Ok(None) };
+        let mode = precision.name().replace('-', "_");
+        let kernel = |name: &str| module.kernel(&format!("{name}_{mode}"));
+        let Some(count) = module.find("count_levels")? else { return Ok(None) };
+        let (advance, correct, put) = (kernel("advance")?, kernel("correct")?, kernel("put")?);
+        let Some(memory) = StepMemory::new(device, (sources, slots))? else { return Ok(None) };
+        Ok(Some(Self { count, advance, correct, put, _module: module, precision, memory }))
+    }
+
+    /// Notes that the host changed particles.
+    pub fn outdate(&mut self) {
+        self.memory.state.current = false;
+    }
+
+    /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`, which passes
+    /// `through` pinned memory; [`None`] if they are not on schedule, or there is too little memory for their history.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn take(
+        &mut self,
+        launcher: Launcher<'_>,
+        System { p, clock, eps2 }: System<'_>,
+        rules: &StepRules,
+        span: Span,
+        (pause, through): (Option<&Pause>, &mut Pinned),
+    ) -> Result<Option<Taken>> {
+        if !self.send(launcher.device, p, (rules, span), through)? {
+            return Ok(None);
+        }
+        let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
+        self.hand_over(launcher, (p, taken), through)?;
+        Ok(Some(taken))
+    }
+
+    /// Sends the state of the particles, `through` pinned memory, unless the device has it. Returns false if they are not on
+    /// schedule, or there is too little memory for their history.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn send(
+        &mut self,
+        device: &Device,
+        p: &Particles,
+        (rules, span): (&StepRules, Span),
+        through: &mut Pinned,
+    ) -> Result<bool> {
+        let StepMemory { state, sources, slots, .. } = &mut self.memory;
+        if !state.prepare(device, rules.scheme, (*sources, *slots))? {
+            return Ok(false);
+        }
+        if !state.current {
+            if !is_on_schedule(p, span.from) {
+                return Ok(false);
+            }
+            state.send(device, p, through)?;
+        }
+        Ok(true)
+    }
+
+    /// Stores the state after steps in `p`, `through` pinned memory.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn hand_over(
+        &mut self,
+        launcher: Launcher<'_>,
+        (p, taken): (&mut Particles, Taken),
+        through: &mut Pinned,
+    ) -> Result<()> {
+        if taken.block_steps > 0 {
+            self.memory.state.read(launcher.device, launcher.arrays, (p, taken.now), through)
+        } else {
+            launcher.device.wait()
+        }
+    }
+
+    /// Takes steps with the particles on the device.
+    fn take_up_to(
+        &mut self,
+        launcher: Launcher<'_>,
+        physics: (Clock, f64),
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Taken> {
+        let mut steps = LaunchedSpan::new(rules, span, (pause, Duration::ZERO));
+        let call = self.begin(launcher, physics, rules, span)?;
+        loop {
+            // It is at work, with the moment from the device, while the host hears of it.
+            self.advance(launcher, &call)?;
+            let Some(report) = self.next(launcher, &mut steps, &[])? else { return Ok(steps.taken()) };
+            let targets = report.targets as usize;
+            let call = at(call, rules, &report);
+            for _ in 1..rules.scheme.iterations() {
+                self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
+                self.put(launcher, &call, targets)?;
+            }
+            self.evaluate_and_correct(launcher, &call, targets)?;
+        }
+    }
+
+    /// Waits for the next report; see [`LaunchedSpan::next`].
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub fn next(
+        &self,
+        launcher: Launcher<'_>,
+        steps: &mut LaunchedSpan<'_>,
+        with: &[&Device],
+    ) -> Result<Option<Report>> {
+        steps.next(launcher.device, &self.memory, with)
+    }
+
+    /// Prepares the device for a span of steps. Returns the call of its kernels.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn begin<'a>(
+        &mut self,
+        Launcher { device, arrays, .. }: Launcher<'a>,
+        physics: (Clock, f64),
+        rules: &StepRules,
+        span: Span,
+    ) -> Result<LaunchedCall<'a>> {
+        self.memory.clear(device)?;
+        let call = self.memory.call(arrays, physics, rules);
+        self.count.launch(device, (call.chunks, 1), (CHUNK as u32, 1), 0, &call.at(span.from, 0))?;
+        Ok(call)
+    }
+
+    /// Launches the kernel that stores the last step and lists the next targets.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn advance(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
+        self.advance.launch(launcher.device, (call.chunks, 1), (CHUNK as u32, 1), 0, call)
+    }
+
+    /// Launches the kernel that puts the targets, and the sources that they are, to their corrected positions.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn put(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
+        let blocks = targets.div_ceil(CORRECT_THREADS) as u32;
+        self.put.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, call)
+    }
+
+    /// Launches the forces on the targets of a step, and their correction.
+    fn evaluate_and_correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
+        let Launcher { device, kernels, .. } = launcher;
+        let shape = (launcher.shape)(targets);
+        for batch in self.batches(call, shape, 0..targets) {
+            let parts = match shape {
+                LaunchShape::Whole { .. } => 0,
+                LaunchShape::Tiles { .. } if in_order(self.precision) => 1,
+                LaunchShape::Tiles { .. } => parts_for(targets, batch.force.spans(), device.multiprocessors()),
+            };
+            kernels.force(device, &batch.force, shape)?;
+            self.correct(launcher, &LaunchedCall { parts: parts as u32, ..batch })?;
+        }
+        Ok(())
+    }
+
+    /// Returns the calls of the forces on the targets `part`: their sums are complete after [`sum`](Self::sum) and
+    /// [`complete`](Self::complete), one call after the other.
+    #[must_use]
+    pub fn calls<'a>(&self, launcher: Launcher<'_>, call: &LaunchedCall<'a>, part: Range<usize>) -> PartCalls<'a> {
+        // Of few targets a device may have none; there is no shape for that.
+        let shape = (launcher.shape)(part.len().max(1));
+        PartCalls { shape, calls: self.batches(call, shape, part).collect() }
+    }
+
+    /// Launches the sums of call `number`, if there are so many.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn sum(&self, Launcher { device, kernels, .. }: Launcher<'_>, of: &PartCalls<'_>, number: usize) -> Result<()> {
+        of.calls.get(number).map_or(Ok(()), |call| kernels.force(device, &call.force, of.shape))
+    }
+
+    /// Launches what completes the sums of call `number`, if there are so many.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn complete(
+        &self,
+        Launcher { device, kernels, .. }: Launcher<'_>,
+        of: &PartCalls<'_>,
+        number: usize,
+    ) -> Result<()> {
+        match of.calls.get(number) {
+            Some(call) if matches!(of.shape, LaunchShape::Tiles { .. }) => kernels.reduce(device, &call.force),
+            _ => Ok(()),
+        }
+    }
+
+    /// Launches the correction of the targets `part` by complete forces.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn correct_part(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, part: &Range<usize>) -> Result<()> {
+        if part.is_empty() {
+            return Ok(());
+        }
+        let force = call.force.batch((part.start, part.len()), (0, 0));
+        self.correct(launcher, &LaunchedCall { force, parts: 0, ..*call })
+    }
+
+    /// Launches the correction of the targets of a batch.
+    fn correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
+        let of_block = CORRECT_THREADS / 8 / (call.parts as usize).max(1);
+        let blocks = call.force.targets_of_batch().div_ceil(of_block) as u32;
+        self.correct.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, call)
+    }
+
+    /// Returns the calls for the targets `part`, as many at a time as there is memory for partial sums.
+    fn batches<'a>(
+        &self,
+        call: &LaunchedCall<'a>,
+        shape: LaunchShape,
+        part: Range<usize>,
+    ) -> impl Iterator<Item = LaunchedCall<'a>> {
+        let (call, all_bags, end) = (*call, bags(self.memory.sources), part.end);
+        let (spans, most) = (shape.spans(self.precision, all_bags), shape.batch(self.precision, all_bags));
+        part.step_by(most)
+            .map(move |first| LaunchedCall { force: call.force.batch((first, most.min(end - first)), spans), ..call })
+    }
+}
+
+/// Calls of the forces on a part of the targets.
+pub struct PartCalls<'a> {
+    shape: LaunchShape,
+    calls: Vec<LaunchedCall<'a>>,
+}
+
+impl PartCalls<'_> {
+    /// Returns the number of calls.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.calls.len()
+    }
+}
+
+/// Returns the call for the step of a report.
+#[must_use]
+pub fn at<'a>(call: LaunchedCall<'a>, rules: &StepRules, report: &Report) -> LaunchedCall<'a> {
+    // Of other schemes the targets do not stand where kernels that predict sources by themselves would put them.
+    let placed = if rules.scheme.plain_nu().is_some() { 0 } else { report.targets as usize };
+    call.at(report.moment, placed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn few_targets_have_more_threads_for_their_spans() {
+        let of = |targets, spans| parts_for(targets, spans, 132);
+        assert_eq!([of(1, 1), of(1, 32), of(1, 33), of(1, 512), of(1, 1 << 20)], [1, 1, 2, 16, 32]);
+        assert_eq!([of(968, 512), of(3904, 256), of(9000, 512), of(1 << 20, 512)], [8, 2, 1, 1]);
+    }
+}

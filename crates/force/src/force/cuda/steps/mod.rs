@@ -1,0 +1,12 @@
+//! Whole block steps on the device: by one kernel that stays there, or by several a step.
+
+pub mod device_steps;
+pub mod launched_call;
+pub mod launched_span;
+pub mod launched_steps;
+pub mod noise_call;
+pub mod resident;
+pub mod step_history;
+pub mod step_memory;
+pub mod step_state;
+pub mod system;

@@ -1,0 +1,103 @@
+//! The contract of force engines.
+
+use super::block_steps::{Pause, Span, StepRules, Taken};
+use super::forces::{Evaluation, Forces};
+use super::neighbours::{NeighbourForces, NeighbourTargets, not_here};
+use super::targets::Targets;
+use crate::error::{Error, Result};
+use crate::law::Law;
+use crate::particles::Particles;
+use crate::time::Time;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract. Its sums are the
+/// [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the same mode.
+///
+/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. Therefore it needs only the
+/// masses from [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it
+/// predicts nothing and reads no velocities.
+pub trait ForceEngine<E: Evaluation = Forces>: Send {
+    /// Copies all particles as sources and replaces those held before.
+    ///
+    /// # Errors
+    /// If the engine cannot hold them.
+    fn load(&mut self, all: &Particles) -> Result<()>;
+
+    /// Copies the new state of the particles `changed` (indices, strictly ascending), after a correction.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()>;
+
+    /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`. Sources that are
+    /// targets stand at the positions in `targets`, so that a second call with corrected targets is the second
+    /// evaluation of P(EC)². The self pair is left out exactly. `out` is resized to the targets, in their order.
+    ///
+    /// # Errors
+    /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
+
+    /// Evaluates the forces on the targets `part` alone, with the sources and the bits of [`evaluate`](Self::evaluate) on
+    /// all of them. `out` is resized to the part. For engines that share the targets of a block; see [`split`].
+    ///
+    /// # Errors
+    /// If the engine cannot, or fails.
+    fn evaluate_part(&mut self, _now: Time, _targets: Targets<'_>, _part: Range<usize>, _out: &mut E) -> Result<()> {
+        let problem = "this engine does not evaluate a part of the targets";
+        Err(Error::Integration { problem: problem.into(), help: None })
+    }
+
+    /// Evaluates irregular forces on all targets, and regular forces, new lists and irregular forces by these on some of
+    /// them, with sources as in [`evaluate`](Self::evaluate). The particles that were loaded must have room for lists (see
+    /// [`Neighbours`](crate::particles::Neighbours)). An external field is in the irregular forces.
+    ///
+    /// # Errors
+    /// If the engine cannot, or fails.
+    fn evaluate_neighbours(&mut self, _: &NeighbourTargets<'_>, _: &mut NeighbourForces<E>) -> Result<()> {
+        Err(not_here())
+    }
+
+    /// Sets the time at tick 0, on which only forces that change with time depend, for a system that starts anew at
+    /// another time.
+    fn set_start(&mut self, _: f64) {}
+
+    /// Returns the law that the engine computes in place of Newton's, and its softening squared, if it does.
+    fn law(&self) -> Option<(Arc<Law>, f64)> {
+        None
+    }
+
+    /// Returns true if the engine can take whole block steps of the particles that it holds; see
+    /// [`take_steps`](Self::take_steps).
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn can_take_steps(&mut self) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Takes block steps of the 4th-order Hermite scheme with the particles that the engine holds, as the host would, bit
+    /// for bit, and stores the new state in `p`. Returns [`None`], and does nothing, if the engine cannot, or not these.
+    /// May return early where `pause` says so.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_steps(
+        &mut self,
+        _p: &mut Particles,
+        _rules: &StepRules,
+        _span: Span,
+        _pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        Ok(None)
+    }
+
+    /// Returns the seconds that each phase of the last evaluation took, by name; empty unless the engine was built to
+    /// measure them.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        Ok(Vec::new())
+    }
+}
