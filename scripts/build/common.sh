@@ -16,11 +16,13 @@ as_root() {
     fi
 }
 
-# apt_install PACKAGE ...: installs Debian packages without the ones that they only recommend.
+# apt_install PACKAGE ...: installs Debian packages without the ones that they only recommend. One at a time: apt-get does not wait
+# for another that fetches the lists.
 apt_install() {
     # shellcheck disable=SC2016 # the inner shell expands it
     as_root env DEBIAN_FRONTEND=noninteractive \
-        sh -c 'apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@"' apt "$@" </dev/null >/dev/null
+        sh -c 'exec 9>/var/lock/tisane-apt && flock 9 &&
+            apt-get update -qq && apt-get install -qq -y --no-install-recommends "$@"' apt "$@" </dev/null >/dev/null
 }
 
 # make_venv DIR: creates a Python virtual environment; installs python3-venv where this Python has none.

@@ -2,12 +2,9 @@
 
 use tisane_force::particles::{Particles, Vec3};
 
-/// Period of [`orbit`] in its units.
-pub const PERIOD: f64 = 6.325_913_982_926_287;
-
 /// Returns three unit masses that follow each other along one figure-eight curve (Moore 1993, PRL 70, 3675; Chenciner &
 /// Montgomery 2000, Ann. Math. 152, 881, with C. Simó's initial values). G = 1, centre of mass at rest at the origin,
-/// angular momentum zero, energy −1.287 141 995 631 847, period [`PERIOD`].
+/// angular momentum zero, energy −1.287 141 995 631 847, period 6.325 913 982 926 287.
 ///
 /// The paper prints eight decimals; Fenucci (2022, arXiv:2201.01205, section 5) fourteen. The values here have all
 /// digits of an f64: Newton's method on the choreography condition after a third of the period, in 30-digit Taylor

@@ -1,7 +1,6 @@
 //! Promises on GPUs: parity with the CPU, determinism, the papers' kernels. Without a GPU each test says that it is
 //! skipped.
 
-mod cuda_accelerations;
 mod cuda_determinism;
 mod cuda_external;
 mod cuda_group;

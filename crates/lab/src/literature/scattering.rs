@@ -5,14 +5,12 @@
 //!   for arbitrary mass ratios, ApJ 467, 359 (doi:10.1086/177611). The numbers of the fit were compared with two
 //!   subroutines of a public Monte Carlo code that uses it (`intb3f` and `intb3b3`, Fortran).
 //! - P. Hut (1983), Binary-single star scattering II: analytic approximations for high velocity, ApJ 268, 342
-//!   (doi:10.1086/160957). The numbers were derived again, as [`ionisation`] and [`fast_exchange`] say.
+//!   (doi:10.1086/160957). The number was derived again, as [`ionisation`] says.
 
 /// Coefficients of the fit of Heggie, Hut & McMillan: of μ₁^i μ₂^j in row j, column i, with μ₁ = m₁/M₁₂ of the star that leaves
 /// and μ₂ = m₃/M₁₂₃.
 const EXCHANGE_FIT: [[f64; 4]; 4] =
     [[3.70, 7.49, -15.49, 3.07], [-1.89, -2.93, 13.15, 0.0], [-2.92, -5.23, 0.0, 0.0], [3.12, 0.0, 0.0, 0.0]];
-/// Accuracy that its authors give the fit for most mass ratios.
-pub const EXCHANGE_ACCURACY: f64 = 0.25;
 
 /// Returns the cross section of exchange, of either star, in the limit of low velocity (Heggie, Hut & McMillan 1996). For the star
 /// m₁ it is Σ = π G M₁₂₃ a/(2 v²) (M₂₃/M₁₂₃)^(1/6) (m₃/M₁₃)^(7/2) (M₁₂₃/M₁₂)^(1/3) (M₁₃/M₁₂₃) exp P(μ₁, μ₂), with the
@@ -48,17 +46,6 @@ pub fn ionisation([m1, m2, m3]: [f64; 3], velocity: f64) -> f64 {
     40.0 / 3.0 * m3.powi(3) / (m1 * m2 * (m1 + m2 + m3) * velocity * velocity)
 }
 
-/// Returns the cross section of exchange of equal masses in the limit of high velocity, 640/81/v⁶, for any eccentricity.
-///
-/// A fast star is bound afterwards if it gives nearly all of its velocity V to one star of the binary. If it passes that at a small
-/// distance b it keeps, in that star's frame, the velocity w = b V³/(2 G m) perpendicular to V. Bound are those with |u + w|² < 4 G m/r for
-/// the velocity u of that star about the other at the distance r: a circle in the plane of w of the area π (4 G m/r − u∥²). The mean over
-/// directions and an orbit is 10/3 π G m/a, for each of the two stars.
-#[must_use]
-pub fn fast_exchange(velocity: f64) -> f64 {
-    640.0 / 81.0 / velocity.powi(6)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -75,6 +62,8 @@ mod tests {
 
     /// Tidal perturbation at start and end: larger than the default, which is four to ten times as costly.
     const TOLERANCE: f64 = 1e-3;
+    /// Accuracy that its authors give the fit of exchange for most mass ratios.
+    const EXCHANGE_ACCURACY: f64 = 0.25;
     const MASSES: [f64; 3] = [0.5; 3];
     const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 };
 
@@ -196,7 +185,5 @@ mod tests {
         // The same stars in another order are the same binary, and a light one takes no heavy one's place.
         assert!((exchange([1.0, 2.0, 3.0], 0.1) / exchange([2.0, 1.0, 3.0], 0.1) - 1.0).abs() < 1e-12);
         assert!((ionisation([1.0; 3], 2.0) - 10.0 / 9.0).abs() < 1e-14);
-        // 2 (2 G m/V³)² 10/3 π G m/a over π a², with V² = 3/2 v² G m/a.
-        assert!((fast_exchange(2.0) - 80.0 / 3.0 / 6f64.powi(3)).abs() < 1e-14);
     }
 }

@@ -182,45 +182,12 @@ pub const HI_TABLE_2: [ForceError; 7] = [
     error(131_072, 2.2e-5, 1.5e-6),
 ];
 
-/// A row of HI table 3: force alone, 8800GTX, every particle on every other.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ForceSpeed {
-    /// Number of particles.
-    pub n: usize,
-    /// Seconds of one call.
-    pub seconds: f64,
-    /// Gflop/s at [`HI_FLOP`] a pair.
-    pub gflops: f64,
-}
-
-const fn speed(n: usize, seconds: f64, gflops: f64) -> ForceSpeed {
-    ForceSpeed { n, seconds, gflops }
-}
-
-/// HI table 3.
-pub const HI_TABLE_3: [ForceSpeed; 7] = [
-    speed(2048, 9.21e-4, 173.0),
-    speed(4096, 2.99e-3, 213.0),
-    speed(8192, 1.08e-2, 235.0),
-    speed(16384, 4.14e-2, 246.0),
-    speed(32768, 0.162, 251.0),
-    speed(65536, 0.642, 254.0),
-    speed(131_072, 2.548, 256.0),
-];
-
-/// Operations that HI counts for a pair, force alone (its eq. 4, after Warren et al. 1997).
-pub const HI_FLOP: f64 = 38.0;
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_tables_agree_with_themselves() {
-        for ForceSpeed { n, seconds, gflops } in HI_TABLE_3 {
-            let counted = HI_FLOP * (n as f64).powi(2) / seconds / 1e9;
-            assert!((counted / gflops - 1.0).abs() < 0.01, "N = {n}: {counted} and {gflops} Gflop/s");
-        }
         for pair in PZ_TABLE_2.windows(2) {
             assert_eq!(pair[1].n, 2 * pair[0].n);
             for (less, more) in pair[0].seconds.iter().zip(pair[1].seconds) {

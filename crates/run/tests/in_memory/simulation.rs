@@ -1,10 +1,7 @@
 //! Promise: a simulation in memory has the bits of a run, whatever times it is asked for, through a saved file, and its
 //! energy error is that of the integration alone when a program changes particles.
 
-#[path = "../../../tests/common/cluster.rs"]
-mod cluster;
-
-use cluster::CLUSTER;
+use crate::cluster::{self, CLUSTER};
 use std::path::Path;
 use std::sync::Arc;
 use tisane::force::external::ExternalField;

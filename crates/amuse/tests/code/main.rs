@@ -1,0 +1,5 @@
+//! Promises of the code in AMUSE: its messages, its stopping conditions, its worker.
+
+mod messages;
+mod stopping;
+mod worker;

@@ -1,0 +1,6 @@
+//! Promises of simulations in memory.
+
+#[path = "../../../../tests/common/cluster.rs"]
+mod cluster;
+mod law_columns;
+mod simulation;
