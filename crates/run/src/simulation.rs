@@ -327,10 +327,8 @@ impl Simulation {
 
     /// Lets the integrator record changes of subsystems.
     fn record_encounters(&mut self) {
-        if self.plan.subsystems {
-            if let Some(subsystems) = self.system.engines.propagator.subsystems() {
-                subsystems.record_events();
-            }
+        if let Some(subsystems) = self.system.engines.propagator.subsystems().filter(|_| self.plan.subsystems) {
+            subsystems.record_events();
         }
     }
 }
