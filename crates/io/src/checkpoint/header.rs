@@ -1,13 +1,12 @@
 //! Numbers of a checkpoint without its particles.
 
-use super::{Counters, FromFile, OutputCounts, References, RunState, visit};
+use super::attributes::FromFile;
+use super::numbers::{RunState, unread, visit};
 use crate::hdf::FileKind;
 use crate::hdf::read::TisaneFile;
 use crate::provenance::{self, Provenance};
 use std::path::Path;
 use tisane::error::Result;
-use tisane::time::{Clock, Time};
-use tisane::units::Scale;
 
 /// Metadata of a checkpoint.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,27 +24,6 @@ impl CheckpointHeader {
     #[must_use]
     pub fn time(&self) -> f64 {
         self.run.time()
-    }
-}
-
-impl RunState {
-    /// Returns the time of the last block step, in the user's unit.
-    #[must_use]
-    pub fn time(&self) -> f64 {
-        self.clock.time(self.now) * self.scale.time
-    }
-}
-
-/// Returns the numbers of a run before they are read.
-pub(super) fn unread() -> RunState {
-    RunState {
-        now: Time(0),
-        clock: Clock { start: 0.0, dt_max: 0.0 },
-        scale: Scale::IDENTITY,
-        counters: Counters::default(),
-        written: OutputCounts::default(),
-        references: References::default(),
-        wall_seconds: 0.0,
     }
 }
 

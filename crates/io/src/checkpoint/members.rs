@@ -1,7 +1,9 @@
 //! States of the members of an ensemble that are in progress, in one file, with the hashes of what its tables held then.
 
+use super::attributes::{FromFile, ToFile};
+use super::numbers::{RunState, unread, visit};
+use super::particles;
 use super::states::check_times;
-use super::{FromFile, RunState, ToFile, fill_particles, header, read_particles, visit};
 use crate::checksum::Digest;
 use crate::hdf::FileKind;
 use crate::hdf::read::TisaneFile;
@@ -60,7 +62,7 @@ pub fn write_members<'a>(
         }
         for MemberState { member, particles, run } in states {
             visit(&mut { *run }, &mut ToFile(&new_group(root, &format!("{RUN}{member}"))?))?;
-            fill_particles(&new_group(root, &format!("{PARTICLES}{member}"))?, particles)?;
+            particles::fill(&new_group(root, &format!("{PARTICLES}{member}"))?, particles)?;
         }
         Ok(())
     };
@@ -75,9 +77,9 @@ pub fn write_members<'a>(
 pub fn read_members(path: &Path) -> Result<(Vec<MemberState>, Option<Signed>)> {
     let tree = TisaneFile::open(path, &[FileKind::Members], true)?;
     let states = numbers(&tree)?.into_iter().map(|member| {
-        let mut run = header::unread();
+        let mut run = unread();
         visit(&mut run, &mut FromFile(tree.group(&format!("{RUN}{member}"))?, tree.version))?;
-        let particles = read_particles(&tree.group(&format!("{PARTICLES}{member}"))?)?;
+        let particles = particles::read(&tree.group(&format!("{PARTICLES}{member}"))?)?;
         check_times(path, &particles, run.now)?;
         Ok::<_, Error>(MemberState { member, particles, run })
     });

@@ -1,10 +1,38 @@
 //! Numbers of a run in a checkpoint: work, outputs, reference values; and their names in the file.
 
-use super::RunState;
 use crate::checksum::Digest;
 use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::particles::Vec3;
 use tisane::subsystems::Removed;
+use tisane::time::{Clock, Time};
+use tisane::units::Scale;
+
+/// Numbers of a run, in internal units (G = 1).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunState {
+    /// Time of the last block step.
+    pub now: Time,
+    /// Time axis.
+    pub clock: Clock,
+    /// Size of the internal units in the user's units.
+    pub scale: Scale,
+    /// Work done since the start of the run.
+    pub counters: Counters,
+    /// Output written since the start of the run.
+    pub written: OutputCounts,
+    /// Reference values of the error measures.
+    pub references: References,
+    /// Wall time spent so far, in s.
+    pub wall_seconds: f64,
+}
+
+impl RunState {
+    /// Returns the time of the last block step, in the user's unit.
+    #[must_use]
+    pub fn time(&self) -> f64 {
+        self.clock.time(self.now) * self.scale.time
+    }
+}
 
 /// Work done since the start of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -81,6 +109,19 @@ pub struct References {
     pub previous_counters: Counters,
     /// Wall time at the last row of the diagnostics, in s.
     pub previous_wall_seconds: f64,
+}
+
+/// Returns the numbers of a run before they are read.
+pub(super) fn unread() -> RunState {
+    RunState {
+        now: Time(0),
+        clock: Clock { start: 0.0, dt_max: 0.0 },
+        scale: Scale::IDENTITY,
+        counters: Counters::default(),
+        written: OutputCounts::default(),
+        references: References::default(),
+        wall_seconds: 0.0,
+    }
 }
 
 /// Visitor of the numbers of a run, so that one list of names serves writing and reading.

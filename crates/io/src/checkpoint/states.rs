@@ -1,7 +1,7 @@
 //! States of schemes in a checkpoint: their sizes as attributes, and their columns as datasets, under the names that the
 //! schemes give them.
 
-use super::{levels, ticks};
+use super::columns::{floats, levels, ticks};
 use crate::hdf::read::TisaneGroup;
 use crate::hdf::write::{H5Result, put, put_dataset};
 use hdf5::Group;
@@ -95,9 +95,9 @@ pub(super) fn read(g: &TisaneGroup<'_>, n: usize) -> Result<States> {
     for column in states.iter_mut().flat_map(|state| state.columns_mut()) {
         let name = &*column.name;
         match column.values {
-            ValuesMut::Vectors(of) => *of = from_components(&super::floats(g, name, n, 3)?),
-            ValuesMut::Numbers(of) => *of = super::floats(g, name, n, 1)?,
-            ValuesMut::Reals(of) => *of = super::floats(g, name, Attributes(g).get(name, usize::MAX)?, 1)?,
+            ValuesMut::Vectors(of) => *of = from_components(&floats(g, name, n, 3)?),
+            ValuesMut::Numbers(of) => *of = floats(g, name, n, 1)?,
+            ValuesMut::Reals(of) => *of = floats(g, name, Attributes(g).get(name, usize::MAX)?, 1)?,
             ValuesMut::Words(of) => *of = g.column(name, Some(Attributes(g).get(name, usize::MAX)?), 1)?,
             ValuesMut::Moments(of) => *of = ticks(g, name, n)?,
             ValuesMut::Steps(of, to) => (*of, *to) = (ticks(g, &moments(name), n)?, levels(g, &steps(name), n)?),
