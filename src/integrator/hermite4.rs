@@ -15,6 +15,7 @@ use super::particle_slices::ParticleSlices;
 use super::settings::{AnyIntegrator, BlockSteps, Scheme, SchemeInfo};
 use super::steps::Steps;
 use super::timestep::aarseth;
+use super::variant::Variant;
 use crate::real;
 use std::num::NonZeroU32;
 use tisane_force::force::block_steps::StepScheme;
@@ -211,6 +212,21 @@ impl Hermite4Settings {
     }
 }
 
+/// What studies know of it. Plummer spheres of 256 and 1024 particles show powers of the error of 2.1 to 2.4.
+const VARIANTS: [Variant; 1] = [Variant {
+    name: "hermite4",
+    order: 4,
+    has_order_key: false,
+    start_key: Some("nu_start"),
+    step_power: 0.5,
+    error_powers: (1.5, 2.5),
+    tried: [0.04, 0.01, 0.0025],
+    range: (1e-4, 0.1),
+    max_stable: f64::INFINITY,
+    relative_step: None,
+    is_advised: false,
+}];
+
 impl Scheme for Hermite4Settings {
     fn info() -> SchemeInfo {
         SchemeInfo {
@@ -228,6 +244,14 @@ impl Scheme for Hermite4Settings {
                 "Makino1991",
             ],
         }
+    }
+
+    fn variants() -> &'static [Variant] {
+        &VARIANTS
+    }
+
+    fn variant(&self) -> Option<&'static Variant> {
+        VARIANTS.first()
     }
 
     fn dt_max(&self) -> f64 {

@@ -5,6 +5,7 @@ use super::hermite4::Hermite4Settings;
 use super::leapfrog::LeapfrogSettings;
 use super::multipoint::MultipointSettings;
 use super::settings::{Scheme, SchemeInfo};
+use super::variant::Variant;
 
 /// Declares `IntegratorKind` and `IntegratorSettings` from one line a scheme: its description, its name in camel case
 /// and the type of its settings. The first scheme is the default.
@@ -25,6 +26,15 @@ macro_rules! schemes {
         impl IntegratorKind {
             /// All schemes.
             pub const ALL: &[Self] = &[Self::$First, $(Self::$Kind,)*];
+
+            /// Returns the orders that studies and advice know.
+            #[must_use]
+            pub fn variants(self) -> &'static [Variant] {
+                match self {
+                    Self::$First => <$first>::variants(),
+                    $(Self::$Kind => <$settings>::variants(),)*
+                }
+            }
 
             /// Returns the properties that do not depend on settings.
             #[must_use]

@@ -14,9 +14,11 @@ pub mod scheduler;
 mod settings;
 mod steps;
 pub mod timestep;
+mod variant;
 
 pub use checks::InvalidSetting;
 pub use contract::{Integrator, Progress};
 pub use kinds::{IntegratorKind, IntegratorSettings};
 pub use settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo};
 pub use steps::Steps;
+pub use variant::Variant;

@@ -19,6 +19,7 @@ use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::hermite4::brackets;
 use super::particle_slices::ParticleSlices;
 use super::settings::{AnyIntegrator, BlockSteps, Scheme, SchemeInfo};
+use super::variant::Variant;
 use crate::real;
 use tisane_force::force::block_steps::StepScheme;
 use tisane_force::force::precision::Precision;
@@ -423,6 +424,38 @@ impl MultipointSettings {
     }
 }
 
+/// What studies know of it. Plummer spheres of 256 and 1024 particles show powers of the error of 4.3 to 4.9 at order 6 and
+/// of 3.5 to 4.2 at order 8; on spheres of 256 to 4096 particles steps by forces that are not in f64 are 1.3 times as long, to
+/// 20 %.
+const VARIANTS: [Variant; 2] = [
+    Variant {
+        name: "multipoint6",
+        order: 6,
+        has_order_key: true,
+        start_key: None,
+        step_power: 1.0,
+        error_powers: (3.5, 6.5),
+        tried: [0.5, 0.35, 0.2],
+        range: (0.02, Order::Six.stable_eta()),
+        max_stable: Order::Six.stable_eta(),
+        relative_step: Some(1.3),
+        is_advised: true,
+    },
+    Variant {
+        name: "multipoint8",
+        order: 8,
+        has_order_key: true,
+        start_key: None,
+        step_power: 1.0,
+        error_powers: (3.0, 8.0),
+        tried: [0.22, 0.15, 0.1],
+        range: (0.02, Order::Eight.stable_eta()),
+        max_stable: Order::Eight.stable_eta(),
+        relative_step: Some(1.3),
+        is_advised: false,
+    },
+];
+
 impl Scheme for MultipointSettings {
     fn info() -> SchemeInfo {
         SchemeInfo {
@@ -434,6 +467,14 @@ impl Scheme for MultipointSettings {
             state_keys: &["order"],
             references: &["Dittmann2024", "MakinoAarseth1992", "NitadoriMakino2008", "McMillan1986", "Makino1991"],
         }
+    }
+
+    fn variants() -> &'static [Variant] {
+        &VARIANTS
+    }
+
+    fn variant(&self) -> Option<&'static Variant> {
+        VARIANTS.iter().find(|it| it.order == self.order)
     }
 
     fn dt_max(&self) -> f64 {

@@ -8,6 +8,7 @@ use super::checks::InvalidSetting;
 use super::contract::Integrator;
 use super::hermite::limits::StepRange;
 use super::steps::Steps;
+use super::variant::Variant;
 use tisane_force::force::precision::Precision;
 use tisane_force::force::{Accelerations, Forces};
 use tisane_force::time::Clock;
@@ -78,6 +79,19 @@ pub trait Scheme {
     fn info() -> SchemeInfo
     where
         Self: Sized;
+
+    /// Returns the orders that studies and advice know, each under its name; none for a scheme without block steps.
+    fn variants() -> &'static [Variant]
+    where
+        Self: Sized,
+    {
+        &[]
+    }
+
+    /// Returns the one of these that the settings ask for, if it is among them.
+    fn variant(&self) -> Option<&'static Variant> {
+        None
+    }
 
     /// Returns the longest step. All particles are synchronised at its multiples.
     fn dt_max(&self) -> f64;

@@ -2,6 +2,7 @@
 
 use crate::columns::{Failure, Outcome};
 use tisane::Error;
+use tisane::integrator::{IntegratorKind, SchemeInfo, Variant};
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use toml::{Table, Value};
 
@@ -107,16 +108,22 @@ impl Parameters {
         Ok(sections.into_iter().map(|(name, keys)| (name.to_owned(), keys)).collect::<Table>().to_string())
     }
 
+    /// Returns the keys of a scheme at an order: these, and the accuracy if its parameter is not 0.
+    fn of_variant(&self, info: &SchemeInfo, variant: &Variant) -> Vec<(&'static str, Value)> {
+        let order = variant.has_order_key.then_some(("order", Value::Integer(variant.order.into())));
+        let accuracy = if info.accuracy_key == "nu" {
+            self.nu
+        } else {
+            // Both schemes take η, each of its own size.
+            if variant.name == "ahmad_cohen6" { self.neighbour_eta } else { self.eta }
+        };
+        let accuracy = (accuracy != 0.0).then_some((info.accuracy_key, Value::Float(accuracy)));
+        order.into_iter().chain(accuracy).collect()
+    }
+
     /// Returns the name of the integrator's section and the keys that only it has.
     fn scheme(&self) -> Outcome<(&'static str, Vec<(&'static str, Value)>)> {
-        let with_eta = |section: &'static str, order: i64, eta: f64| {
-            let eta = (eta != 0.0).then_some(("eta", Value::Float(eta)));
-            (section, [("order", Value::Integer(order))].into_iter().chain(eta).collect())
-        };
         Ok(match self.integrator.as_str() {
-            "multipoint6" => with_eta("multipoint", 6, self.eta),
-            "multipoint8" => with_eta("multipoint", 8, self.eta),
-            "ahmad_cohen6" => with_eta("ahmad_cohen", 6, self.neighbour_eta),
             "leapfrog" => ("leapfrog", vec![("dt", Value::Float(self.dt_max))]),
             "hermite4" => {
                 let mut keys = vec![("nu", self.nu.into()), ("iterations", Value::Integer(self.iterations.into()))];
@@ -125,12 +132,23 @@ impl Parameters {
                 }
                 ("hermite4", keys)
             }
-            other => {
-                let known = "hermite4, multipoint6, multipoint8, ahmad_cohen6 or leapfrog";
-                return Err(Failure(format!("integrator is \"{other}\": expected {known}")));
-            }
+            other => match variants().find(|(_, variant)| variant.name == other) {
+                Some((info, variant)) => (info.name(), self.of_variant(&info, variant)),
+                None => {
+                    let known: Vec<&str> = variants().map(|(_, variant)| variant.name).collect();
+                    return Err(Failure(format!(
+                        "integrator is \"{other}\": expected {} or leapfrog",
+                        known.join(", ")
+                    )));
+                }
+            },
         })
     }
+}
+
+/// Returns the schemes of block steps at each of their orders.
+fn variants() -> impl Iterator<Item = (SchemeInfo, &'static Variant)> {
+    IntegratorKind::ALL.iter().flat_map(|kind| kind.variants().iter().map(|variant| (kind.info(), variant)))
 }
 
 /// Keys of the configuration in messages, and the parameters that they come from; those of sections last.

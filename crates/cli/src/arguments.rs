@@ -25,12 +25,14 @@ pub struct Verbosity {
 }
 
 /// Returns a parser of one of several names, which help and completions list.
-pub fn one_of<T: Copy + Send + Sync + 'static, const N: usize>(
-    all: [T; N],
+pub fn one_of<T: Copy + Send + Sync + 'static>(
+    all: impl IntoIterator<Item = T>,
     name: impl Fn(T) -> &'static str + Copy + Send + Sync + 'static,
 ) -> impl TypedValueParser<Value = T> {
-    let find = move |found: String| all.into_iter().find(|it| name(*it) == found).ok_or("not one of the names");
-    PossibleValuesParser::new(all.map(name)).try_map(find)
+    let all: Vec<T> = all.into_iter().collect();
+    let names: Vec<&str> = all.iter().copied().map(name).collect();
+    let find = move |found: String| all.iter().copied().find(|it| name(*it) == found).ok_or("not one of the names");
+    PossibleValuesParser::new(names).try_map(find)
 }
 
 pub fn an_engine() -> impl TypedValueParser<Value = Engine> {

@@ -28,7 +28,7 @@ pub struct ScalingArgs {
         long,
         value_delimiter = ',',
         default_value = "hermite4",
-        value_parser = one_of(Integrator::ALL, Integrator::name)
+        value_parser = one_of(Integrator::all().iter().copied(), Integrator::name)
     )]
     integrator: Vec<Integrator>,
     /// Precision modes [default: f64].

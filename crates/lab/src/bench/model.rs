@@ -98,7 +98,7 @@ pub fn of_cores(threads: usize) -> Result<Vec<Fit>> {
     let model = Model::path().map_or(Ok(None), |path| Model::read(&path))?.unwrap_or_default();
     let (host, cpu) = (machine::host(), assemble::describe_engine(Engine::Cpu, 0)?);
     let threads = trials::threads(threads as u32) as u32;
-    let fits = model.fits_for(Integrator::Hermite4, StepsBy::Host).into_iter();
+    let fits = model.fits_for(Integrator::default(), StepsBy::Host).into_iter();
     Ok(fits.filter(|fit| (&fit.host, &fit.engine, fit.threads) == (&host, &cpu, threads)).cloned().collect())
 }
 

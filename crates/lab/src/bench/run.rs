@@ -78,7 +78,7 @@ fn workload(n: usize, nu: f64, work: &Workload, options: &Options) -> Result<Run
     let engine = if options.engine == EngineKind::Cuda { Engine::Cuda } else { Engine::Cpu };
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed: work.seed, epsilon: EPSILON };
     let span = TimeSpan::default();
-    let set = plummer::setup(sphere, &span, (Integrator::Hermite4, nu), (engine, options.precision()))?;
+    let set = plummer::setup(sphere, &span, (Integrator::default(), nu), (engine, options.precision()))?;
     let device = options.devices.is_none().then_some(options.device);
     let session = Session { device, devices: options.devices, profile: work.profile, ..Session::default() };
     let mut best: Option<Measured> = None;

@@ -227,7 +227,7 @@ fn fastest((integrator, mode, n): Case, count: usize, work: &Scaling, options: &
     let engine = if options.engine == EngineKind::Cuda { Engine::Cuda } else { Engine::Cpu };
     let sphere = Sphere { n: u32::try_from(n).unwrap_or(u32::MAX), seed: work.seed, epsilon: EPSILON };
     let span = TimeSpan::default();
-    let accuracy = integrator.tried()[1];
+    let accuracy = integrator.variant().tried[1];
     let (threads, session) = work.share.on(count, options)?;
     on_threads(threads, || {
         let set = plummer::setup(sphere, &span, (integrator, accuracy), (engine, mode))?;

@@ -186,7 +186,7 @@ impl Default for EnergySweep {
             modes: Precision::ALL.into_iter().filter(|mode| mode.on_cpu() == *mode).collect(),
             engines: vec![Engine::Cpu],
             device: 0,
-            integrators: vec![Integrator::Hermite4],
+            integrators: vec![Integrator::default()],
             nu: vec![
                 real!(0.1),
                 real!(0.1 / 2.0),
@@ -252,7 +252,7 @@ impl Default for CostSweep {
             modes: vec![Precision::F64, Precision::Mixed],
             engines: vec![Engine::Cpu],
             device: 0,
-            integrators: vec![Integrator::Hermite4],
+            integrators: vec![Integrator::default()],
             nu: real!(0.01),
             eta: real!(0.35),
             seeds: vec![1],
@@ -301,7 +301,7 @@ impl StudyFile for EnergyFile {
             let problem = "this law has no potential: there is no energy, and no energy error to study";
             found.push(Problem::new("energy.law", problem));
         }
-        if law.is_some() && it.integrators.contains(&Integrator::AhmadCohen6) {
+        if law.is_some() && it.integrators.iter().any(|it| it.needs_lists()) {
             let problem = "the neighbour scheme knows Newton's law only: expected others with [energy.law]";
             found.push(Problem::new("energy.integrators", problem));
         }

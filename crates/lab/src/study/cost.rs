@@ -218,7 +218,7 @@ fn fits(lines: &[Line], remarks: &[(String, String)]) -> Table {
     let theirs = PZ_TABLE_3.iter().enumerate().map(|(k, it)| Of {
         engine: format!("{} (Portegies Zwart et al. 2007, table 3)", it.name),
         mode: "-".into(),
-        integrator: Integrator::Hermite4.name(),
+        integrator: Integrator::default().name(),
         steps_by: StepsBy::Host.name(),
         laws: of_paper,
         model: [nan, nan, it.host, nan, nan, it.send.zip(it.receive).map_or(nan, |(a, b)| a + b), it.pair],

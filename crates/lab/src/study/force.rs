@@ -117,7 +117,7 @@ impl Exact {
         {
             return Ok(Arc::clone(problem));
         }
-        let (scheme, how) = ((Integrator::Hermite4, 0.01), (Engine::Cpu, Precision::F64));
+        let (scheme, how) = ((Integrator::default(), 0.01), (Engine::Cpu, Precision::F64));
         let Setup { particles, law, .. } =
             plummer::setup_by(key.law.as_ref(), sphere, &TimeSpan::default(), scheme, how)?;
         let targets = spread_over(&particles, key.targets as usize);

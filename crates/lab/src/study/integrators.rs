@@ -1,77 +1,128 @@
 //! Integrators of studies and trials: a scheme with its order, each under one name, with its accuracy parameter, the
 //! powers by which error and time depend on it, and its section of a configuration.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::hash::{Hash, Hasher};
+use std::sync::LazyLock;
 use tisane::force::precision::Precision;
-use tisane::integrator::multipoint::{Criterion, Order};
-use tisane::integrator::{IntegratorKind, IntegratorSettings, InvalidSetting, SchemeInfo};
+use tisane::integrator::{IntegratorKind, IntegratorSettings, InvalidSetting, SchemeInfo, Variant};
 
-/// Scheme with its order.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "kebab-case")]
-pub enum Integrator {
-    /// Hermite scheme of 4th order; its accuracy is nu.
-    #[default]
-    Hermite4,
-    /// Multi-point Hermite scheme of 6th order; its accuracy is eta.
-    Multipoint6,
-    /// Multi-point Hermite scheme of 8th order, with forces in f64 only; its accuracy is eta.
-    Multipoint8,
-    /// Neighbour scheme of 6th order; its accuracy is eta.
-    #[serde(rename = "ahmad_cohen6")]
-    AhmadCohen6,
+/// Scheme with its order: a [`Variant`] that the scheme declares.
+#[derive(Clone, Copy, Debug)]
+pub struct Integrator {
+    kind: IntegratorKind,
+    variant: &'static Variant,
+}
+
+/// All integrators, in the order of the schemes.
+static ALL: LazyLock<Vec<Integrator>> = LazyLock::new(|| {
+    let of_kind = |kind: &IntegratorKind| {
+        let kind = *kind;
+        kind.variants().iter().map(move |variant| Integrator { kind, variant })
+    };
+    IntegratorKind::ALL.iter().flat_map(of_kind).collect()
+});
+
+/// Integrators are known by their names.
+impl PartialEq for Integrator {
+    fn eq(&self, other: &Self) -> bool {
+        self.name() == other.name()
+    }
+}
+
+impl Eq for Integrator {}
+
+impl Hash for Integrator {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.name().hash(state);
+    }
+}
+
+/// The first one: the Hermite scheme of 4th order.
+impl Default for Integrator {
+    fn default() -> Self {
+        ALL[0]
+    }
+}
+
+impl Serialize for Integrator {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+impl<'de> Deserialize<'de> for Integrator {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        static NAMES: LazyLock<Vec<&str>> = LazyLock::new(|| ALL.iter().map(|it| it.name()).collect());
+        let name = Cow::<str>::deserialize(deserializer)?;
+        Self::named(&name).ok_or_else(|| de::Error::unknown_variant(&name, &NAMES))
+    }
+}
+
+impl JsonSchema for Integrator {
+    fn schema_name() -> Cow<'static, str> {
+        "Integrator".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let choice = |it: &Self| {
+            let f64_only = if it.works_in(Precision::F32Direct) { "" } else { ", with forces in f64 only" };
+            let (order, key) = (it.order(), it.accuracy_key());
+            let description = format!("{}, of order {order}{f64_only}; its accuracy is {key}.", it.info().title);
+            json!({ "const": it.name(), "type": "string", "description": description })
+        };
+        json_schema!({ "description": "Scheme with its order.", "oneOf": ALL.iter().map(choice).collect::<Vec<_>>() })
+    }
 }
 
 /// Keys of the lengths of steps, which all schemes of block steps have.
 const SHARED: [&str; 3] = ["dt_max", "dt_min", "on_dt_min"];
 
 impl Integrator {
-    /// All integrators.
-    pub const ALL: [Self; 4] = [Self::Hermite4, Self::Multipoint6, Self::Multipoint8, Self::AhmadCohen6];
+    /// Returns all integrators.
+    #[must_use]
+    pub fn all() -> &'static [Self] {
+        &ALL
+    }
 
-    /// Returns the integrator of a configuration; [`None`] for a scheme without block steps.
+    /// Returns the integrator of a name.
+    #[must_use]
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.iter().copied().find(|it| it.name() == name)
+    }
+
+    /// Returns the integrator of a configuration; [`None`] for a scheme without block steps, or of another order.
     #[must_use]
     pub fn from_settings(settings: &IntegratorSettings) -> Option<Self> {
-        match settings {
-            IntegratorSettings::Hermite4(_) => Some(Self::Hermite4),
-            IntegratorSettings::Multipoint(it) if it.order == 8 => Some(Self::Multipoint8),
-            IntegratorSettings::Multipoint(_) => Some(Self::Multipoint6),
-            IntegratorSettings::AhmadCohen(it) if it.order == 6 => Some(Self::AhmadCohen6),
-            IntegratorSettings::AhmadCohen(_) | IntegratorSettings::Leapfrog(_) => None,
-        }
+        let variant = settings.scheme().variant()?;
+        Some(Self { kind: settings.kind(), variant })
     }
 
     /// Returns the name in sweeps and tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Hermite4 => "hermite4",
-            Self::Multipoint6 => "multipoint6",
-            Self::Multipoint8 => "multipoint8",
-            Self::AhmadCohen6 => "ahmad_cohen6",
-        }
+        self.variant.name
     }
 
     /// Returns the order of the scheme.
     #[must_use]
     pub const fn order(self) -> u32 {
-        match self {
-            Self::Hermite4 => 4,
-            Self::Multipoint6 | Self::AhmadCohen6 => 6,
-            Self::Multipoint8 => 8,
-        }
+        self.variant.order
     }
 
     /// Returns the scheme.
     #[must_use]
     pub const fn kind(self) -> IntegratorKind {
-        match self {
-            Self::Hermite4 => IntegratorKind::Hermite4,
-            Self::Multipoint6 | Self::Multipoint8 => IntegratorKind::Multipoint,
-            Self::AhmadCohen6 => IntegratorKind::AhmadCohen,
-        }
+        self.kind
+    }
+
+    /// Returns what the scheme declares of this order.
+    #[must_use]
+    pub const fn variant(self) -> &'static Variant {
+        self.variant
     }
 
     /// Returns the properties of the scheme.
@@ -96,71 +147,17 @@ impl Integrator {
         }
     }
 
-    /// Returns the power of the accuracy parameter by which steps are long: dt ∝ √ν, dt ∝ η.
-    #[must_use]
-    pub const fn step_power(self) -> f64 {
-        match self {
-            Self::Hermite4 => 0.5,
-            Self::Multipoint6 | Self::Multipoint8 | Self::AhmadCohen6 => 1.0,
-        }
-    }
-
     /// Returns the power of the accuracy parameter in the truncation error, by the order.
     #[must_use]
     pub fn error_power(self) -> f64 {
-        f64::from(self.order()) * self.step_power()
-    }
-
-    /// Returns the range of that power in runs. Plummer spheres of 256 and 1024 particles show 2.1 to 2.4 for ν, and
-    /// for η 4.3 to 4.9 at order 6 and 3.5 to 4.2 at order 8.
-    #[must_use]
-    pub const fn error_powers(self) -> (f64, f64) {
-        match self {
-            Self::Hermite4 => (1.5, 2.5),
-            Self::Multipoint6 | Self::AhmadCohen6 => (3.5, 6.5),
-            Self::Multipoint8 => (3.0, 8.0),
-        }
-    }
-
-    /// Returns the values of the accuracy parameter that trials take.
-    #[must_use]
-    pub const fn tried(self) -> [f64; 3] {
-        match self {
-            Self::Hermite4 => [0.04, 0.01, 0.0025],
-            Self::Multipoint6 => [0.5, 0.35, 0.2],
-            Self::Multipoint8 => [0.22, 0.15, 0.1],
-            Self::AhmadCohen6 => [0.5, 0.36, 0.2],
-        }
-    }
-
-    /// Returns the range of the accuracy parameter that is recommended: beyond the trials the laws are followed this
-    /// far.
-    #[must_use]
-    pub const fn range(self) -> (f64, f64) {
-        match self {
-            Self::Hermite4 => (1e-4, 0.1),
-            Self::Multipoint6 | Self::Multipoint8 | Self::AhmadCohen6 => (0.02, self.most_stable()),
-        }
-    }
-
-    /// Returns the largest accuracy parameter with which orbits that last are stable: infinite for the Hermite scheme,
-    /// which damps them at any.
-    #[must_use]
-    pub const fn most_stable(self) -> f64 {
-        match self {
-            Self::Hermite4 => f64::INFINITY,
-            Self::Multipoint6 | Self::AhmadCohen6 => Order::Six.stable_eta(),
-            Self::Multipoint8 => Order::Eight.stable_eta(),
-        }
+        f64::from(self.order()) * self.variant.step_power
     }
 
     /// Returns true if a mode has the steps that f64 has at the same accuracy, so that its truncation error is that of
-    /// f64. The multi-point schemes have another step criterion for forces that are not in f64, and the neighbour scheme
-    /// one for its regular steps.
+    /// f64. Some schemes have another step criterion for forces that are not in f64.
     #[must_use]
-    pub fn has_steps_of_f64(self, mode: Precision) -> bool {
-        let criterion = Criterion::for_precision;
-        self.kind() == IntegratorKind::Hermite4 || criterion(mode) == criterion(Precision::F64)
+    pub const fn has_steps_of_f64(self, mode: Precision) -> bool {
+        self.variant.relative_step.is_none() || mode.in_f64()
     }
 
     /// Returns the settings with an accuracy; [`None`] if it is no number.
@@ -173,7 +170,20 @@ impl Integrator {
     #[must_use]
     pub fn works_in(self, mode: Precision) -> bool {
         let mut found = Vec::new();
-        self.settings(self.tried()[0]).is_some_and(|it| it.scheme().check(false, mode, &mut found)) && found.is_empty()
+        self.settings(self.variant.tried[0]).is_some_and(|it| it.scheme().check(false, mode, &mut found))
+            && found.is_empty()
+    }
+
+    /// Returns true if the scheme can have subsystems of few bodies.
+    #[must_use]
+    pub fn has_encounters(self) -> bool {
+        self.settings(self.variant.tried[0]).is_some_and(|it| it.scheme().has_encounters())
+    }
+
+    /// Returns true if the scheme needs lists of neighbours, with which it knows Newton's law only.
+    #[must_use]
+    pub fn needs_lists(self) -> bool {
+        self.settings(self.variant.tried[0]).is_some_and(|it| it.scheme().needs_lists())
     }
 
     /// Returns the reason why the scheme rejects an accuracy that is above zero; [`None`] if it does not.
@@ -187,11 +197,10 @@ impl Integrator {
         })
     }
 
-    /// Returns the length of the steps in a mode, relative to those in f64 with the same accuracy: as measured on
-    /// Plummer spheres of 256 to 4096 particles, to 20 %.
+    /// Returns the length of the steps in a mode, relative to those in f64 with the same accuracy.
     #[must_use]
     pub fn relative_step(self, mode: Precision) -> f64 {
-        if self.kind() != IntegratorKind::Multipoint || self.has_steps_of_f64(mode) { 1.0 } else { 1.3 }
+        self.variant.relative_step.filter(|_| !mode.in_f64()).unwrap_or(1.0)
     }
 
     /// Returns the accuracy ν with which Aarseth's criterion has steps of about the same length in a mode.
@@ -248,7 +257,7 @@ impl Integrator {
 
     /// Value of the key `order`, for schemes that have it.
     fn order_key(self) -> Option<u32> {
-        (self.kind() != IntegratorKind::Hermite4).then(|| self.order())
+        self.variant.has_order_key.then(|| self.order())
     }
 
     fn with(self, accuracy: f64, more: &Map<String, Value>) -> Option<IntegratorSettings> {
@@ -281,6 +290,10 @@ mod tests {
     use std::path::Path;
     use tisane_run::config::Config;
 
+    fn named(name: &str) -> Integrator {
+        Integrator::named(name).unwrap()
+    }
+
     const HEAD: &str = "[run]\nname = \"t\"\nt_end = 1.0\n[initial.plummer]\nn = 8\n";
 
     fn read(text: &str, sets: &[String]) -> IntegratorSettings {
@@ -289,18 +302,18 @@ mod tests {
 
     #[test]
     fn names_are_those_that_are_read() {
-        for it in Integrator::ALL {
+        for &it in Integrator::all() {
             assert_eq!(serde_json::to_value(it).unwrap(), it.name());
             assert!(it.name().starts_with(it.info().name()), "{}", it.name());
-            let [most, .., least] = it.tried();
-            assert!(it.range().0 < least && most <= it.range().1);
+            let [most, .., least] = it.variant().tried;
+            assert!(it.variant().range.0 < least && most <= it.variant().range.1);
         }
     }
 
     #[test]
     fn sections_are_read_as_the_integrator_that_wrote_them() {
-        for it in Integrator::ALL {
-            let accuracy = it.tried()[1];
+        for &it in Integrator::all() {
+            let accuracy = it.variant().tried[1];
             let read = read(&(HEAD.to_owned() + &it.section(accuracy, "dt_max = 0.25\n")), &[]);
             assert_eq!(Integrator::from_settings(&read), Some(it));
             let steps = read.scheme().block_steps().unwrap();
@@ -312,36 +325,34 @@ mod tests {
     fn an_override_or_pasted_lines_change_the_scheme_and_keep_its_steps() {
         let section = "[integrator.hermite4]\nnu = 0.02\niterations = 2\ndt_max = 0.0625\non_dt_min = \"clamp\"\n";
         let before = read(&(HEAD.to_owned() + section), &[]);
-        for it in Integrator::ALL {
-            let accuracy = it.tried()[2];
+        for &it in Integrator::all() {
+            let accuracy = it.variant().tried[2];
             let changed = read(&(HEAD.to_owned() + section), &it.overrides(&before, accuracy));
             assert_eq!(Integrator::from_settings(&changed), Some(it));
             assert_eq!(shared(&changed), shared(&before));
             let steps = changed.scheme().block_steps().unwrap();
             assert_eq!(steps.nu, it.equivalent_nu(accuracy, Precision::F64));
-            assert_eq!(steps.evaluations, if it == Integrator::Hermite4 { 2 } else { 1 });
-            if it != Integrator::Hermite4 {
+            assert_eq!(steps.evaluations, if it == named("hermite4") { 2 } else { 1 });
+            if it != named("hermite4") {
                 assert_eq!(read(&(HEAD.to_owned() + &it.lines(&before, accuracy)), &[]), changed);
             }
         }
-        let lines = Integrator::Multipoint6.lines(&before, 0.2);
+        let lines = named("multipoint6").lines(&before, 0.2);
         assert!(lines.starts_with("# in place of [integrator.hermite4]\n[integrator.multipoint]\n"), "{lines}");
         assert!(lines.contains("eta = 0.2\n") && lines.contains("dt_max = 0.0625\n") && lines.contains("clamp"));
         assert!(!lines.contains("dt_min = 7"), "its default follows from dt_max: {lines}");
-        assert_eq!(Integrator::Hermite4.lines(&before, 0.01), "[integrator.hermite4]\nnu = 0.01\n");
+        assert_eq!(named("hermite4").lines(&before, 0.01), "[integrator.hermite4]\nnu = 0.01\n");
     }
 
     #[test]
     fn order_8_and_its_steps_are_those_of_f64() {
-        assert!(
-            Integrator::Multipoint8.works_in(Precision::F64) && !Integrator::Multipoint8.works_in(Precision::Mixed)
-        );
-        for it in [Integrator::Hermite4, Integrator::Multipoint6] {
+        assert!(named("multipoint8").works_in(Precision::F64) && !named("multipoint8").works_in(Precision::Mixed));
+        for it in [named("hermite4"), named("multipoint6")] {
             assert!(Precision::ALL.into_iter().all(|mode| it.works_in(mode)));
-            assert_eq!(it.has_steps_of_f64(Precision::Mixed), it == Integrator::Hermite4);
+            assert_eq!(it.has_steps_of_f64(Precision::Mixed), it == named("hermite4"));
         }
-        assert!(Integrator::Multipoint6.problem(0.8).unwrap().contains("at most 0.7"));
-        assert_eq!(Integrator::Multipoint6.problem(0.7), None);
-        assert_eq!(Integrator::Hermite4.problem(0.8), None);
+        assert!(named("multipoint6").problem(0.8).unwrap().contains("at most 0.7"));
+        assert_eq!(named("multipoint6").problem(0.7), None);
+        assert_eq!(named("hermite4").problem(0.8), None);
     }
 }

@@ -344,7 +344,7 @@ mod tests {
             seed: 1,
             engine: "cuda".into(),
             mode: Precision::Mixed,
-            integrator: Integrator::Hermite4,
+            integrator: Integrator::named("hermite4").unwrap(),
             accuracy: nu,
             epsilon: 1.0 / 256.0,
             dt_max: 0.125,
@@ -394,11 +394,11 @@ mod tests {
     fn whole_steps_on_a_device_say_nothing_of_those_of_the_host() {
         let by = |steps_by| Fit { steps_by, threads: 1, ..Fit::default() };
         let mut model = Model { fit: vec![by(StepsBy::Device), by(StepsBy::Together)] };
-        assert!(model.fits_for(Integrator::Multipoint6, StepsBy::Host).is_empty());
-        assert!(model.fits_for(Integrator::Hermite4, StepsBy::Host).is_empty());
-        assert_eq!(model.fits_for(Integrator::Hermite4, StepsBy::Device), [&by(StepsBy::Device)]);
+        assert!(model.fits_for(Integrator::named("multipoint6").unwrap(), StepsBy::Host).is_empty());
+        assert!(model.fits_for(Integrator::named("hermite4").unwrap(), StepsBy::Host).is_empty());
+        assert_eq!(model.fits_for(Integrator::named("hermite4").unwrap(), StepsBy::Device), [&by(StepsBy::Device)]);
         model.merge(Model { fit: vec![by(StepsBy::Host), by(StepsBy::Device)] });
         assert_eq!(model.fit.len(), 3);
-        assert_eq!(model.fits_for(Integrator::Multipoint6, StepsBy::Host), [&by(StepsBy::Host)]);
+        assert_eq!(model.fits_for(Integrator::named("multipoint6").unwrap(), StepsBy::Host), [&by(StepsBy::Host)]);
     }
 }

@@ -33,7 +33,7 @@ pub fn toml(
     let Sphere { n, seed, epsilon } = sphere;
     let (dt_max, dt_min, t_end) = (span.dt_max.get(), span.dt_min.get(), span.t_end.get());
     // The first step of the papers.
-    let start = if integrator == Integrator::Hermite4 { format!("nu_start = {accuracy:?}\n") } else { String::new() };
+    let start = integrator.variant().start_key.map_or_else(String::new, |key| format!("{key} = {accuracy:?}\n"));
     let steps = format!("{start}dt_max = {dt_max:?}\ndt_min = {dt_min:?}\n");
     format!(
         "[run]\nname = \"point\"\nt_end = {t_end:?}\n[initial.plummer]\nn = {n}\nseed = {seed}\n[softening]\nepsilon = {epsilon:?}\n\

@@ -29,7 +29,7 @@ pub struct Gpu(Mutex<Opened>);
 /// Returns true if two points differ in the seed alone, and a GPU may take them together: by Newton's law.
 #[must_use]
 pub fn is_together(common: &Common, a: &Key, b: &Key) -> bool {
-    let is_for_gpu = common.engine(a) == Engine::Cuda && a.integrator == Integrator::Hermite4 && a.law.is_none();
+    let is_for_gpu = common.engine(a) == Engine::Cuda && a.integrator == Integrator::default() && a.law.is_none();
     is_for_gpu && Key { seed: b.seed, ..a.clone() } == *b
 }
 
@@ -53,7 +53,7 @@ fn together_on(
     first: &Key,
     opened: &mut Opened,
 ) -> Result<Option<Vec<Result<Measured>>>> {
-    if first.integrator != Integrator::Hermite4 || first.law.is_some() {
+    if first.integrator != Integrator::default() || first.law.is_some() {
         return Ok(None);
     }
     if !opened.as_ref().is_some_and(|(mode, n, _)| (*mode, *n) == (first.mode, first.n)) {
@@ -203,7 +203,13 @@ mod tests {
             let span = TimeSpan { epsilon: real(0.01), dt_min: real(dt_min), ..TimeSpan::default() };
             let set = |seed| {
                 let sphere = Sphere { n: 64, seed, epsilon: span.epsilon.get() };
-                plummer::setup(sphere, &span, (Integrator::Hermite4, 0.01), (Engine::Cpu, Precision::F64)).unwrap()
+                plummer::setup(
+                    sphere,
+                    &span,
+                    (Integrator::named("hermite4").unwrap(), 0.01),
+                    (Engine::Cpu, Precision::F64),
+                )
+                .unwrap()
             };
             let mut stepper = Stepper { setup: set(1), asked: 0 };
             let steps = plummer::steps(&span);
@@ -232,7 +238,9 @@ mod tests {
         let span = TimeSpan::default();
         let engines = vec![(Engine::Cuda, "cuda: a GPU".to_owned()), (Engine::Cpu, "cpu".to_owned())];
         let common = Common { engines, device: 0, time_span: span, threads: 1, law: None };
-        let key = |engine, seed, nu| common.key(engine, (64, seed), Precision::F64, (Integrator::Hermite4, nu), None);
+        let key = |engine, seed, nu| {
+            common.key(engine, (64, seed), Precision::F64, (Integrator::named("hermite4").unwrap(), nu), None)
+        };
         let (a, b) = (key("cuda: a GPU", 1, 0.01), key("cuda: a GPU", 2, 0.01));
         assert!(is_together(&common, &a, &b));
         assert!(!is_together(&common, &a, &key("cuda: a GPU", 2, 0.02)));

@@ -187,8 +187,8 @@ mod tests {
         let old = r#"{"n":64,"seed":1,"engine":"cpu","mode":"f64","nu":0.01,"epsilon":0.1,"dt_max":0.125,
                       "dt_min":1e-7,"span":[0.25,0.5],"threads":1,"repetition":0}"#;
         let key: Key = serde_json::from_str(old).unwrap();
-        assert_eq!((key.integrator, key.accuracy), (Integrator::Hermite4, 0.01));
-        let key = Key { integrator: Integrator::Multipoint6, accuracy: 0.35, ..key };
+        assert_eq!((key.integrator, key.accuracy), (Integrator::named("hermite4").unwrap(), 0.01));
+        let key = Key { integrator: Integrator::named("multipoint6").unwrap(), accuracy: 0.35, ..key };
         assert_eq!(serde_json::from_str::<Key>(&serde_json::to_string(&key).unwrap()).unwrap(), key);
     }
 }

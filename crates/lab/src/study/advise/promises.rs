@@ -87,7 +87,7 @@ pub fn promises(trials: &[Trial]) -> Vec<Promise> {
         let cost = fit::power(&group.iter().map(|it| (it.candidate.accuracy, it.seconds)).collect::<Vec<_>>())?;
         let ratio = |it: &Trial| (it.error[2] / it.error[0]).max(it.error[0] / it.error[1].max(f64::MIN_POSITIVE));
         let within = group.iter().map(|it| ratio(it).min(10.0)).sum::<f64>() / group.len() as f64;
-        let mut range = integrator.range();
+        let mut range = integrator.variant().range;
         if !integrator.has_steps_of_f64(mode) {
             // High derivatives sink into the rounding errors of the mode, and the steps collapse: only what was tried.
             range.0 = group.iter().map(|it| it.candidate.accuracy).fold(f64::INFINITY, f64::min);
@@ -117,7 +117,7 @@ fn error_law(group: &[Trial], exact: &[&Trial]) -> Option<EnergyLaw> {
 fn truncation(points: &[(f64, f64)], integrator: Integrator) -> Option<(f64, f64)> {
     let seen: Vec<(f64, f64)> = points.iter().copied().filter(|(_, error)| *error > 0.0).collect();
     // Few trials, with encounters in some, may seem to show another power.
-    let (least, most) = integrator.error_powers();
+    let (least, most) = integrator.variant().error_powers;
     let exponent = fit::power(&seen)?.exponent.clamp(least, most);
     Some((fit::coefficient(&seen, exponent), exponent))
 }
@@ -206,9 +206,9 @@ impl Promise {
     #[must_use]
     pub fn at(&self, accuracy: f64) -> Advice {
         let Self { engine, mode, integrator, .. } = *self;
-        let [.., least] = integrator.tried();
+        let [.., least] = integrator.variant().tried;
         // Beyond the trials the laws are only followed: twice as unsure for every two times shorter step.
-        let beyond = (least / accuracy).max(1.0).powf(integrator.step_power());
+        let beyond = (least / accuracy).max(1.0).powf(integrator.variant().step_power);
         let range = |x: f64, within: f64| [x, x / within, x * within];
         Advice {
             candidate: Candidate { engine, mode, integrator, accuracy },

@@ -38,7 +38,7 @@ fn trials_without_an_energy_error_are_no_evidence() {
     let mut all = measured([(0.04, 9e-7, 5.0), (0.01, 8e-8, 10.0), (0.0025, 9.2e-10, 20.0)]);
     // The coarsest seems to have no error at all.
     (all[0].error, all[0].errors) = (error_of_run(&[0.0, 0.0], 100.0), vec![0.0, 0.0]);
-    let configured = Integrator::Hermite4.settings(0.01).unwrap();
+    let configured = Integrator::named("hermite4").unwrap().settings(0.01).unwrap();
     let of = |tried: Vec<Trial>| Trials {
         tried: tried.into_iter().map(Ok).collect(),
         each: std::time::Duration::from_secs(1),
@@ -61,7 +61,7 @@ fn trials_without_an_energy_error_are_no_evidence() {
 #[test]
 fn what_is_recommended_is_tried_as_long_as_it_can_be() {
     let of = |results: Vec<Trial>| {
-        let configured = Integrator::Hermite4.settings(0.01).unwrap();
+        let configured = Integrator::named("hermite4").unwrap().settings(0.01).unwrap();
         let tried = results.into_iter().map(Ok).collect();
         Trials { tried, each: std::time::Duration::from_secs(1), configured }
     };
@@ -88,7 +88,7 @@ fn what_ended_in_an_error_is_not_recommended() {
     let with = |cause: Cause| {
         let failed = Err(Failed { candidate: predicted.candidate, cause });
         let tried = results.iter().cloned().map(Ok).chain([failed]).collect();
-        let configured = Integrator::Hermite4.settings(0.01).unwrap();
+        let configured = Integrator::named("hermite4").unwrap().settings(0.01).unwrap();
         Trials { tried, each: std::time::Duration::from_secs(1), configured }.advice(goal)
     };
     assert_eq!(with(below_dt_min(1e-7)), None);
@@ -111,15 +111,16 @@ fn trial_with((mode, integrator, accuracy): (Precision, Integrator, f64), second
 
 #[test]
 fn truncation_and_round_off_of_planted_trials_are_found() {
-    let integrator = Integrator::Hermite4;
+    let integrator = Integrator::named("hermite4").unwrap();
     let trial = |mode: Precision, nu: f64, rounding: f64| {
         let each = 1e-5 * nu * nu;
         let walk = |k: i32| if k % 2 == 1 { rounding } else { 0.0 };
         let errors: Vec<f64> = (1..=20).map(|k| each * f64::from(k) + walk(k)).collect();
         trial_with((mode, integrator, nu), nu.powf(-0.5), errors)
     };
-    let mut trials: Vec<Trial> = integrator.tried().into_iter().map(|nu| trial(Precision::F64, nu, 0.0)).collect();
-    trials.extend(integrator.tried().map(|nu| trial(Precision::Mixed, nu, 1e-10)));
+    let mut trials: Vec<Trial> =
+        integrator.variant().tried.into_iter().map(|nu| trial(Precision::F64, nu, 0.0)).collect();
+    trials.extend(integrator.variant().tried.map(|nu| trial(Precision::Mixed, nu, 1e-10)));
     let [exact, mixed] = promises(&trials)[..] else { panic!("two modes") };
     for promise in [exact, mixed] {
         let EnergyLaw { coefficient, exponent, .. } = promise.error;
@@ -137,8 +138,8 @@ fn promise(mode: Precision, round_off: f64, seconds: f64) -> Promise {
     Promise {
         engine: Engine::Cpu,
         mode,
-        integrator: Integrator::Hermite4,
-        range: Integrator::Hermite4.range(),
+        integrator: Integrator::named("hermite4").unwrap(),
+        range: Integrator::named("hermite4").unwrap().variant().range,
         error,
         cost,
         within: 1.5,
@@ -161,16 +162,16 @@ fn the_cheapest_mode_that_reaches_the_goal_is_taken() {
 
 #[test]
 fn laws_of_the_multi_point_scheme_have_its_power_and_the_steps_of_each_mode() {
-    let integrator = Integrator::Multipoint6;
+    let integrator = Integrator::named("multipoint6").unwrap();
     let trial = |mode: Precision, eta: f64, at_1: f64, rounding: f64| {
         let each = at_1 * eta.powi(6);
         let walk = |k: i32| if k % 2 == 1 { rounding } else { 0.0 };
         let errors: Vec<f64> = (1..=20).map(|k| each * f64::from(k) + walk(k)).collect();
         trial_with((mode, integrator, eta), 1.0 / eta, errors)
     };
-    let mut trials = Vec::from(integrator.tried().map(|eta| trial(Precision::F64, eta, 1e-7, 0.0)));
+    let mut trials = Vec::from(integrator.variant().tried.map(|eta| trial(Precision::F64, eta, 1e-7, 0.0)));
     // Other steps, with other truncation errors, and rounding that shows at the smallest η.
-    trials.extend(integrator.tried().map(|eta| trial(Precision::Mixed, eta, 3e-7, 1e-11)));
+    trials.extend(integrator.variant().tried.map(|eta| trial(Precision::Mixed, eta, 3e-7, 1e-11)));
     let [exact, mixed] = promises(&trials)[..] else { panic!("two modes") };
     assert!((exact.error.exponent - 6.0).abs() < 1e-6 && (exact.error.coefficient / 1e-5 - 1.0).abs() < 1e-6);
     assert_eq!(exact.error.round_off, 0.0);
@@ -189,16 +190,22 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
     let hermite = promise(Precision::F64, 0.0, 1.0);
     let error = EnergyLaw { scatter: 0.1, ..EnergyLaw::known(1e-5, 6.0, 0.0) };
     let cost = Power { coefficient: 3.0, exponent: -1.0, scatter: 0.05 };
-    let integrator = Integrator::Multipoint6;
-    let multipoint = Promise { integrator, range: integrator.range(), error, cost, ..hermite };
+    let integrator = Integrator::named("multipoint6").unwrap();
+    let multipoint = Promise { integrator, range: integrator.variant().range, error, cost, ..hermite };
     let promises = [hermite, multipoint];
     // Seconds are ν^-1/2 and 3/η: 5.6 and 6.5 for 1e-7, 32 and 20 for 1e-10.
-    assert_eq!(advise(&[], &promises, Goal::Error(1e-7)).unwrap().candidate.integrator, Integrator::Hermite4);
+    assert_eq!(
+        advise(&[], &promises, Goal::Error(1e-7)).unwrap().candidate.integrator,
+        Integrator::named("hermite4").unwrap()
+    );
     let fine = advise(&[], &promises, Goal::Error(1e-10)).unwrap();
-    assert_eq!((fine.candidate.integrator, fine.candidate.accuracy), (Integrator::Multipoint6, 0.14));
+    assert_eq!((fine.candidate.integrator, fine.candidate.accuracy), (Integrator::named("multipoint6").unwrap(), 0.14));
     // In 30 s ν = 1.1e-3 and 1.2e-10, or η = 0.1 and 1e-11.
     let timed = advise(&[], &promises, Goal::Time(30.0)).unwrap();
-    assert_eq!((timed.candidate.integrator, timed.candidate.accuracy), (Integrator::Multipoint6, 0.1));
+    assert_eq!(
+        (timed.candidate.integrator, timed.candidate.accuracy),
+        (Integrator::named("multipoint6").unwrap(), 0.1)
+    );
     // Within the range in which lasting orbits are stable.
     assert_eq!(advise(&[], &promises[1..], Goal::Error(1e-3)).unwrap().candidate.accuracy, 0.5);
     assert_eq!(advise(&[], &promises[1..], Goal::Error(1e-17)), None);
@@ -206,28 +213,30 @@ fn the_cheaper_integrator_for_the_goal_is_taken() {
 
 #[test]
 fn the_configured_integrator_and_the_schemes_of_6th_order_are_tried() {
-    use Integrator::{AhmadCohen6, Hermite4, Multipoint6, Multipoint8};
-    let of =
-        |integrator: Integrator| integrators(&integrator.settings(integrator.tried()[0]).unwrap(), Needs::default());
-    assert_eq!(of(Hermite4), [Hermite4, Multipoint6, AhmadCohen6]);
-    assert_eq!(of(Multipoint6), [Multipoint6, AhmadCohen6]);
-    assert_eq!(of(Multipoint8), [Multipoint8, Multipoint6, AhmadCohen6]);
-    assert_eq!(of(AhmadCohen6), [AhmadCohen6, Multipoint6]);
+    let [hermite4, multipoint6, multipoint8, ahmad_cohen6] =
+        ["hermite4", "multipoint6", "multipoint8", "ahmad_cohen6"].map(|name| Integrator::named(name).unwrap());
+    let of = |integrator: Integrator| {
+        integrators(&integrator.settings(integrator.variant().tried[0]).unwrap(), Needs::default())
+    };
+    assert_eq!(of(hermite4), [hermite4, multipoint6, ahmad_cohen6]);
+    assert_eq!(of(multipoint6), [multipoint6, ahmad_cohen6]);
+    assert_eq!(of(multipoint8), [multipoint8, multipoint6, ahmad_cohen6]);
+    assert_eq!(of(ahmad_cohen6), [ahmad_cohen6, multipoint6]);
     let of_4th_order = serde_json::from_value(serde_json::json!({ "ahmad_cohen": { "order": 4 } })).unwrap();
-    assert_eq!(integrators(&of_4th_order, Needs::default()), [AhmadCohen6, Multipoint6]);
+    assert_eq!(integrators(&of_4th_order, Needs::default()), [ahmad_cohen6, multipoint6]);
     let leapfrog = serde_json::from_value(serde_json::json!({ "leapfrog": { "dt": 0.01 } })).unwrap();
     assert_eq!(integrators(&leapfrog, Needs::default()), []);
-    let hermite4 = Integrator::Hermite4.settings(0.01).unwrap();
-    assert_eq!(integrators(&hermite4, Needs { subsystems: true, law: false }), [Integrator::Hermite4]);
-    let by_law = integrators(&hermite4, Needs { subsystems: false, law: true });
-    assert_eq!(by_law, [Integrator::Hermite4, Integrator::Multipoint6], "the neighbour scheme knows Newton's law only");
+    let configured = hermite4.settings(0.01).unwrap();
+    assert_eq!(integrators(&configured, Needs { subsystems: true, law: false }), [hermite4]);
+    let by_law = integrators(&configured, Needs { subsystems: false, law: true });
+    assert_eq!(by_law, [hermite4, multipoint6], "the neighbour scheme knows Newton's law only");
 }
 
 /// Trials of the Hermite scheme whose errors and wall times are given for each ν.
 fn measured(rows: [(f64, f64, f64); 3]) -> Vec<Trial> {
     let trial = |(nu, error, seconds): (f64, f64, f64)| {
         let errors = (1..=20).map(|k| error / 100.0 * f64::from(k)).collect();
-        trial_with((Precision::F64, Integrator::Hermite4, nu), seconds, errors)
+        trial_with((Precision::F64, Integrator::named("hermite4").unwrap(), nu), seconds, errors)
     };
     rows.map(trial).into()
 }
@@ -297,14 +306,14 @@ fn below_dt_min(wanted: f64) -> Cause {
 
 #[test]
 fn trials_without_a_result_are_told_by_their_causes() {
-    let integrator = Integrator::Hermite4;
+    let integrator = Integrator::named("hermite4").unwrap();
     let other = Error::Integration { problem: "a planted problem".into(), help: Some("planted help".into()) };
     let tried = vec![
         Ok(measured([(0.04, 1e-6, 5.0); 3]).remove(0)),
         failed(integrator, 0.01, below_dt_min(3e-7)),
         failed(integrator, 0.0025, below_dt_min(1.5e-7)),
-        failed(Integrator::Multipoint6, 0.2, Cause::Other(other)),
-        failed(Integrator::Multipoint6, 0.5, Cause::TooSlow),
+        failed(Integrator::named("multipoint6").unwrap(), 0.2, Cause::Other(other)),
+        failed(Integrator::named("multipoint6").unwrap(), 0.5, Cause::TooSlow),
     ];
     let configured: IntegratorSettings =
         serde_json::from_value(serde_json::json!({ "hermite4": { "dt_max": 0.125 } })).unwrap();

@@ -69,24 +69,23 @@ pub struct Trials {
 /// What a run has that some integrators and engines cannot have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Flag of subsystems, which neither the multi-point scheme nor the neighbour scheme can have.
+    /// Flag of subsystems, which not every scheme can have.
     pub subsystems: bool,
-    /// Flag of a law in place of Newton's, which the neighbour scheme does not know.
+    /// Flag of a law in place of Newton's, which schemes with lists of neighbours do not know.
     pub law: bool,
 }
 
-/// Returns the integrators to try for a configuration: its own, and the multi-point scheme and the neighbour scheme of 6th
-/// order unless the run needs what these cannot have. None for a scheme without block steps.
+/// Returns the integrators to try for a configuration: its own, and those that schemes advise, unless the run needs what these
+/// cannot have. None for a scheme without block steps.
 #[must_use]
 pub fn integrators(configured: &IntegratorSettings, needs: Needs) -> Vec<Integrator> {
-    let own = match configured {
-        // Of order 4 too: order 6 is cheaper at any error.
-        IntegratorSettings::AhmadCohen(_) => Some(Integrator::AhmadCohen6),
-        other => Integrator::from_settings(other),
-    };
-    let Some(own) = own else { return Vec::new() };
-    let others = [(Integrator::Multipoint6, !needs.subsystems), (Integrator::AhmadCohen6, needs == Needs::default())];
-    let others = others.into_iter().filter_map(|(it, can)| (it != own && can).then_some(it));
+    // A scheme of an order that studies do not know is tried at one that they know.
+    let of_kind = || Integrator::all().iter().copied().find(|it| it.kind() == configured.kind());
+    let Some(own) = Integrator::from_settings(configured).or_else(of_kind) else { return Vec::new() };
+    let others = Integrator::all().iter().copied().filter(|it| {
+        let can = !(needs.subsystems && !it.has_encounters() || needs.law && it.needs_lists());
+        *it != own && it.variant().is_advised && can
+    });
     [own].into_iter().chain(others).collect()
 }
 
@@ -134,7 +133,7 @@ pub fn trials(
     let of_mode = |&(engine, mode): &(Engine, Precision)| {
         let working = all.iter().filter(move |it| it.works_in(mode));
         working.flat_map(move |&integrator| {
-            integrator.tried().map(|accuracy| Candidate { engine, mode, integrator, accuracy })
+            integrator.variant().tried.map(|accuracy| Candidate { engine, mode, integrator, accuracy })
         })
     };
     let candidates: Vec<Candidate> = modes.iter().flat_map(of_mode).collect();

@@ -48,7 +48,7 @@ fn cheapest(candidates: &[Best]) -> Option<Best> {
 /// orbits are stable: a short span of time does not show that.
 fn range(law: &ModeLaw) -> Option<(f64, f64)> {
     let (least, most) = law.tried()?;
-    Some((least, most.min(law.integrator.most_stable()))).filter(|(least, most)| least <= most)
+    Some((least, most.min(law.integrator.variant().max_stable))).filter(|(least, most)| least <= most)
 }
 
 /// Returns the choice for a goal, or what came closest to it.

@@ -4,7 +4,6 @@ use super::super::gpu::Gpu;
 use super::scheme::scheme_on_device;
 use crate::config::Config;
 use tisane::error::{Error, Result};
-use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
 
 /// Advice if there is no usable GPU.
@@ -13,10 +12,11 @@ const FOR_A_GPU: &str = "to use a GPU, install NVIDIA's driver (580 or later) an
 /// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
 fn wins_from(config: &Config) -> usize {
     let precision = config.force.precision();
-    match scheme_on_device(config) {
-        // Its steps have so few pairs that the cores are quicker up to where they are without whole block steps.
-        None | Some(StepScheme::AhmadCohen { .. }) => precision.gpu_wins_from(),
-        Some(_) => precision.gpu_steps_win_from(),
+    // Steps by lists have so few pairs that the cores are quicker up to where they are without whole block steps.
+    if scheme_on_device(config).is_some() && !config.integrator.scheme().needs_lists() {
+        precision.gpu_steps_win_from()
+    } else {
+        precision.gpu_wins_from()
     }
 }
 
