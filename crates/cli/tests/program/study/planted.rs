@@ -22,7 +22,7 @@ fn key(n: u32, repetition: u32) -> Key {
         seed: 1,
         engine: "cpu".into(),
         mode: Precision::F64,
-        integrator: Integrator::Hermite4,
+        integrator: Integrator::default(),
         accuracy: 0.01,
         epsilon: 1.0 / 256.0,
         dt_max: 0.125,
