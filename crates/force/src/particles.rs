@@ -1,7 +1,7 @@
 //! Particles in columns.
 
 mod close;
-pub mod vector;
+pub(crate) mod vector;
 
 pub use close::CloseStars;
 pub use vector::Vec3;
