@@ -364,7 +364,7 @@ fn points_of_a_study_measured_at_once_are_those_measured_one_by_one() {
     let gpu = Gpu::default();
     for precision in modes() {
         let engine = &common.engines[0].1;
-        let key = |seed| common.key(engine, (100, seed), precision, (integrators::Integrator::Hermite4, 0.01), None);
+        let key = |seed| common.key(engine, (100, seed), precision, (integrators::Integrator::default(), 0.01), None);
         let keys: Vec<_> = (1..=9).map(key).collect();
         assert!(keys.iter().all(|key| together::is_together(&common, key, &keys[0])));
         let at_once = together::measure(&common, &keys.iter().collect::<Vec<_>>(), &gpu);

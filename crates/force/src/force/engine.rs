@@ -12,9 +12,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 /// Engine that holds all particles as sources and evaluates `E` on targets: the GRAPE contract. Its sums are the
-/// [canonical] ones, so that the accelerations among [`Forces`] have the bits of [`Accelerations`] in the same mode.
+/// [canonical](super::canonical) ones, so that the accelerations among [`Forces`] have the bits of
+/// [`Accelerations`](super::Accelerations) in the same mode.
 ///
-/// An engine of [`Accelerations`] takes all particles as its targets in every evaluation. Therefore it needs only the
+/// An engine of accelerations alone takes all particles as its targets in every evaluation. Therefore it needs only the
 /// masses from [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it
 /// predicts nothing and reads no velocities.
 pub trait ForceEngine<E: Evaluation = Forces>: Send {
@@ -35,11 +36,12 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// evaluation of P(EC)². The self pair is left out exactly. `out` is resized to the targets, in their order.
     ///
     /// # Errors
-    /// If the engine fails; of [`Accelerations`], if the targets are not all particles.
+    /// If the engine fails; where it evaluates accelerations alone, if the targets are not all particles.
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
 
     /// Evaluates the forces on the targets `part` alone, with the sources and the bits of [`evaluate`](Self::evaluate) on
-    /// all of them. `out` is resized to the part. For engines that share the targets of a block; see [`split`].
+    /// all of them. `out` is resized to the part. For engines that share the targets of a block; see
+    /// [`split`](super::split).
     ///
     /// # Errors
     /// If the engine cannot, or fails.

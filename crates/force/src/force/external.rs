@@ -50,7 +50,7 @@
 //! ```
 
 mod engine;
-pub mod field;
+pub(crate) mod field;
 mod plummer;
 mod point_mass;
 mod settings;

@@ -14,7 +14,7 @@ pub struct Field {
     pub acc: Vec<Vec3>,
     /// Potential per unit mass of the pairs, self term left out.
     pub pot: Vec<f64>,
-    /// Potential per unit mass of an [external field](external); empty where there is none.
+    /// Potential per unit mass of an [external field](super::external); empty where there is none.
     pub external: Vec<f64>,
 }
 

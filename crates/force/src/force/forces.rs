@@ -6,7 +6,8 @@ use crate::gravity::Force;
 use crate::particles::Vec3;
 use rayon::prelude::*;
 
-/// Quantities that a [`ForceEngine`] evaluates on targets, in columns: [`Forces`] or [`Accelerations`].
+/// Quantities that a [`ForceEngine`](super::ForceEngine) evaluates on targets, in columns: [`Forces`] or
+/// [`Accelerations`].
 pub trait Evaluation: Default + Send + 'static {
     /// Accelerations, in the targets' order.
     fn acc(&self) -> &[Vec3];
@@ -33,7 +34,7 @@ pub struct Forces {
     pub jerk: Vec<Vec3>,
     /// Potential per unit mass of the pairs, self term left out.
     pub pot: Vec<f64>,
-    /// Potential per unit mass of an [external field](external); empty where there is none.
+    /// Potential per unit mass of an [external field](super::external); empty where there is none.
     pub external: Vec<f64>,
     /// Acceleration by an external field, which is part of `acc`; empty where there is none.
     pub external_acc: Vec<Vec3>,

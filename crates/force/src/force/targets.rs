@@ -41,7 +41,7 @@ impl<'a> Targets<'a> {
         Self { index: &self.index[part.clone()], pos: &self.pos[part.clone()], vel: &self.vel[part] }
     }
 
-    /// Checks that the targets are all `n` particles, as engines of [`Accelerations`] require.
+    /// Checks that the targets are all `n` particles, as engines of [`Accelerations`](super::Accelerations) require.
     ///
     /// # Errors
     /// [`Error::Integration`] with both numbers if they are not.

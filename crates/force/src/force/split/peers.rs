@@ -13,13 +13,13 @@ pub trait Peers<E: Evaluation>: Send {
     /// Returns the number of these engines.
     fn count(&self) -> usize;
 
-    /// Loads all particles into them; see [`ForceEngine::load`].
+    /// Loads all particles into them; see [`ForceEngine::load`](crate::force::ForceEngine::load).
     ///
     /// # Errors
     /// If an engine fails, or cannot be reached.
     fn load(&mut self, all: &Particles) -> Result<()>;
 
-    /// Copies the new state of some particles; see [`ForceEngine::update`].
+    /// Copies the new state of some particles; see [`ForceEngine::update`](crate::force::ForceEngine::update).
     ///
     /// # Errors
     /// If an engine fails, or cannot be reached.
