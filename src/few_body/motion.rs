@@ -4,7 +4,7 @@ use super::chain::Chain;
 use super::extrapolation::{COLUMNS, Leapfrog, extrapolate, projection};
 use super::kepler::universal::Along;
 use super::logarithmic::{self, Logarithmic, Room};
-use super::regular::{self, Pair};
+use super::regular::{self, Pair, PairState};
 use super::tide::Tide;
 use super::watch::{Two, Watch};
 use tisane_force::compensated_sum::two_sum;
@@ -271,11 +271,12 @@ impl Motion {
 
     fn pair_at<'a>(&self, time: f64, tide: Option<&'a dyn Tide>) -> Pair<'a> {
         let mass = [self.chain.mass[0], self.chain.mass[1]];
-        Pair::new(mass, (self.chain.pos[0], self.chain.vel[0], self.energy.0), tide).at(time, self.tolerance)
+        let state = PairState { pos: self.chain.pos[0], vel: self.chain.vel[0], beta: self.energy.0 };
+        Pair::new(mass, state, tide).at(time, self.tolerance)
     }
 
     /// Sets position, velocity and β of a pair.
-    fn set_pair(&mut self, (pos, vel, beta): (Vec3, Vec3, f64), evaluations: u64, time: f64) -> Result<()> {
+    fn set_pair(&mut self, PairState { pos, vel, beta }: PairState, evaluations: u64, time: f64) -> Result<()> {
         self.evaluations += evaluations;
         if !pos.iter().chain(&vel).all(|x| x.is_finite()) || !pos.norm_squared().is_normal() {
             let problem = format!("two bodies are at one place at time {time}");

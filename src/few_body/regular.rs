@@ -55,10 +55,16 @@ pub struct Pair<'a> {
     pub evaluations: u64,
 }
 
+/// Relative motion of a pair; β is a variable of its own, which is not computed from position and velocity.
+pub(super) struct PairState {
+    pub pos: Vec3,
+    pub vel: Vec3,
+    pub beta: f64,
+}
+
 impl<'a> Pair<'a> {
-    /// Creates the pair of these masses with this relative position and velocity; β is a variable of its own, which is
-    /// not computed from them.
-    pub fn new(mass: [f64; 2], (pos, vel, beta): (Vec3, Vec3, f64), tide: Option<&'a dyn Tide>) -> Self {
+    /// Creates the pair of these masses with this relative motion.
+    pub fn new(mass: [f64; 2], PairState { pos, vel, beta }: PairState, tide: Option<&'a dyn Tide>) -> Self {
         let r = pos.norm();
         // One of the two roots is of a number not below r/2: no digits are lost.
         let u = if pos[0] >= 0.0 {
@@ -80,13 +86,13 @@ impl<'a> Pair<'a> {
     }
 
     /// Returns relative position and velocity and β after changes.
-    pub fn after(&self, change: &[f64]) -> (Vec3, Vec3, f64) {
+    pub fn after(&self, change: &[f64]) -> PairState {
         let plus = |from: &Four, at: usize| [0, 1, 2, 3].map(|k| from[k] + change[at + k]);
         let (u, w, beta) = (plus(&self.u, 0), plus(&self.w, 4), self.beta + change[9]);
         let r = norm_squared(&u);
         let (more_pos, more_vel) = projection(2.0 * norm_squared(&w) / r, self.mu / r, 0.5 * beta);
         let (pos, vel) = (forward(&u, &u), forward(&u, &w) * (2.0 / r));
-        (pos + pos * more_pos, vel + vel * more_vel, beta)
+        PairState { pos: pos + pos * more_pos, vel: vel + vel * more_vel, beta }
     }
 
     /// Moves by the fictitious time `h` without a tide.

@@ -45,7 +45,7 @@ use std::time::{Duration, Instant};
 use tisane::error::Result;
 use tisane::force::EngineKind;
 use tisane_io::checkpoint::MemberState;
-use work::{Message, Work};
+use work::{Message, Todo, Work};
 use workers::start;
 
 /// Interval at which progress is shown and rows are written.
@@ -191,10 +191,11 @@ impl Ensemble {
         let snapshots = self.directory.snapshots();
         let common = (&self.blueprint, &self.tables);
         let parts = team.map_or(devices.len(), Team::size);
-        let work = Work::new(common, &snapshots, (session, options.stop), (todo, self.states.clone(), parts), &stops);
+        let todo = Todo { members: todo, states: self.states.clone(), parts };
+        let work = Work::new(common, &snapshots, (session, options.stop), todo, &stops);
         let (sender, receiver) = mpsc::channel();
         let outcome = std::thread::scope(|scope| {
-            let workers = start(scope, &work, (options.threads, devices, team), sender);
+            let workers = start(scope, &work, options.threads, devices, team, sender);
             let mut collector =
                 Collector { directory: &mut self.directory, states: &mut self.states, status: &mut self.status };
             let outcome = workers.and_then(|()| collector.collect(&work, &receiver, observe));

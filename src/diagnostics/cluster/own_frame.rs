@@ -103,7 +103,7 @@ impl OwnFrame {
         let staying = || systems.outermost.iter().zip(&leaves).filter(|(_, leaves)| !**leaves).map(|(&at, _)| at);
         let inside = staying().filter_map(|at| systems.system(stars, at)).map(|system| system.internal_potential());
         let bodies = found.bodies.iter().zip(&leaves).filter(|(_, leaves)| !**leaves).map(|(body, _)| *body).collect();
-        Self::of_bodies(kind, bodies, stars, (&members, &pot, sum(inside)), centre)
+        Self::of_bodies(kind, bodies, stars, &members, &pot, sum(inside), centre)
     }
 
     /// Measures particles each of which counts: a few, or those that another law than Newton's moves.
@@ -115,7 +115,9 @@ impl OwnFrame {
             Kind::Few,
             bodies,
             stars,
-            (&members, &stars.pot, 0.0),
+            &members,
+            &stars.pot,
+            0.0,
             density::centre_of(&stars.mass, &stars.pos),
         )
     }
@@ -126,7 +128,9 @@ impl OwnFrame {
         kind: Kind,
         bodies: Vec<Body>,
         stars: &Stars,
-        (members, pot, inside): (&[u32], &[f64], f64),
+        members: &[u32],
+        pot: &[f64],
+        inside: f64,
         centre: Vec3,
     ) -> Self {
         let mass = sum(bodies.iter().map(|body| body.mass));

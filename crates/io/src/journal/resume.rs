@@ -1,6 +1,6 @@
 //! Journal of a stopped run, checked before the run is resumed.
 
-use super::writer::{JournalWriter, columns, header, line};
+use super::writer::{Csv, JournalWriter, columns, header, line};
 use crate::atomic::write_atomically;
 use crate::checksum::Digest;
 use crate::fields::{ColumnSpec, JournalRow};
@@ -118,7 +118,8 @@ impl<R: JournalRow> ResumableJournal<R> {
         }
         let csv = regular_file::append(&path).map_err(failed)?;
         csv.set_len(self.length).map_err(failed)?;
-        Ok(JournalWriter::new(&self.dir, (csv, self.length, self.hash), (&self.units, self.columns), self.rows))
+        let csv = Csv { file: csv, length: self.length, hash: self.hash };
+        Ok(JournalWriter::new(&self.dir, csv, (&self.units, self.columns), self.rows))
     }
 }
 

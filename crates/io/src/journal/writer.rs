@@ -43,6 +43,14 @@ pub struct JournalWriter<R> {
     row: PhantomData<R>,
 }
 
+/// CSV of a journal, opened for further rows.
+pub(super) struct Csv {
+    pub file: File,
+    /// Its length in bytes, and its SHA-256.
+    pub length: u64,
+    pub hash: Sha256,
+}
+
 /// End of a journal at some moment, to which it can be truncated.
 #[derive(Clone, Debug)]
 pub struct JournalPosition {
@@ -69,19 +77,20 @@ impl<R: JournalRow> JournalWriter<R> {
             Ok(csv)
         };
         let csv = begin().map_err(|e: io::Error| Error::storage(&path, e))?;
-        Ok(Self::new(dir, (csv, header.len() as u64, Sha256::new_with_prefix(header)), (units, columns), 0))
+        let csv = Csv { file: csv, length: header.len() as u64, hash: Sha256::new_with_prefix(header) };
+        Ok(Self::new(dir, csv, (units, columns), 0))
     }
 
     pub(super) fn new(
         dir: &Path,
-        (csv, length, hash): (File, u64, Sha256),
+        Csv { file, length, hash }: Csv,
         (units, columns): (&FileUnits, Vec<ColumnSpec>),
         rows: u64,
     ) -> Self {
         Self {
             csv_path: dir.join(R::JOURNAL.csv()),
             hdf5_path: dir.join(R::JOURNAL.hdf5()),
-            csv,
+            csv: file,
             length,
             hash,
             units: units.clone(),

@@ -79,7 +79,7 @@ pub fn propagator(set: &Setup, session: Session) -> Result<Propagator> {
 /// Returns a simulation that is ready to start.
 ///
 /// # Errors
-/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+/// [`Error::Config`](tisane::Error::Config) or [`Error::Input`](tisane::Error::Input) if the engine is not there, or has too little memory.
 pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
     let (engines, mut info) = engines(&set, session)?;
     info.warnings.splice(0..0, set.warnings.iter().cloned());
@@ -96,7 +96,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
 /// Builds the engines of a configuration and the information about them: for a run, or for studies without its files.
 ///
 /// # Errors
-/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+/// [`Error::Config`](tisane::Error::Config) or [`Error::Input`](tisane::Error::Input) if the engine is not there, or has too little memory.
 pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let field = set.external_field();
@@ -114,11 +114,13 @@ pub(crate) type EnginesAt = (Engines, SessionInfo, Option<Arc<dyn ExternalField>
 /// configuration.
 ///
 /// # Errors
-/// [`Error::Config`] or [`Error::Input`] if the engine is not there, or has too little memory.
+/// [`Error::Config`](tisane::Error::Config) or [`Error::Input`](tisane::Error::Input) if the engine is not there, or has too little memory.
 pub(crate) fn engines_at(
     config: &Config,
     of_run: Option<EngineKind>,
-    (n, clock, scale): (usize, Clock, &Scale),
+    n: usize,
+    clock: Clock,
+    scale: &Scale,
     own: Option<&Arc<dyn ExternalField>>,
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);

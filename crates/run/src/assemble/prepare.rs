@@ -21,7 +21,7 @@ use tisane_io::provenance::Provenance;
 /// has subsystems where the configuration leaves that open.
 ///
 /// # Errors
-/// [`Error::Config`] and [`Error::Input`]; nothing is written.
+/// [`Error::Config`](tisane::Error::Config) and [`Error::Input`](tisane::Error::Input); nothing is written.
 pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     refuse_ensemble(&loaded)?;
     memory::check(&loaded)?;
@@ -42,7 +42,7 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
 /// Reads or samples the particles of a configuration, in its units. Returns them with warnings.
 ///
 /// # Errors
-/// [`Error::Config`] and [`Error::Input`].
+/// [`Error::Config`](tisane::Error::Config) and [`Error::Input`](tisane::Error::Input).
 pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String>)> {
     let mut warnings = Vec::new();
     let state = initial::state(loaded, &mut warnings)?;
@@ -58,7 +58,7 @@ pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String
 /// a configuration whose steps follow from the particles is not its own: it becomes that of one step.
 ///
 /// # Errors
-/// [`Error::Config`] and [`Error::Input`].
+/// [`Error::Config`](tisane::Error::Config) and [`Error::Input`](tisane::Error::Input).
 pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<String>, ends: bool) -> Result<Setup> {
     let units = loaded.config.units();
     let mut particles = state.particles;
@@ -118,7 +118,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
 /// Checks particles in internal units that a program has changed.
 ///
 /// # Errors
-/// [`Error::Config`] for particles at one place without softening, and numbers that the precision mode cannot represent.
+/// [`Error::Config`](tisane::Error::Config) for particles at one place without softening, and numbers that the precision mode cannot represent.
 pub(crate) fn check_changed(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
     law::check_columns(loaded, p)?;
     check_coincidence(loaded, p, scale.length)?;
@@ -159,7 +159,7 @@ fn check_range(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
 /// Returns an error for a configuration with members where one run is needed.
 ///
 /// # Errors
-/// [`Error::Config`] if it has the section `[ensemble]`.
+/// [`Error::Config`](tisane::Error::Config) if it has the section `[ensemble]`.
 fn refuse_ensemble(loaded: &Loaded) -> Result<()> {
     if loaded.config.ensemble.is_none() {
         return Ok(());

@@ -44,7 +44,7 @@ pub struct Setup {
     pub warnings: Vec<String>,
     /// Law of the force in place of Newton's.
     pub law: Option<Arc<Law>>,
-    /// Flag that potentials of many particles may be estimated: see [`Loaded::for_forecast`].
+    /// Flag that potentials of many particles may be estimated: see [`Loaded::for_forecast`](crate::config::Loaded::for_forecast).
     pub(crate) estimates: bool,
 }
 

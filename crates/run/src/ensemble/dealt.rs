@@ -4,7 +4,7 @@ use super::blueprint::Blueprint;
 use super::messages::{Deal, Frame, Report, Start, decode, encode, pack, unpack};
 use super::on_device::{Device, Open};
 use super::rows::Tables;
-use super::work::{Message, Work};
+use super::work::{Message, Todo, Work};
 use super::workers::start;
 use crate::assemble::{self, Session};
 use crate::team::ANSWER_OF_MEMBERS;
@@ -61,7 +61,7 @@ impl Members {
         let stops = || halted.load(Ordering::Relaxed);
         let session = Session { engine: Some(self.start.engine), device: self.device, ..Session::default() };
         let common = (&self.blueprint, &self.tables);
-        let none = (Vec::new(), BTreeMap::new(), 1);
+        let none = Todo { members: Vec::new(), states: BTreeMap::new(), parts: 1 };
         let work = Work::new(common, &self.start.snapshots, (session, stop), none, &stops).dealt();
         let number = self.device.unwrap_or_default();
         let open = move |precision, largest| assemble::system_stepper(precision, number, largest);
@@ -69,7 +69,7 @@ impl Members {
         let devices: Vec<Device<'_>> = self.device.map(|_| device).into_iter().collect();
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
-            start(scope, &work, (self.start.threads, &devices, None), sender)?;
+            start(scope, &work, self.start.threads, &devices, None, sender)?;
             let least = match self.device {
                 Some(_) => usize::MAX,
                 None => 2 * pool_of(self.start.threads)?.current_num_threads(),

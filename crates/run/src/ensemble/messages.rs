@@ -45,7 +45,7 @@ pub(super) struct Report {
     pub(super) idle: bool,
     /// Flag that it has more to send than fits.
     pub(super) more: bool,
-    /// Block steps and shares of members in progress, as [`Work`] counts them.
+    /// Block steps and shares of members in progress, as [`Work`](super::work::Work) counts them.
     pub(super) block_steps: u64,
     pub(super) shares: f64,
     /// Part of the stream of its [`Frame`]s.

@@ -74,19 +74,30 @@ pub(super) struct Work<'a> {
 /// Unit of [`Work::shares`].
 const SHARE: f64 = 4_294_967_296.0;
 
+/// Members that are to be integrated.
+pub(super) struct Todo {
+    /// Their numbers.
+    pub members: Vec<u64>,
+    /// States of some of them to go on from.
+    pub states: BTreeMap<u64, MemberState>,
+    /// Number of GPUs or ranks.
+    pub parts: usize,
+}
+
 impl<'a> Work<'a> {
-    /// Creates the work on the members `todo`, some of which have states to go on from, for `parts` GPUs or ranks.
+    /// Creates the work on members.
     pub fn new(
         (blueprint, tables): (&'a Blueprint, &'a Tables),
         snapshots: &'a Path,
         (session, stop): (Session, &'static AtomicBool),
-        (mut todo, mut states, parts): (Vec<u64>, BTreeMap<u64, MemberState>, usize),
+        todo: Todo,
         stops: &'a (dyn Fn() -> bool + Sync),
     ) -> Self {
+        let Todo { mut members, mut states, parts } = todo;
         // Members in progress first, so that few are in progress at any time.
-        todo.sort_by_key(|member| (!states.contains_key(member), *member));
-        let share = todo.len().div_ceil(parts.max(1));
-        let tasks = todo.into_iter().map(|member| (member, states.remove(&member))).collect();
+        members.sort_by_key(|member| (!states.contains_key(member), *member));
+        let share = members.len().div_ceil(parts.max(1));
+        let tasks = members.into_iter().map(|member| (member, states.remove(&member))).collect();
         Self {
             blueprint,
             tables,

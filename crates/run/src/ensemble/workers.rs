@@ -14,11 +14,13 @@ use tisane::spin_pool::pool_of;
 /// Starts the workers: one for each GPU, or on the cores, and one that deals members to other ranks if there are any.
 ///
 /// # Errors
-/// [`Error::Input`] if the threads cannot be started.
+/// [`Error::Input`](tisane::Error::Input) if the threads cannot be started.
 pub(super) fn start<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     work: &'env Work<'env>,
-    (threads, devices, team): (usize, &'env [Device<'env>], Option<&'static Team>),
+    threads: usize,
+    devices: &'env [Device<'env>],
+    team: Option<&'static Team>,
     sender: Sender<Message>,
 ) -> Result<()> {
     #[cfg(not(feature = "mpi"))]

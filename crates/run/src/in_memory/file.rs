@@ -48,8 +48,8 @@ impl InMemory {
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let before = EngineKind::from_name(&provenance.engine);
         let started = threads.run(|| {
-            let place = (particles.len(), state.clock, &state.scale);
-            let (mut engines, info, external) = assemble::engines_at(&loaded.config, before, place, None)?;
+            let (n, clock, scale) = (particles.len(), state.clock, &state.scale);
+            let (mut engines, info, external) = assemble::engines_at(&loaded.config, before, n, clock, scale, None)?;
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
             let system = System { particles, state, engines, external_field: external.is_some() };

@@ -96,8 +96,8 @@ impl Started {
             loaded.config.run.t_end = end.ok_or_else(|| Error::input("time", format!("{start}: too large")))?;
         }
         let setup = assemble::set_up(loaded, initial, Vec::new(), ends)?;
-        let place = (setup.particles.len(), setup.clock, &setup.scale);
-        let (engines, info, external) = assemble::engines_at(&setup.config, None, place, own)?;
+        let (n, clock, scale) = (setup.particles.len(), setup.clock, &setup.scale);
+        let (engines, info, external) = assemble::engines_at(&setup.config, None, n, clock, scale, own)?;
         let provenance = assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, &info))?;
         let state = setup.state();
         let system = System { particles: setup.particles, state, engines, external_field: external.is_some() };
@@ -391,8 +391,8 @@ impl Started {
         }
         let clock = Clock { start, dt_max: loaded.config.dt_max() / scale.time };
         if self.rebuild {
-            let place = (edited.len(), clock, &scale);
-            let (engines, info, external) = assemble::engines_at(&loaded.config, None, place, own)?;
+            let n = edited.len();
+            let (engines, info, external) = assemble::engines_at(&loaded.config, None, n, clock, &scale, own)?;
             (self.system.engines, self.info, self.external) = (engines, info, external);
             self.system.external_field = self.external.is_some();
         } else {
