@@ -11,7 +11,7 @@ use tisane_force::particles::Vec3;
 /// the grid is as fine as f64 allows.
 const LOG2_CELLS: i32 = 51;
 /// Minimum number of queries for a thread.
-const LEAST: usize = 256;
+const MIN: usize = 256;
 
 /// Point on the grid.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +61,7 @@ impl<'a> Neighbours<'a> {
         let mut all = Self { id, pos, tree, each, near: Vec::new() };
         if each > 0 {
             let mut near = vec![Neighbour::default(); n * each];
-            near.par_chunks_mut(each).with_min_len(LEAST).enumerate().for_each(|(i, near)| {
+            near.par_chunks_mut(each).with_min_len(MIN).enumerate().for_each(|(i, near)| {
                 let found = all.nearest_to(pos[i], each + 1);
                 let others = found.into_iter().filter(|neighbour| neighbour.index as usize != i);
                 near.iter_mut().zip(others).for_each(|(near, neighbour)| *near = neighbour);

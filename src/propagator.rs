@@ -131,13 +131,13 @@ impl Propagator {
         coupled!(&mut self.0, |integrator, _engine| integrator.subsystems())
     }
 
-    /// Advances the system by up to `most` block steps, and by none that would pass `until`; see
+    /// Advances the system by up to `max` block steps, and by none that would pass `until`; see
     /// [`Integrator::advance`].
     ///
     /// # Errors
     /// Those of [`Integrator::advance`].
-    pub fn advance(&mut self, p: &mut Particles, until: Time, most: u64) -> Result<Progress> {
-        coupled!(&mut self.0, |integrator, engine| integrator.advance(p, &mut **engine, until, most))
+    pub fn advance(&mut self, p: &mut Particles, until: Time, max: u64) -> Result<Progress> {
+        coupled!(&mut self.0, |integrator, engine| integrator.advance(p, &mut **engine, until, max))
     }
 
     /// Returns the particles that the engines hold; see [`Integrator::loaded`].
@@ -211,13 +211,13 @@ mod tests {
         ]
     }
 
-    /// Returns the state after four dt_max, and the work done, in calls of up to `most` block steps.
-    fn run(mut propagator: Propagator, most: u64) -> (Particles, Progress) {
+    /// Returns the state after four dt_max, and the work done, in calls of up to `max` block steps.
+    fn run(mut propagator: Propagator, max: u64) -> (Particles, Progress) {
         let (mut p, end, mut sum) = (plummer::sample(100, 3, 0.999), Time::from_dt_max(4), Progress::default());
         propagator.start(&mut p).unwrap();
         while sum.now < end {
-            let done = propagator.advance(&mut p, end, most).unwrap();
-            assert!((1..=most).contains(&done.block_steps) && done.now > sum.now && done.now <= end);
+            let done = propagator.advance(&mut p, end, max).unwrap();
+            assert!((1..=max).contains(&done.block_steps) && done.now > sum.now && done.now <= end);
             sum = Progress {
                 now: done.now,
                 block_steps: sum.block_steps + done.block_steps,
@@ -226,7 +226,7 @@ mod tests {
                 clamped: sum.clamped + done.clamped,
             };
         }
-        assert_eq!(propagator.advance(&mut p, end, most).unwrap(), Progress { now: end, ..Progress::default() });
+        assert_eq!(propagator.advance(&mut p, end, max).unwrap(), Progress { now: end, ..Progress::default() });
         (p, sum)
     }
 
@@ -234,9 +234,9 @@ mod tests {
     fn the_division_of_block_steps_among_calls_changes_nothing() {
         let whole = propagators().map(|propagator| run(propagator, u64::MAX));
         assert!(whole[0].1.block_steps > 40 && whole[1].1.block_steps == 4, "{:?}", whole.map(|(_, done)| done));
-        for most in [1, 3] {
-            let parts = propagators().map(|propagator| run(propagator, most));
-            assert!(parts == whole, "{most} block steps at a time");
+        for max in [1, 3] {
+            let parts = propagators().map(|propagator| run(propagator, max));
+            assert!(parts == whole, "{max} block steps at a time");
         }
     }
 

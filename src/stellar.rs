@@ -4,7 +4,7 @@
 const NUMERATOR: [f64; 5] = [1.715_359, 6.597_788, 10.088_55, 1.012_495, 0.074_901_66];
 const DENOMINATOR: [f64; 4] = [0.010_774_22, 3.082_234, 17.847_78, 0.000_225_82];
 /// Least mass of the fit, in solar masses.
-const LEAST: f64 = 0.1;
+const MIN: f64 = 0.1;
 
 /// Returns the radius, in solar radii, of a star of this mass, in solar masses, on the zero-age main sequence of solar
 /// metallicity (Tout, Pols, Eggleton & Han 1996, MNRAS 281, 257, equation 2, for Z = 0.02), with an error of some per cent from 0.1
@@ -15,7 +15,7 @@ pub fn main_sequence_radius(mass: f64) -> f64 {
     if mass <= 0.0 {
         return 0.0;
     }
-    let m = mass.max(LEAST);
+    let m = mass.max(MIN);
     let (m2, root) = (m * m, m.sqrt());
     let (m4, m8) = (m2 * m2, (m2 * m2) * (m2 * m2));
     // By M^18.5, which may exceed the range: all powers are those of M^-1 above one solar mass.

@@ -9,7 +9,7 @@ use tisane_capi::status::tisane_last_error;
 use tisane_capi::{Status, TisaneVectors};
 
 /// Largest number of particles of a call.
-const MOST: usize = 4;
+const MAX: usize = 4;
 
 const SETTINGS: [&str; 10] = [
     "force.threads=1",
@@ -52,11 +52,11 @@ impl Arguments<'_> {
 
     /// A count that is mostly good, and sometimes negative.
     fn count(&mut self) -> i64 {
-        i64::from(self.byte() % 16) % (MOST as i64 + 2) - 1
+        i64::from(self.byte() % 16) % (MAX as i64 + 2) - 1
     }
 }
 
-fn rows(of: &mut [f64; 3 * MOST], left_out: bool) -> TisaneVectors {
+fn rows(of: &mut [f64; 3 * MAX], left_out: bool) -> TisaneVectors {
     let at = of.as_mut_ptr();
     if left_out {
         return TisaneVectors { x: null_mut(), y: null_mut(), z: null_mut(), stride: 0 };
@@ -84,7 +84,7 @@ fn told(status: Status) -> bool {
 pub fn library(bytes: &[u8]) {
     let mut arguments = Arguments(bytes);
     let (mut forces, mut simulation) = (0, 0);
-    // SAFETY: every array has room for MOST vectors, more than a count asks for that is not refused.
+    // SAFETY: every array has room for MAX vectors, more than a count asks for that is not refused.
     unsafe {
         told(tisane_forces_open(c"cpu".as_ptr(), null(), arguments.number(), &mut forces));
         assert!(told(tisane_simulation_new(c"force.threads = 1".as_ptr(), &mut simulation)));
@@ -104,11 +104,11 @@ pub fn library(bytes: &[u8]) {
 unsafe fn call(arguments: &mut Arguments<'_>, forces: u64, simulation: u64) {
     let what = arguments.byte();
     let (n, left_out) = (arguments.count(), what & 64 != 0);
-    let (mass, mut pos, mut vel) = (arguments.numbers::<MOST>(), arguments.numbers(), arguments.numbers());
-    let id: [u64; MOST] = std::array::from_fn(|_| u64::from(arguments.byte() % 8));
-    let (mut acc, mut pot) = ([0.0; 3 * MOST], [0.0; MOST]);
+    let (mass, mut pos, mut vel) = (arguments.numbers::<MAX>(), arguments.numbers(), arguments.numbers());
+    let id: [u64; MAX] = std::array::from_fn(|_| u64::from(arguments.byte() % 8));
+    let (mut acc, mut pot) = ([0.0; 3 * MAX], [0.0; MAX]);
     let (pos, vel) = (rows(&mut pos, false), rows(&mut vel, left_out));
-    let (out, none) = (rows(&mut acc, false), rows(&mut [0.0; 3 * MOST], true));
+    let (out, none) = (rows(&mut acc, false), rows(&mut [0.0; 3 * MAX], true));
     let id_or_null = if left_out { null() } else { id.as_ptr() };
     // SAFETY: as of the caller.
     unsafe {
@@ -155,7 +155,7 @@ unsafe fn call(arguments: &mut Arguments<'_>, forces: u64, simulation: u64) {
             _ => {
                 let mut there = 0;
                 assert!(told(tisane_simulation_count(simulation, &mut there)));
-                if there <= MOST as i64
+                if there <= MAX as i64
                     && told(tisane_simulation_particles(simulation, there, null_mut(), null_mut(), out, none))
                 {
                     assert!(acc.iter().all(|x| x.is_finite()), "{acc:?}");

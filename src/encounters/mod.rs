@@ -406,10 +406,10 @@ impl Integrator for Encounters {
         self.pause = Some(pause);
     }
 
-    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
         let began = Instant::now();
         let mut done = Progress::default();
-        while done.block_steps < most {
+        while done.block_steps < max {
             let taken = self.step(f, until);
             let (one, ends) = taken.map_err(|error| self.named(error))?;
             self.changed.drain(..).for_each(|changed| changed.apply(p));

@@ -189,7 +189,7 @@ impl Chain {
     /// Returns the fastest rate of a pair, the largest of √((mᵢ + mⱼ) / r³) and v / r, and dU/dt.
     #[must_use]
     pub fn rates(&self) -> (f64, f64) {
-        let (n, mut most, mut slope) = (self.len(), 0.0f64, 0.0);
+        let (n, mut max, mut slope) = (self.len(), 0.0f64, 0.0);
         for i in 0..n {
             let (mut distance, mut speed) = (Vec3::zeros(), Vec3::zeros());
             for j in i + 1..n {
@@ -197,11 +197,11 @@ impl Chain {
                 speed += self.vel[j - 1];
                 let r2 = distance.norm_squared();
                 let r3 = r2 * r2.sqrt();
-                most = most.max((self.mass[i] + self.mass[j]) / r3).max(speed.norm_squared() / r2);
+                max = max.max((self.mass[i] + self.mass[j]) / r3).max(speed.norm_squared() / r2);
                 slope -= self.mass[i] * self.mass[j] * distance.dot(&speed) / r3;
             }
         }
-        (most.sqrt(), slope)
+        (max.sqrt(), slope)
     }
 
     /// Returns the kinetic energy relative to the centre of mass for velocities `vel` of the vectors.

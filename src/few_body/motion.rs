@@ -22,7 +22,7 @@ const FIRST: f64 = 0.1;
 const LARGEST: f64 = 4.0;
 /// Tolerance of a new motion, and the smallest one.
 const TOLERANCE: f64 = 1e-13;
-const LEAST_TOLERANCE: f64 = 1e-14;
+const MIN_TOLERANCE: f64 = 1e-14;
 /// Largest product of a rest of time and the fastest rate of a pair that one leapfrog moves over; of a perturbed pair, whose
 /// leapfrog has the error of the tide alone.
 const REST: f64 = 5e-6;
@@ -32,7 +32,7 @@ pub(crate) const AT_ONE_PLACE: &str = "points that meet head on have no orbit af
                                        radii and `CollisionAction::Merge`, or move one of the two a little in the input";
 pub(crate) const TOO_CLOSE: &str = "two of them collide; or the tolerance is too small";
 /// Mass, in units of the sum, as which a smaller one counts among three or more bodies.
-const LEAST_MASS: f64 = 1e-30;
+const MIN_MASS: f64 = 1e-30;
 
 /// Two or more bodies about their centre of mass, in f64, with G = 1.
 ///
@@ -81,7 +81,7 @@ impl Motion {
     /// Sets the relative tolerance of a step, the largest change by the last column of the extrapolation: 1e-13 unless set.
     /// Less than 1e-14, which f64 does not reach, counts as that.
     pub fn set_tolerance(&mut self, tolerance: f64) {
-        self.tolerance = tolerance.max(LEAST_TOLERANCE);
+        self.tolerance = tolerance.max(MIN_TOLERANCE);
     }
 
     /// Returns the number of bodies.
@@ -409,8 +409,8 @@ fn potential(chain: &Chain) -> f64 {
 
 /// Returns the masses as three or more bodies count them.
 fn weights(mass: &[f64]) -> Vec<f64> {
-    let least = if mass.len() > 2 { LEAST_MASS * mass.iter().sum::<f64>() } else { 0.0 };
-    mass.iter().map(|m| m.max(least)).collect()
+    let min = if mass.len() > 2 { MIN_MASS * mass.iter().sum::<f64>() } else { 0.0 };
+    mass.iter().map(|m| m.max(min)).collect()
 }
 
 impl Motion {

@@ -183,11 +183,11 @@ impl PeriodLaw {
 
     /// Returns the range of log₁₀(P/day) between two semi-major axes.
     fn range(self, day: f64, limits: (f64, f64), mu: f64) -> (f64, f64) {
-        let (least, most) = match self {
+        let (min, max) = match self {
             Self::Kroupa => (1.0, 8.43),
             Self::DuquennoyMayor => (0.0, 10.0),
         };
-        (log10_period(limits.0, mu, day).max(least), log10_period(limits.1, mu, day).min(most))
+        (log10_period(limits.0, mu, day).max(min), log10_period(limits.1, mu, day).min(max))
     }
 }
 

@@ -106,20 +106,20 @@ impl MassFunction {
 
     /// Creates the mass function of Salpeter (1955, ApJ 121, 161): slope 2.35.
     #[must_use]
-    pub fn salpeter(least: f64, most: f64) -> Self {
-        Self::power_law(&[2.35], &[least, most])
+    pub fn salpeter(min: f64, max: f64) -> Self {
+        Self::power_law(&[2.35], &[min, max])
     }
 
     /// Creates the mass function of Kroupa (2001, MNRAS 322, 231, eq. 2): slopes 0.3, 1.3, 2.3 with breaks at 0.08 and
     /// 0.5 solar masses.
     #[must_use]
-    pub fn kroupa(least: f64, most: f64) -> Self {
-        let (mut slopes, mut limits) = (Vec::new(), vec![least]);
+    pub fn kroupa(min: f64, max: f64) -> Self {
+        let (mut slopes, mut limits) = (Vec::new(), vec![min]);
         for (slope, to) in [(0.3, 0.08), (1.3, 0.5), (2.3, f64::INFINITY)] {
             let from = limits[limits.len() - 1];
-            if to > from && from < most {
+            if to > from && from < max {
                 slopes.push(slope);
-                limits.push(most.min(to));
+                limits.push(max.min(to));
             }
         }
         Self::power_law(&slopes, &limits)
@@ -129,22 +129,22 @@ impl MassFunction {
     /// 0.2 solar masses.
     ///
     /// # Panics
-    /// Unless 0 < `least` < `most`.
+    /// Unless 0 < `min` < `max`.
     #[must_use]
-    pub fn maschberger(least: f64, most: f64) -> Self {
-        assert!(0.0 < least && least < most, "limits {least}, {most}");
+    pub fn maschberger(min: f64, max: f64) -> Self {
+        assert!(0.0 < min && min < max, "limits {min}, {max}");
         // ∫ m dN over ∫ dN by Simpson's rule in ln m.
         const STEPS: usize = 2000;
-        let step = log(most / least) / STEPS as f64;
+        let step = log(max / min) / STEPS as f64;
         let moment = |power: i32| {
             let term = |k: usize| {
-                let m = least * exp(k as f64 * step);
+                let m = min * exp(k as f64 * step);
                 let weight = if k == 0 || k == STEPS { 1.0 } else { [2.0, 4.0][k % 2] };
                 weight * L3::density(m) * if power == 1 { m * m } else { m }
             };
             (0..=STEPS).map(term).sum::<f64>()
         };
-        Self::Maschberger(L3 { from: least, to: most, mean: moment(1) / moment(0) })
+        Self::Maschberger(L3 { from: min, to: max, mean: moment(1) / moment(0) })
     }
 
     /// Returns the mass below which the fraction `u` of the stars lies.

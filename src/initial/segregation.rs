@@ -4,7 +4,7 @@ use super::random::{Purpose, Uniform};
 use tisane_force::particles::Particles;
 
 /// Largest number of orbits that are drawn for each star.
-const MOST_ORBITS: f64 = 32.0;
+const MAX_ORBITS: f64 = 32.0;
 
 /// Returns the number of orbits from which stars of these masses are to choose: ⟨m⟩/m_min for each star (Baumgardt, De
 /// Marchi & Kroupa 2008, ApJ 685, 247, appendix), so that the lightest star too has one of its own; at most 32 for
@@ -12,9 +12,9 @@ const MOST_ORBITS: f64 = 32.0;
 #[must_use]
 pub fn orbits(masses: &[f64]) -> usize {
     let n = masses.len() as f64;
-    let least = masses.iter().copied().fold(f64::INFINITY, f64::min);
+    let min = masses.iter().copied().fold(f64::INFINITY, f64::min);
     let mean = masses.iter().sum::<f64>() / n;
-    let each = (mean / least).clamp(1.0, MOST_ORBITS);
+    let each = (mean / min).clamp(1.0, MAX_ORBITS);
     if n > 0.0 { (n * each).ceil() as usize } else { 0 }
 }
 

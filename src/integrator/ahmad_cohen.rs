@@ -93,7 +93,7 @@ pub enum RegularAccuracy {
 
 impl RegularAccuracy {
     /// Largest η: the scheme is not stable beyond.
-    const MOST: f64 = 0.7;
+    const MAX: f64 = 0.7;
 
     /// Returns η in a system of `n` particles, where that of the irregular steps is `eta`.
     #[must_use]
@@ -101,9 +101,9 @@ impl RegularAccuracy {
         match self {
             Self::Given(eta) => eta,
             Self::PerIrregular([above, below]) => {
-                let least = eta * f64::from(above) / f64::from(below);
+                let min = eta * f64::from(above) / f64::from(below);
                 let growth = (n as f64 / 1024.0).sqrt().sqrt().sqrt().clamp(1.0, std::f64::consts::SQRT_2);
-                (least * growth).min(Self::MOST.max(least))
+                (min * growth).min(Self::MAX.max(min))
             }
         }
     }
@@ -136,7 +136,7 @@ pub struct AhmadCohen {
     eta_regular: f64,
     /// Target of the number of neighbours, and the largest number in a list.
     wanted: f64,
-    most: usize,
+    max: usize,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -158,7 +158,7 @@ impl AhmadCohen {
             noise: Noise::new(parameters.limits.noise, &[], 0.0),
             eta_regular: 0.0,
             wanted: 0.0,
-            most: 0,
+            max: 0,
             pause: None,
             turns: Turns::default(),
         }
@@ -171,7 +171,7 @@ impl AhmadCohen {
         self.eta_regular = self.parameters.eta_regular.eta(self.parameters.eta, p.len());
         let wanted = self.parameters.neighbours.unwrap_or_else(|| default_number(p.len()));
         self.wanted = wanted.min(p.len().saturating_sub(1) as f64);
-        self.most = (MAX_LISTED * self.wanted) as usize + 1;
+        self.max = (MAX_LISTED * self.wanted) as usize + 1;
         f.load(p)
     }
 
@@ -207,7 +207,7 @@ impl AhmadCohen {
             eta: [eta, self.eta_regular],
             criteria: criteria.map(highest),
             wanted: self.wanted,
-            most: self.most,
+            max: self.max,
         }
     }
 }
@@ -269,8 +269,8 @@ impl Integrator for AhmadCohen {
         self.pause = Some(pause);
     }
 
-    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
-        self.take_steps(p, f, until, most)
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
+        self.take_steps(p, f, until, max)
     }
 
     /// The regular force beyond the present radius of each target, plus the irregular one within it.
@@ -279,8 +279,8 @@ impl Integrator for AhmadCohen {
         let radius = &p.states.get::<Neighbours>().radius;
         let radius: Vec<f64> = targets.index.iter().map(|&i| radius[i as usize]).collect();
         let lists = vec![&[][..]; targets.len()];
-        let most = self.most;
-        let task = NeighbourTargets { now, targets, lists: &lists, regular: &regular, radius: &radius, most };
+        let max = self.max;
+        let task = NeighbourTargets { now, targets, lists: &lists, regular: &regular, radius: &radius, max };
         let mut found = NeighbourForces::default();
         f.evaluate_neighbours(&task, &mut found)?;
         Ok(found.regular.plus(&found.renewed))
@@ -486,9 +486,9 @@ impl Scheme for AhmadCohenSettings {
         }
         for (key, eta) in [("eta", self.eta), ("eta_regular", self.eta_regular)] {
             positive(found, key, eta);
-            if let Some(eta) = eta.filter(|eta| eta.get() > RegularAccuracy::MOST) {
-                let most = RegularAccuracy::MOST;
-                let problem = format!("expected at most {most}, found {eta}: the scheme is not stable beyond");
+            if let Some(eta) = eta.filter(|eta| eta.get() > RegularAccuracy::MAX) {
+                let max = RegularAccuracy::MAX;
+                let problem = format!("expected at most {max}, found {eta}: the scheme is not stable beyond");
                 found.push(InvalidSetting::Wrong(key, problem));
             }
         }

@@ -13,10 +13,10 @@ use tisane_force::time::Time;
 /// Number of steps that the host takes at least after the engine refused one. It doubles with every refusal: a system
 /// may have forces that always need the closer look.
 const HOST_TURN: u64 = 16;
-const MOST_HOST_TURN: u64 = 1 << 16;
+const MAX_HOST_TURN: u64 = 1 << 16;
 
 /// Smallest number of steps that the engine is asked to take: for fewer it costs more to bring the state back.
-const LEAST: u64 = 16;
+const MIN: u64 = 16;
 
 /// Turns of host and engine.
 #[derive(Debug)]
@@ -34,9 +34,9 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Returns true if the next step may be the engine's, of `most` that are left.
-    pub const fn is_engines(&self, most: u64) -> bool {
-        self.host == 0 && most >= LEAST
+    /// Returns true if the next step may be the engine's, of `max` that are left.
+    pub const fn is_engines(&self, max: u64) -> bool {
+        self.host == 0 && max >= MIN
     }
 
     /// Notes that the engine took steps and left at least `refused` to the host. Returns true if it left none.
@@ -45,7 +45,7 @@ impl Turns {
             self.next = HOST_TURN.max(self.next / 2);
         } else {
             self.host = refused.max(self.next);
-            self.next = MOST_HOST_TURN.min(2 * self.next);
+            self.next = MAX_HOST_TURN.min(2 * self.next);
         }
         refused == 0
     }
@@ -91,15 +91,15 @@ pub(crate) trait BlockLoop {
     /// Returns the number of pairs evaluated in steps that an engine took.
     fn pairs_taken(&self, p: &Particles, taken: &Taken) -> u64;
 
-    /// Takes up to `most` block steps; see [`Integrator::advance`](super::Integrator::advance).
+    /// Takes up to `max` block steps; see [`Integrator::advance`](super::Integrator::advance).
     ///
     /// # Errors
     /// As there.
-    fn take_steps(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
+    fn take_steps(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
         let began = Instant::now();
         let mut done = Progress { now: self.schedule().scheduler.now(), ..Progress::default() };
-        while done.block_steps < most && !(self.is_below_floor() && self.schedule().scheduler.now() < until) {
-            let rest = most - done.block_steps;
+        while done.block_steps < max && !(self.is_below_floor() && self.schedule().scheduler.now() < until) {
+            let rest = max - done.block_steps;
             if self.schedule().turns.is_engines(rest) && self.take_on_engine(p, f, until, rest, &mut done)? {
                 break;
             }
@@ -118,7 +118,7 @@ pub(crate) trait BlockLoop {
             }
         }
         let now = self.schedule().scheduler.now();
-        if done.block_steps == 0 && most > 0 && now < until && self.is_below_floor() {
+        if done.block_steps == 0 && max > 0 && now < until && self.is_below_floor() {
             self.guards().check_floor(p, now)?;
         }
         Ok(done)
@@ -133,12 +133,12 @@ pub(crate) trait BlockLoop {
         p: &mut Particles,
         f: &mut dyn ForceEngine,
         until: Time,
-        most: u64,
+        max: u64,
         done: &mut Progress,
     ) -> Result<bool> {
         let rules = self.present_rules();
         let Schedule { scheduler, pause, .. } = self.schedule();
-        let span = Span { from: scheduler.now(), until, most };
+        let span = Span { from: scheduler.now(), until, max };
         let Some(taken) = f.take_steps(p, &rules, span, pause)? else { return Ok(false) };
         if taken.block_steps > 0 {
             *scheduler = Scheduler::new(taken.now, &p.step);
@@ -216,7 +216,7 @@ mod tests {
             let mut own = hermite();
             own.resume(p, span.from, &mut *self.engine)?;
             // Fewer than asked for, as after a pause.
-            let done = own.advance(p, &mut *self.engine, span.until, span.most.min(self.at_once))?;
+            let done = own.advance(p, &mut *self.engine, span.until, span.max.min(self.at_once))?;
             self.taken += done.block_steps;
             let (now, block_steps, particle_steps) = (done.now, done.block_steps, done.particle_steps);
             Ok(Some(Taken { now, block_steps, particle_steps, ..Taken::default() }))
@@ -224,12 +224,12 @@ mod tests {
     }
 
     /// Integrates over two longest steps; returns the state, and the block steps and the pairs.
-    fn run(f: &mut dyn ForceEngine, integrator: &mut Hermite4, most: u64) -> (String, u64, u64) {
+    fn run(f: &mut dyn ForceEngine, integrator: &mut Hermite4, max: u64) -> (String, u64, u64) {
         let mut p = plummer::sample(40, 2, 0.999);
         let started = integrator.start(&mut p, f).unwrap();
         let (mut steps, mut pairs, until) = (0, started.pairs, Time::from_dt_max(2));
         loop {
-            let done = integrator.advance(&mut p, f, until, most).unwrap();
+            let done = integrator.advance(&mut p, f, until, max).unwrap();
             (steps, pairs) = (steps + done.block_steps, pairs + done.pairs);
             if done.now == until {
                 return (p.state_sha256(&CLOCK), steps, pairs);
@@ -240,9 +240,9 @@ mod tests {
     #[test]
     fn steps_of_engine_and_host_by_turns_are_those_of_the_host() {
         let want = run(&mut *engine(), &mut hermite(), u64::MAX);
-        for (at_once, most) in [(1, u64::MAX), (7, u64::MAX), (u64::MAX, u64::MAX), (9, 16), (u64::MAX, 20)] {
+        for (at_once, max) in [(1, u64::MAX), (7, u64::MAX), (u64::MAX, u64::MAX), (9, 16), (u64::MAX, 20)] {
             let mut stepping = Stepping { engine: engine(), at_once, asked: 0, taken: 0 };
-            assert_eq!(run(&mut stepping, &mut hermite(), most), want, "{at_once} of {most}");
+            assert_eq!(run(&mut stepping, &mut hermite(), max), want, "{at_once} of {max}");
             assert!(stepping.taken > 0 && stepping.taken <= want.1);
             assert!(at_once > 9 || stepping.asked > 3, "the engine has its turn again after it refused");
         }

@@ -79,7 +79,7 @@ pub trait Integrator: Send {
         None
     }
 
-    /// Advances the system by up to `most` block steps, and by none that would pass `until`. In each step the particles
+    /// Advances the system by up to `max` block steps, and by none that would pass `until`. In each step the particles
     /// that are due next move. The state is complete afterwards: every particle stands at its own time, and the bits do
     /// not depend on the division of the steps among calls. A call takes no step if the next one would pass `until`; a
     /// multiple of dt_max, where all particles are synchronised, is always reached exactly.
@@ -92,7 +92,7 @@ pub trait Integrator: Send {
         p: &mut Particles,
         f: &mut dyn ForceEngine<Self::Evaluation>,
         until: Time,
-        most: u64,
+        max: u64,
     ) -> Result<Progress>;
 
     /// Measures the field of a system that is synchronised at `now` by an engine that computes in f64, and that holds the

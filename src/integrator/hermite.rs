@@ -10,7 +10,7 @@ mod start;
 mod steps;
 mod synchronised;
 
-pub(super) use guards::{LEAST_SHARE, StepGuards};
+pub(super) use guards::{MIN_SHARE, StepGuards};
 pub use limits::OnFloor;
 pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
 
@@ -60,7 +60,7 @@ pub struct BlockHermite<S> {
     noise: Noise,
     /// Law in place of Newton's, and least steps of the targets on which its forces cancel.
     law: Option<PairLaw>,
-    least_steps: Vec<f64>,
+    min_steps: Vec<f64>,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -122,7 +122,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             guard: RangeGuard::new(limits.range, clock.dt_max),
             noise: Noise::new(limits.noise, &[], 0.0),
             law: None,
-            least_steps: Vec::new(),
+            min_steps: Vec::new(),
             pause: None,
             turns: Turns::default(),
         }
@@ -230,12 +230,12 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let (mut moved, guards) = (Moved::default(), self.guards());
         for begin in (0..n).step_by(LANES) {
             let end = n.min(begin + LANES);
-            let (mut lanes, mut squares, mut least) = (S::Lanes::default(), [0.0; LANES], [0.0; LANES]);
+            let (mut lanes, mut squares, mut min) = (S::Lanes::default(), [0.0; LANES], [0.0; LANES]);
             for k in begin..end {
                 let i = index[k] as usize - p.first;
                 let (dt, norm2) = (clock.between(p.columns.time[i], now), acc[k].dot(&acc[k]));
                 squares[k - begin] = norm2 + jerk[k].dot(&jerk[k]);
-                least[k - begin] = self.least_step((part.start + k, index[k]), norm2, pot[k]);
+                min[k - begin] = self.min_step((part.start + k, index[k]), norm2, pot[k]);
                 let noise = noise.of(index[k], norm2, pot[k]);
                 let acc_for_step = forces.acc_for_step(part.start + k);
                 let end =
@@ -248,8 +248,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
             for k in begin..end {
                 let lane = k - begin;
                 // As a comparison, so that a NaN stays one.
-                if wanted[lane] < least[lane] {
-                    wanted[lane] = least[lane];
+                if wanted[lane] < min[lane] {
+                    wanted[lane] = min[lane];
                 }
                 let target = part.start + k;
                 let allowed = guards
@@ -414,8 +414,8 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         self.pause = Some(pause);
     }
 
-    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, most: u64) -> Result<Progress> {
-        self.take_steps(p, f, until, most)
+    fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
+        self.take_steps(p, f, until, max)
     }
 
     fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {

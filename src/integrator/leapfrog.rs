@@ -156,10 +156,10 @@ impl Integrator for Leapfrog {
         p: &mut Particles,
         f: &mut dyn ForceEngine<Accelerations>,
         until: Time,
-        most: u64,
+        max: u64,
     ) -> Result<Progress> {
         let mut done = Progress { now: self.now, ..Progress::default() };
-        while done.block_steps < most && self.now.after(Level::default()) <= until {
+        while done.block_steps < max && self.now.after(Level::default()) <= until {
             self.step(p, f, self.now.after(Level::default()))?;
             done.now = self.now;
             done.block_steps += 1;

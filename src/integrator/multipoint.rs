@@ -342,10 +342,10 @@ impl Lanes {
                 // Not that of the system's library, whose last bit depends on its version.
                 Criterion::Fourth => libm::cbrt(ratio),
             };
-            let [least, most] = BOUNDS.map(|bound| bound * *wanted);
+            let [min, max] = BOUNDS.map(|bound| bound * *wanted);
             // As comparisons, so that a NaN stays one.
-            let step = if step < least { least } else { step };
-            *wanted = eta * dt * if step > most { most } else { step };
+            let step = if step < min { min } else { step };
+            *wanted = eta * dt * if step > max { max } else { step };
         }
     }
 
@@ -402,10 +402,10 @@ impl Default for MultipointSettings {
 }
 
 /// Largest η that is accepted.
-const MOST_ETA: f64 = 0.7;
+const MAX_ETA: f64 = 0.7;
 /// Smallest η that is wise in modes whose rounding errors the criterion does not know: on Plummer spheres of 1024
 /// particles steps are short at 0.1 and as they should be at 0.2.
-const LEAST_NOISY_ETA: f64 = 0.2;
+const MIN_NOISY_ETA: f64 = 0.2;
 
 impl MultipointSettings {
     fn order(&self) -> Order {
@@ -520,8 +520,8 @@ impl Scheme for MultipointSettings {
             other => found.push(InvalidSetting::Wrong("order", format!("expected 6 or 8, found {other}"))),
         }
         positive(found, "eta", self.eta);
-        if self.eta().get() > MOST_ETA {
-            let problem = format!("expected at most {MOST_ETA}, found {}: the scheme is not stable beyond", self.eta());
+        if self.eta().get() > MAX_ETA {
+            let problem = format!("expected at most {MAX_ETA}, found {}: the scheme is not stable beyond", self.eta());
             found.push(InvalidSetting::Wrong("eta", problem));
         }
         self.steps().check(physical, found)
@@ -537,10 +537,10 @@ impl Scheme for MultipointSettings {
             ));
         }
         // Modes with a known noise of the acceleration leave it out of the criterion.
-        let resolves_rounding = !precision.in_f64() && precision.noise() == 0.0 && eta.get() < LEAST_NOISY_ETA;
+        let resolves_rounding = !precision.in_f64() && precision.noise() == 0.0 && eta.get() < MIN_NOISY_ETA;
         resolves_rounding.then(|| {
             format!(
-                "eta = {eta} is below {LEAST_NOISY_ETA}: in \"{}\" the steps may become very short, to resolve the \
+                "eta = {eta} is below {MIN_NOISY_ETA}: in \"{}\" the steps may become very short, to resolve the \
                  rounding errors of the forces; \"mixed\" allows smaller ones",
                 precision.name()
             )

@@ -130,8 +130,8 @@ const LATTICE_SUMS: [(i32, f64); 4] = [(6, 14.45392), (8, 12.80194), (12, 12.131
 /// Returns the lattice sites within a distance of a site, which is the first, and that distance's share of a lattice sum
 /// that lies beyond it: 4π √2 ∫ r²⁻ⁿ dr.
 fn face_centred(radius: f64) -> (Vec<Vec3>, impl Fn(i32) -> f64) {
-    let most = (radius * std::f64::consts::SQRT_2).ceil() as i32;
-    let axis = || -most..=most;
+    let max = (radius * std::f64::consts::SQRT_2).ceil() as i32;
+    let axis = || -max..=max;
     let all = axis().flat_map(|i| axis().flat_map(move |j| axis().map(move |k| [i, j, k])));
     let sites = all.filter(|site| site.iter().sum::<i32>() % 2 == 0 && *site != [0; 3]);
     let sites = sites.map(|site| Vec3::from(site.map(f64::from)) * std::f64::consts::FRAC_1_SQRT_2);

@@ -24,7 +24,7 @@ struct Task {
     lists: Vec<Vec<u32>>,
     regular: Vec<u32>,
     radius: Vec<f64>,
-    most: usize,
+    max: usize,
 }
 
 /// Every `step`-th particle as target, every other of these with a regular force by a radius of about `radius`.
@@ -40,15 +40,15 @@ fn task((p, now): &(Particles, Time), step: usize, radius: f64) -> Task {
     let lists = block.index.iter().enumerate().map(|(k, &i)| list(k, i)).collect();
     let regular: Vec<u32> = (0..block.len() as u32).step_by(2).collect();
     let radius = regular.iter().map(|&k| radius * (1.0 + 0.01 * f64::from(k))).collect();
-    Task { block, lists, regular, radius, most: usize::MAX }
+    Task { block, lists, regular, radius, max: usize::MAX }
 }
 
 fn evaluate(engine: &mut dyn ForceEngine, (p, now): &(Particles, Time), task: &Task) -> NeighbourForces<Forces> {
     engine.load(p).unwrap();
     let lists: Vec<&[u32]> = task.lists.iter().map(Vec::as_slice).collect();
-    let Task { regular, radius, most, .. } = task;
+    let Task { regular, radius, max, .. } = task;
     let targets = task.block.view();
-    let task = NeighbourTargets { now: *now, targets, lists: &lists, regular, radius, most: *most };
+    let task = NeighbourTargets { now: *now, targets, lists: &lists, regular, radius, max: *max };
     let mut out = NeighbourForces::default();
     engine.evaluate_neighbours(&task, &mut out).unwrap();
     out
@@ -96,9 +96,9 @@ fn engines_that_share_the_targets_change_nothing() {
     let engine = |precision| -> Box<dyn ForceEngine> { cpu::engine(precision, 0.01, CLOCK, width) };
     // Of the last, the lists are so long that not all targets are evaluated in one turn.
     let sizes = [(33, 1, 0.3, 9), (257, 1, 0.3, 30), (1000, 3, 0.4, 200), (5000, 1, 0.1, usize::MAX)];
-    for (n, step, radius, most) in sizes {
+    for (n, step, radius, max) in sizes {
         let p = system(n);
-        let task = Task { most, ..task(&p, step, radius) };
+        let task = Task { max, ..task(&p, step, radius) };
         let modes = if n < 5000 { &Precision::ALL[..] } else { &[Precision::Mixed] };
         for &precision in modes {
             let expected = evaluate(&mut *engine(precision), &p, &task);
@@ -169,7 +169,7 @@ fn the_parts_are_the_whole_and_lists_those_of_a_full_search() {
 fn a_list_that_would_be_too_long_is_empty() {
     let p = system(300);
     for precision in [Precision::F64, Precision::F32Kahan] {
-        let whole = Task { most: 20, ..task(&p, 1, 0.4) };
+        let whole = Task { max: 20, ..task(&p, 1, 0.4) };
         let mut engine = cpu::engine(precision, 0.01, CLOCK, Width::choose().unwrap());
         let found = evaluate(&mut *engine, &p, &whole);
         assert_same(&evaluate(&mut *reference::engine(precision, 0.01, CLOCK), &p, &whole), &found, precision.name());
@@ -194,7 +194,7 @@ fn particles_without_room_for_lists_are_refused() {
     let mut engine = cpu::engine(Precision::F64, 0.01, CLOCK, Width::choose().unwrap());
     engine.load(&p).unwrap();
     let block = Block::from_particles(&p, vec![0]);
-    let task = NeighbourTargets { now, targets: block.view(), lists: &[&[1, 2]], regular: &[], radius: &[], most: 9 };
+    let task = NeighbourTargets { now, targets: block.view(), lists: &[&[1, 2]], regular: &[], radius: &[], max: 9 };
     let error = engine.evaluate_neighbours(&task, &mut NeighbourForces::default()).unwrap_err();
     assert!(error.to_string().contains("no room for lists"), "{error}");
 }

@@ -40,24 +40,24 @@ fn functions() -> Vec<(&'static str, MassFunction, Density, [f64; 2])> {
 
 #[test]
 fn verify_masses_follow_their_function() {
-    for (name, function, density, [least, most]) in functions() {
+    for (name, function, density, [min, max]) in functions() {
         // In ln m, where Simpson's rule sees every part.
-        let count = |to: f64| integral(|x: f64| density(x.exp()) * x.exp(), least.ln(), to.ln());
-        let mass = integral(|x: f64| density(x.exp()) * (2.0 * x).exp(), least.ln(), most.ln());
-        let all = count(most);
+        let count = |to: f64| integral(|x: f64| density(x.exp()) * x.exp(), min.ln(), to.ln());
+        let mass = integral(|x: f64| density(x.exp()) * (2.0 * x).exp(), min.ln(), max.ln());
+        let all = count(max);
         assert!((function.mean() / (mass / all) - 1.0).abs() < 2e-3, "{name}: {} {}", function.mean(), mass / all);
         for k in 1..20 {
-            let m = least * (most / least).powf(f64::from(k) / 20.0);
+            let m = min * (max / min).powf(f64::from(k) / 20.0);
             assert!((function.cumulative(m) - count(m) / all).abs() < 1e-3, "{name} at {m}");
             let again = function.quantile(function.cumulative(m));
             assert!((again / m - 1.0).abs() < 1e-6, "{name}: {m} {again}");
         }
         let drawn = function.draw(N, 1);
-        assert!(drawn.iter().all(|m| (least..=most).contains(m)), "{name}");
+        assert!(drawn.iter().all(|m| (min..=max).contains(m)), "{name}");
         let off = kolmogorov_smirnov(drawn, |m| function.cumulative(m));
         assert!(off < 1.95, "{name}: {off}");
-        assert_eq!(function.quantile(0.0), least, "{name}");
-        assert!((function.quantile(1.0) / most - 1.0).abs() < 1e-11, "{name}: {}", function.quantile(1.0));
+        assert_eq!(function.quantile(0.0), min, "{name}");
+        assert!((function.quantile(1.0) / max - 1.0).abs() < 1e-11, "{name}: {}", function.quantile(1.0));
     }
 }
 
@@ -158,9 +158,9 @@ fn verify_the_laws_of_binary_orbits() {
     let bell = |to: f64| integral(|x| (-((x - 4.8) / 2.3).powi(2) / 2.0).exp(), 0.0, to);
     let off = kolmogorov_smirnov(periods(PeriodLaw::DuquennoyMayor, all), |x| bell(x) / bell(10.0));
     assert!(off < 1.95, "Duquennoy & Mayor: {off}");
-    let (least, most) = (50.0, 5000.0);
-    let cut = periods(PeriodLaw::Kroupa, (least, most));
-    let (from, to) = (log_period(least), log_period(most));
+    let (min, max) = (50.0, 5000.0);
+    let cut = periods(PeriodLaw::Kroupa, (min, max));
+    let (from, to) = (log_period(min), log_period(max));
     assert!(cut.iter().all(|x| (from - 1e-9..=to + 1e-9).contains(x)));
     let off = kolmogorov_smirnov(cut, |x| (kroupa(x) - kroupa(from)) / (kroupa(to) - kroupa(from)));
     assert!(off < 1.95, "Kroupa, cut: {off}");

@@ -141,7 +141,7 @@ fn verify_orders_with_changing_lists() {
         advance(&mut p, &mut scheme, &mut engine, Time::from_dt_max(4));
         p
     };
-    for (order, least, etas) in [(Order::Four, 3.7, [0.1, 0.05, 0.025]), (Order::Six, 4.7, [0.36, 0.18, 0.09])] {
+    for (order, min, etas) in [(Order::Four, 3.7, [0.1, 0.05, 0.025]), (Order::Six, 4.7, [0.36, 0.18, 0.09])] {
         let errors = etas.map(|eta| {
             let given = parameters(order);
             let mut p = start.clone();
@@ -150,7 +150,7 @@ fn verify_orders_with_changing_lists() {
         });
         let slope = (errors[0] / errors[2]).ln() / (etas[0] / etas[2]).ln();
         println!("{order:?}: {errors:?}, slope {slope:.2}");
-        assert!(slope > least, "{order:?}: slope {slope}, errors {errors:?}");
+        assert!(slope > min, "{order:?}: slope {slope}, errors {errors:?}");
     }
 }
 

@@ -84,7 +84,7 @@ impl Done {
     }
 }
 
-/// Integrates over a number of dt_max in calls of up to `most` block steps; resumes in a new integrator before each if asked for.
+/// Integrates over a number of dt_max in calls of up to `max` block steps; resumes in a new integrator before each if asked for.
 pub fn run(
     start: &Particles,
     events: (Option<CollisionAction>, Option<Escapes>),
@@ -100,7 +100,7 @@ pub fn run_with(
     start: &Particles,
     (action, escapes): (Option<CollisionAction>, Option<Escapes>),
     periods: u64,
-    (most, resumes): (u64, bool),
+    (max, resumes): (u64, bool),
 ) -> Done {
     let (mut p, until) = (start.clone(), Time::from_dt_max(periods));
     let (mut it, mut f) = (encounters_with(nu, action, escapes), engine());
@@ -108,7 +108,7 @@ pub fn run_with(
     let before = conserved(&mut it, &p, &mut *f, Time::default());
     let mut events = Vec::new();
     loop {
-        let done = it.advance(&mut p, &mut *f, until, most).unwrap();
+        let done = it.advance(&mut p, &mut *f, until, max).unwrap();
         let found = it.take_events().into_iter();
         events.extend(found.filter(|event| event.detail != Detail::None));
         if done.now == until {
@@ -236,9 +236,9 @@ fn mergers_have_the_same_bits_for_calls_threads_and_resuming() {
     let want = run(&start, (Some(MERGE), beyond(1.5)), 32, WHOLE);
     let escapes = want.events.iter().filter(|event| matches!(event.detail, Detail::Escape(_))).count();
     assert!(want.collisions().len() > 3 && escapes > 0, "{} {escapes}", want.collisions().len());
-    for (most, resumes) in [(7, false), (5, true), (1, true)] {
-        let found = run(&start, (Some(MERGE), beyond(1.5)), 32, (most, resumes));
-        assert!(found.p == want.p && found.events == want.events, "{most} {resumes}");
+    for (max, resumes) in [(7, false), (5, true), (1, true)] {
+        let found = run(&start, (Some(MERGE), beyond(1.5)), 32, (max, resumes));
+        assert!(found.p == want.p && found.events == want.events, "{max} {resumes}");
     }
     for threads in [1, 3] {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();

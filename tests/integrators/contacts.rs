@@ -51,10 +51,10 @@ pub fn expected(p: &Particles, until: f64, dt: f64) -> Vec<(f64, [u64; 2])> {
 }
 
 /// Checks that these are contacts at the sum of the radii.
-pub fn check_distances(found: &[Collision], least: f64) {
+pub fn check_distances(found: &[Collision], min: f64) {
     for it in found {
         let (r, sum) = (it.relative[0].norm(), it.radius[0] + it.radius[1]);
-        assert!((r / sum - 1.0).abs() < least, "{r} {sum}: {it:?}");
+        assert!((r / sum - 1.0).abs() < min, "{r} {sum}: {it:?}");
         assert!(it.relative[0].dot(&it.relative[1]) < 0.0, "{it:?}");
     }
 }
@@ -358,9 +358,9 @@ fn contacts_have_the_same_bits_for_calls_threads_and_resuming() {
     for p in [shower(1e-3, 24), opposite(1e-4), target(1e-6), third(3e-3)] {
         for action in [RECORD, MERGE] {
             let want = run(&p, (Some(action), None), 40, WHOLE);
-            for (most, resumes) in [(1, true), (3, true), (7, false)] {
-                let found = run(&p, (Some(action), None), 40, (most, resumes));
-                assert!(found.p == want.p && found.events == want.events, "{action:?} {most} {resumes}");
+            for (max, resumes) in [(1, true), (3, true), (7, false)] {
+                let found = run(&p, (Some(action), None), 40, (max, resumes));
+                assert!(found.p == want.p && found.events == want.events, "{action:?} {max} {resumes}");
             }
             let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
             let found = pool.install(|| run(&p, (Some(action), None), 40, WHOLE));

@@ -74,9 +74,9 @@ fn distance_from_kepler(eccentricity: f64, mass: f64, k: u32, nu: f64) -> f64 {
 #[test]
 fn verify_orbits_about_a_point_mass_are_keplers() {
     for mass in [0.0, 1e-3] {
-        for (eccentricity, most) in [(0.0, 1e-9), (0.6, 1e-7), (0.95, 1e-6)] {
+        for (eccentricity, max) in [(0.0, 1e-9), (0.6, 1e-7), (0.95, 1e-6)] {
             let off = distance_from_kepler(eccentricity, mass, 5, 1e-5);
-            assert!(off < most, "e = {eccentricity}, m = {mass}: {off:e}");
+            assert!(off < max, "e = {eccentricity}, m = {mass}: {off:e}");
         }
     }
 }

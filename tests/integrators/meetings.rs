@@ -17,9 +17,9 @@ fn kepler((x, v): (Vec3, Vec3), dt: f64) -> (Vec3, Vec3) {
     let axis = 1.0 / (2.0 / r - v.norm_squared());
     let rate = axis.powf(-1.5);
     // Change of the eccentric anomaly: within the bounds that the equation has, by halves.
-    let (least, most) = (rate * dt - 2.0, rate * dt + 2.0);
+    let (min, max) = (rate * dt - 2.0, rate * dt + 2.0);
     let too_far = |e: f64| e - (1.0 - r / axis) * e.sin() + along / axis.sqrt() * (1.0 - e.cos()) > rate * dt;
-    let (mut from, mut to) = (least, most);
+    let (mut from, mut to) = (min, max);
     for _ in 0..60 {
         let e = 0.5 * (from + to);
         *(if too_far(e) { &mut to } else { &mut from }) = e;

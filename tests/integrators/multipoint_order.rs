@@ -198,9 +198,9 @@ fn verify_a_circular_orbit_lasts_up_to_the_stable_eta() {
         integrate(&mut p, multipoint(order, eta), clock, 0.0, (200.0 * PI / eta) as u64);
         ((energy(&p, 0.0) - e0) / e0).abs()
     };
-    for (order, most, unstable) in [(Order::Six, 1e-3, 0.6), (Order::Eight, 1e-9, 0.28)] {
+    for (order, max, unstable) in [(Order::Six, 1e-3, 0.6), (Order::Eight, 1e-9, 0.28)] {
         let stable = error(order, order.stable_eta());
-        assert!(stable < most, "{order:?}: {stable:e}");
+        assert!(stable < max, "{order:?}: {stable:e}");
         assert!(error(order, unstable) > 10.0 * stable, "{order:?}: no worse at {unstable}");
     }
 }

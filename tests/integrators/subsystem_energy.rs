@@ -56,7 +56,7 @@ fn verify_undisturbed_binaries_keep_their_orbits() {
     it.start(&mut p, &mut *f).unwrap();
     let at_start = it.describe(Time::default()).unwrap();
     assert_eq!(at_start.len(), 16);
-    let mut most = 0.0f64;
+    let mut max = 0.0f64;
     for k in 1..=12 {
         let now = Time::from_dt_max(4 * k);
         it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
@@ -65,11 +65,11 @@ fn verify_undisturbed_binaries_keep_their_orbits() {
         for (before, after) in at_start.iter().zip(&found) {
             assert!(!after.is_perturbed && !after.is_averaged && before.members == after.members, "{after:?}");
             let (a, b) = (before.orbit.unwrap(), after.orbit.unwrap());
-            most = most.max((b.semi_major_axis / a.semi_major_axis - 1.0).abs());
-            most = most.max((b.eccentricity - a.eccentricity).abs()).max((b.period / a.period - 1.0).abs());
+            max = max.max((b.semi_major_axis / a.semi_major_axis - 1.0).abs());
+            max = max.max((b.eccentricity - a.eccentricity).abs()).max((b.period / a.period - 1.0).abs());
         }
     }
-    assert!(most < 1e-9, "{most:e}");
+    assert!(max < 1e-9, "{max:e}");
 }
 
 /// Plummer sphere of 16 binaries with semi-major axes from 1e-6 to 1e-5 and eccentricities from 0.05 to 0.95.
@@ -114,7 +114,7 @@ fn regress_a_knot_keeps_its_energy() {
     vel.extend_from_slice(&outer.vel[1..]);
     let start = Particles::new(vec![1.0 / 60.0; 60], pos, vel);
     let clock = Clock { start: 0.0, dt_max: 1.0 / 1024.0 };
-    for (nu, most) in [(0.01, 1e-4), (1e-3, 2e-6)] {
+    for (nu, max) in [(0.01, 1e-4), (1e-3, 2e-6)] {
         let (mut p, mut f) = (start.clone(), reference::engine(Precision::F64, 0.0, clock));
         let mut it = Encounters::new(Box::new(Hermite4::new(parameters(nu), clock)), 1e-6, clock);
         it.start(&mut p, &mut *f).unwrap();
@@ -122,7 +122,7 @@ fn regress_a_knot_keeps_its_energy() {
         let now = Time::from_dt_max(2);
         let done = it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
         let error = energy(&mut it, &p, &mut *f, now) / first - 1.0;
-        assert!(error.abs() < most && done.clamped == 0, "{nu}: {error:e}");
+        assert!(error.abs() < max && done.clamped == 0, "{nu}: {error:e}");
     }
 }
 

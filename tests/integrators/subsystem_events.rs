@@ -12,13 +12,13 @@ use tisane::subsystems::Subsystems as _;
 use tisane::subsystems::{Event, EventBody, EventKind};
 use tisane::time::Time;
 
-/// Integrates to `until` in calls of up to `most` block steps and takes the events after each.
-fn run(p: &mut Particles, until: Time, most: u64) -> (Encounters, Vec<Event>) {
+/// Integrates to `until` in calls of up to `max` block steps and takes the events after each.
+fn run(p: &mut Particles, until: Time, max: u64) -> (Encounters, Vec<Event>) {
     let (mut it, mut f) = (encounters(1e-6), engine());
     it.record_events();
     it.start(p, &mut *f).unwrap();
     let mut events = it.take_events();
-    while it.advance(p, &mut *f, until, most).unwrap().now < until {
+    while it.advance(p, &mut *f, until, max).unwrap().now < until {
         events.extend(it.take_events());
     }
     events.extend(it.take_events());

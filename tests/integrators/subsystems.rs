@@ -64,12 +64,12 @@ pub fn energy(it: &mut Encounters, p: &Particles, f: &mut dyn ForceEngine, now: 
     Conserved::from_particles(p, &field.pot).energy()
 }
 
-/// Integrates to `until` in calls of up to `most` block steps; resumes in a new integrator before each if asked for.
-fn run(mut p: Particles, until: Time, most: u64, resumes: bool) -> Particles {
+/// Integrates to `until` in calls of up to `max` block steps; resumes in a new integrator before each if asked for.
+fn run(mut p: Particles, until: Time, max: u64, resumes: bool) -> Particles {
     let (mut it, mut f) = (encounters(1e-6), engine());
     it.start(&mut p, &mut *f).unwrap();
     loop {
-        let done = it.advance(&mut p, &mut *f, until, most).unwrap();
+        let done = it.advance(&mut p, &mut *f, until, max).unwrap();
         if done.now == until {
             return p;
         }
@@ -223,7 +223,7 @@ fn ring(a: f64) -> Particles {
 /// The closer binary is followed in the mean over its orbit, with steps longer than its period.
 #[test]
 fn verify_the_coupling_with_others_conserves_energy() {
-    for (a, nu, perturbation, most) in [(0.015, 0.01, 1e-7, 1e-11), (0.006, 1e-4, 3e-7, 1e-12)] {
+    for (a, nu, perturbation, max) in [(0.015, 0.01, 1e-7, 1e-11), (0.006, 1e-4, 3e-7, 1e-12)] {
         let (mut p, mut f) = (ring(a), engine());
         let mut it = Encounters::new(Box::new(Hermite4::new(parameters(nu), CLOCK)), perturbation, CLOCK);
         it.start(&mut p, &mut *f).unwrap();
@@ -234,7 +234,7 @@ fn verify_the_coupling_with_others_conserves_energy() {
             it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
             worst = worst.max((energy(&mut it, &p, &mut *f, Time::from_dt_max(k)) - first).abs());
         }
-        assert!(worst < most, "{a}: {worst:e}");
+        assert!(worst < max, "{a}: {worst:e}");
     }
 }
 
@@ -244,14 +244,14 @@ fn a_subsystem_ends_when_its_stars_fly_apart() {
     let pos = [[1.0, 0.01, 0.0], [-1.0, -0.01, 0.0], [30.0, 0.0, 0.0]].map(Vec3::from);
     let vel = [[-1.2, 0.0, 0.0], [1.2, 0.0, 0.0], [0.0; 3]].map(Vec3::from);
     let mut p = Particles::new(vec![0.5, 0.5, 1e-3], pos.to_vec(), vel.to_vec());
-    let (mut it, mut f, mut most) = (encounters(1e-6), engine(), 0);
+    let (mut it, mut f, mut max) = (encounters(1e-6), engine(), 0);
     it.start(&mut p, &mut *f).unwrap();
     let first = energy(&mut it, &p, &mut *f, Time::default());
     for k in 1..=64 {
         it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
-        most = most.max(it.number());
+        max = max.max(it.number());
     }
-    assert_eq!((most, it.number()), (1, 0));
+    assert_eq!((max, it.number()), (1, 0));
     assert!((p.pos[0] - p.pos[1]).norm() > 5.0 && p.states.get::<SubsystemState>().words.is_empty());
     let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(64)) - first;
     assert!(error.abs() < 1e-6, "{error:e}");
@@ -268,12 +268,12 @@ fn an_inner_pair_that_is_perturbed_opens() {
     it.start(&mut p, &mut *f).unwrap();
     assert_eq!((it.number(), p.states.get::<SubsystemState>().words[0]), (1, 2));
     let first = energy(&mut it, &p, &mut *f, Time::default());
-    let mut most = 0;
+    let mut max = 0;
     for k in 1..=160 {
         it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
-        most = most.max(p.states.get::<SubsystemState>().words.first().copied().unwrap_or_default());
+        max = max.max(p.states.get::<SubsystemState>().words.first().copied().unwrap_or_default());
     }
-    assert!(most > 2, "{most}");
+    assert!(max > 2, "{max}");
     let error = energy(&mut it, &p, &mut *f, Time::from_dt_max(160)) - first;
     assert!(error.abs() < 1e-6, "{error:e}");
 }
@@ -324,7 +324,7 @@ fn verify_a_stable_triple_turns_as_its_stars_do() {
     it.start(&mut p, &mut *f).unwrap();
     let first = energy(&mut it, &p, &mut *f, Time::default());
     let mut stars = FewBody::new(&mass[..3], &pos[..3], &vel[..3]).unwrap();
-    let (mut steps, mut most, mut off) = (0, 0.0f64, 0.0f64);
+    let (mut steps, mut max, mut off) = (0, 0.0f64, 0.0f64);
     for k in 1..=40 {
         let now = Time::from_dt_max(160 * k);
         steps += it.advance(&mut p, &mut *f, now, u64::MAX).unwrap().particle_steps;
@@ -334,11 +334,11 @@ fn verify_a_stable_triple_turns_as_its_stars_do() {
             (v.cross(&x.cross(&v)) / 0.5 - x.normalize()).norm()
         };
         let exact = eccentricity(&stars.state().0, &stars.state().1);
-        (most, off) = (most.max(exact), off.max((eccentricity(&p.pos, &p.vel) - exact).abs()));
+        (max, off) = (max.max(exact), off.max((eccentricity(&p.pos, &p.vel) - exact).abs()));
         let error = energy(&mut it, &p, &mut *f, now) - first;
         assert!(error.abs() < 1e-6, "{error:e}");
     }
-    assert!(most > 0.9 && off < 0.01 && steps < 13_000, "{most} {off} {steps}");
+    assert!(max > 0.9 && off < 0.01 && steps < 13_000, "{max} {off} {steps}");
 }
 
 /// A compact triple and a compact quadruple in a cluster: their orbits take no steps.

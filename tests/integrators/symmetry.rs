@@ -169,13 +169,13 @@ fn engine(precision: Precision, epsilon: f64, law: Option<&Arc<Law>>) -> Box<dyn
 }
 
 /// Integrates a system. Returns what is wrong, if anything: steps of the first body that are shorter than all others, or a
-/// distance from the centre above `most`.
+/// distance from the centre above `max`.
 fn run(
     system: &System,
     p: &Particles,
     (precision, law): (Precision, Option<&Arc<Law>>),
     (name, mut scheme): Scheme,
-    most: f64,
+    max: f64,
 ) -> Option<String> {
     let (mut p, mut engine) = (p.clone(), engine(precision, system.epsilon, law));
     let (centre, velocity) = (p.pos[0], p.vel[0]);
@@ -195,7 +195,7 @@ fn run(
             }
             let off = (p.pos[0] - centre - velocity * CLOCK.time(until)).norm();
             // Lists of neighbours are not symmetric, so that the errors of the scheme are not either.
-            if off > if name.starts_with("ahmad") { 1000.0 * most } else { most } {
+            if off > if name.starts_with("ahmad") { 1000.0 * max } else { max } {
                 return Err(format!("{off:e} from the centre at {k}"));
             }
         }
@@ -206,8 +206,8 @@ fn run(
 }
 
 /// Runs a system by all schemes; returns what is wrong.
-fn by_all(system: &System, p: &Particles, precision: Precision, most: f64) -> Vec<String> {
-    schemes(precision).into_iter().filter_map(|scheme| run(system, p, (precision, None), scheme, most)).collect()
+fn by_all(system: &System, p: &Particles, precision: Precision, max: f64) -> Vec<String> {
+    schemes(precision).into_iter().filter_map(|scheme| run(system, p, (precision, None), scheme, max)).collect()
 }
 
 #[test]
@@ -259,9 +259,9 @@ fn so_it_has_among_subsystems() {
                 while it.advance(&mut p, &mut *engine, end, u64::MAX)?.now < end {}
                 Ok((it.synchronised(&p, end, &mut *engine)?.pos[0] - centre).norm())
             };
-            let most = 1e-9 + 1e-10 * size;
+            let max = 1e-9 + 1e-10 * size;
             match integrate() {
-                Ok(off) if off <= most => {}
+                Ok(off) if off <= max => {}
                 found => wrong.push(format!("{}, turned by {angle}, at {size:e}: {found:?}", system.name)),
             }
         }

@@ -84,8 +84,8 @@ impl Parameters {
         if name != "leapfrog" {
             scheme.push(("dt_max", Value::Float(self.dt_max)));
             scheme.push(("on_dt_min", text(&self.on_dt_min)));
-            let least = self.dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
-            scheme.push(("dt_min", Value::Float(if self.dt_min == 0.0 { least } else { self.dt_min })));
+            let min = self.dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
+            scheme.push(("dt_min", Value::Float(if self.dt_min == 0.0 { min } else { self.dt_min })));
         }
         let mut force = vec![
             ("engine", text(&self.engine)),

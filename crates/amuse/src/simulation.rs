@@ -115,9 +115,9 @@ impl Simulation {
     pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> u64 + Send) -> Outcome<bool> {
         let mut done = true;
         self.engine.integrate(until.min(self.horizon), &mut |system| {
-            let most = go_on(&Motion { system });
-            done = most > 0;
-            most
+            let max = go_on(&Motion { system });
+            done = max > 0;
+            max
         })?;
         Ok(done)
     }

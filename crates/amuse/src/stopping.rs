@@ -36,11 +36,11 @@ pub struct Met {
 #[derive(Clone, Debug, PartialEq)]
 pub struct GasLimits {
     /// Smallest density.
-    pub least_density: f64,
+    pub min_density: f64,
     /// Largest density.
     pub largest_density: f64,
     /// Smallest specific internal energy.
-    pub least_energy: f64,
+    pub min_energy: f64,
     /// Largest specific internal energy.
     pub largest_energy: f64,
 }
@@ -48,7 +48,7 @@ pub struct GasLimits {
 impl Default for GasLimits {
     /// No limits, as AMUSE's interface writes them.
     fn default() -> Self {
-        Self { least_density: -1.0, largest_density: -1.0, least_energy: -1.0, largest_energy: -1.0 }
+        Self { min_density: -1.0, largest_density: -1.0, min_energy: -1.0, largest_energy: -1.0 }
     }
 }
 

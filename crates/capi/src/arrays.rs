@@ -21,13 +21,13 @@ pub struct TisaneVectors {
 }
 
 /// Largest number of elements of an array.
-const MOST: usize = u32::MAX as usize - 1;
+const MAX: usize = u32::MAX as usize - 1;
 
 /// Checks a count.
 pub(crate) fn count(n: i64, what: &str) -> Result<usize, Failure> {
     match usize::try_from(n) {
-        Ok(n) if n <= MOST => Ok(n),
-        _ => Err(wrong(format!("{what}: expected a number from 0 to {MOST}, found {n}"))),
+        Ok(n) if n <= MAX => Ok(n),
+        _ => Err(wrong(format!("{what}: expected a number from 0 to {MAX}, found {n}"))),
     }
 }
 

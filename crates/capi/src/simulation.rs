@@ -241,8 +241,8 @@ pub unsafe extern "C" fn tisane_simulation_integrate(
         let mut call = move |system: &System| {
             let (data, state) = (&data, &system.state);
             let time = state.clock.time(state.now) * state.scale.time;
-            let most = go_on.map(|go_on| unsafe { go_on(time, state.counters.block_steps, data.0) });
-            most.and_then(|most| u64::try_from(most).ok()).unwrap_or(u64::MAX)
+            let max = go_on.map(|go_on| unsafe { go_on(time, state.counters.block_steps, data.0) });
+            max.and_then(|max| u64::try_from(max).ok()).unwrap_or(u64::MAX)
         };
         let arrived = OPEN.with(simulation, |simulation| Ok(simulation.integrate(t, &mut call)?))?;
         Ok(if arrived { Status::TISANE_OK } else { Status::TISANE_STOPPED })

@@ -108,11 +108,11 @@ const OUT_OF_REACH: u8 = 7;
 
 /// Describes the error and wall time of an advice, with their uncertainty.
 fn describe_advice(it: &Advice) -> String {
-    let [error, least, most] = it.error;
+    let [error, min, max] = it.error;
     let [likely, shortest, longest] = it.seconds.map(describe_seconds);
     let error = match it.is_measured() {
         true => format!("{error:.1e} (measured)"),
-        false => format!("{error:.1e} ({least:.0e} to {most:.0e})"),
+        false => format!("{error:.1e} ({min:.0e} to {max:.0e})"),
     };
     format!("|dE/E| {error}, wall time {likely} ({shortest} to {longest})")
 }
@@ -132,10 +132,10 @@ fn describe_source(it: &Advice, trials: &[Trial]) -> String {
         ),
         None => {
             let same = trials.iter().map(|trial| trial.candidate).filter(|tried| tried.integrator == integrator);
-            let (number, least) =
-                same.fold((0, f64::INFINITY), |(number, least), tried| (number + 1, tried.accuracy.min(least)));
+            let (number, min) =
+                same.fold((0, f64::INFINITY), |(number, min), tried| (number + 1, tried.accuracy.min(min)));
             let beyond =
-                if accuracy < least { format!(", beyond {least}, the least that was tried") } else { String::new() };
+                if accuracy < min { format!(", beyond {min}, the least that was tried") } else { String::new() };
             let part = trials.iter().map(|trial| trial.part).fold(0.0, f64::max);
             format!(
                 "Predicted by the laws through {number} trials with {}{beyond}, and not tried: the time of the trials is \

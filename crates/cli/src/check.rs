@@ -21,7 +21,7 @@ use tisane::units::{Dimension, Units, shortest_decimal};
 use tisane_io::directory::bytes;
 use tisane_lab::bench::model::{forecast, forecast_members};
 use tisane_lab::study::forecast::ENDS_EARLY;
-use tisane_run::assemble::{self, MOST_SUMMED, SAMPLE, Setup};
+use tisane_run::assemble::{self, MAX_SUMMED, SAMPLE, Setup};
 use tisane_run::binaries::Binaries;
 use tisane_run::config::{Config, Engine};
 use tisane_run::ensemble::Blueprint;
@@ -168,7 +168,7 @@ fn describe_particles(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(String, Stri
     if setup.has_estimates() {
         let text = format!(
             "Q, energies and what follows from them, from the potentials of {SAMPLE} particles, as there are more than \
-             {MOST_SUMMED}; a run sums over all pairs"
+             {MAX_SUMMED}; a run sums over all pairs"
         );
         lines.push(("estimates".into(), text));
     }

@@ -6,7 +6,7 @@
 #include "total.cuh"
 
 /// Largest number of threads in a block: `MAX_THREADS` of src/force/cuda/shapes/acceleration_shape.rs.
-constexpr int MOST_THREADS = 256;
+constexpr int MAX_THREADS = 256;
 /// Number of sources in a thread's loop body: as many as are faster and do not spill.
 template <class M, int T> constexpr int HELD_OF = 16 / T;
 template <> constexpr int HELD_OF<F32Direct, 4> = 16;
@@ -17,7 +17,7 @@ template <> constexpr int GROUPS_OF<F32Chamomile, 4> = 4;
 /// Number of thread blocks that a multiprocessor must hold at once, so that a thread may use all remaining registers,
 /// and keep many pairs in flight where a sum waits for its last term. With groups of threads the compiler's own choice
 /// (0) is faster.
-template <class M, int T> constexpr int LEAST_BLOCKS = GROUPS_OF<M, T> > 1 ? 0 : 1;
+template <class M, int T> constexpr int MIN_BLOCKS = GROUPS_OF<M, T> > 1 ? 0 : 1;
 /// Number of bags that are computed while the next ones are fetched.
 constexpr int FETCH_BAGS = 4;
 /// Number of sources in a thread block of `place`, one a thread.
@@ -69,7 +69,7 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
     // One buffer is read while the other is filled.
     __shared__ float4 tile[2][FETCH_BAGS * BAG * UNITS];
     // Sums of the other groups over their bags.
-    __shared__ typename M::Node handed[GROUPS > 1 ? (GROUPS - 1) * T * COMPONENTS : 1][GROUPS > 1 ? MOST_THREADS / GROUPS : 1];
+    __shared__ typename M::Node handed[GROUPS > 1 ? (GROUPS - 1) * T * COMPONENTS : 1][GROUPS > 1 ? MAX_THREADS / GROUPS : 1];
     u32 group = GROUPS > 1 ? threadIdx.y : 0;
     Place<M> target[T];
     u32 own[T];
@@ -143,7 +143,7 @@ template <class M, int T> __device__ __forceinline__ void accelerate(const Accel
 }
 
 #define TISANE_ACCELERATE(name, M, T)                                                                                  \
-    extern "C" __global__ void __launch_bounds__(MOST_THREADS, LEAST_BLOCKS<M, T>)                                     \
+    extern "C" __global__ void __launch_bounds__(MAX_THREADS, MIN_BLOCKS<M, T>)                                     \
         accelerate_##name##_##T(const __grid_constant__ AccelerationCall call) {                                       \
         accelerate<M, T>(call);                                                                                        \
     }

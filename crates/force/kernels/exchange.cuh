@@ -90,11 +90,11 @@ __device__ __forceinline__ bool has_node(ulonglong2 word, u32 exchange, float &n
 }
 
 /// Number of times that a word is looked for before the wait is given up: some seconds, far more than any step takes.
-constexpr u32 MOST_TRIES = 1u << 23;
+constexpr u32 MAX_TRIES = 1u << 23;
 
 /// Waits, with a whole warp together, until what `arrived` reads is there for each of its lanes. Ends the launch with an
 /// error if it does not come: a fault must not hold the device for ever.
 template <class F> __device__ __forceinline__ void wait_until(F arrived) {
     for (u32 tries = 0; __any_sync(~0u, !arrived()); ++tries)
-        if (tries > MOST_TRIES) __trap();
+        if (tries > MAX_TRIES) __trap();
 }

@@ -84,7 +84,7 @@ template <class M> __device__ __forceinline__ void take_few(const Systems &all) 
             moment = next_moment(now, deepest);
             shallowest = shallowest_level(moment);
             reason = refused ? REFUSED
-                     : moment > call.until || steps == call.most || (!call.clamps && deepest > call.floor) ? DONE : 0;
+                     : moment > call.until || steps == call.max || (!call.clamps && deepest > call.floor) ? DONE : 0;
             if (reason) break;
         }
         u32 due = 0;

@@ -127,7 +127,7 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
     bool fine;
     if (call.points > 0) {
         History kept{call.history, call.slots, call.points}, found{call.new_history, call.slots, call.points};
-        double own[MOST_POINTS * (6 + POINT_COLUMNS)];
+        double own[MAX_POINTS * (6 + POINT_COLUMNS)];
         for (u32 c = 0; c < kept.columns_in_all(); ++c) own[c] = kept.at(c, i);
         u32 result = correct_multipoint<Launched>(member, {own, 1, call.points}, 0, i, now, moment, force);
         for (u32 c = 0; c < found.columns_in_all(); ++c) found.at(c, k) = own[c];
@@ -185,8 +185,8 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
     __shared__ int change[LEVELS];
     __shared__ u32 refused, clamped;
     Schedule *schedule = call.schedule;
-    u32 thread = threadIdx.x, most = CORRECT_TARGETS / max(call.parts, 1u), first = blockIdx.x * most;
-    u32 targets = min(most, call.batch - first), all = schedule->targets, step = schedule->step + 1;
+    u32 thread = threadIdx.x, max = CORRECT_TARGETS / max(call.parts, 1u), first = blockIdx.x * max;
+    u32 targets = min(max, call.batch - first), all = schedule->targets, step = schedule->step + 1;
     u64 now = schedule->now, moment = schedule->moment;
     u32 due = schedule->due;
     if (thread < LEVELS) change[thread] = 0;

@@ -61,7 +61,7 @@ struct Launched : Call {
     double dt_max, nu;
     Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
-    double coordinate, speed, least_acc, most_acc;
+    double coordinate, speed, min_acc, max_acc;
     u32 chunks, floor, clamps;
     // Number of threads that share the spans of a sum, a power of two up to 32; 0 where `out` has the sums.
     u32 parts;

@@ -41,9 +41,9 @@ template <class C, u32 STRIDE = 1> struct Members {
     }
 };
 
-/// Least step where the forces cancel, in units of that on a circular orbit that is as slow as the others (`least_step` of
+/// Least step where the forces cancel, in units of that on a circular orbit that is as slow as the others (`min_step` of
 /// src/integrator/hermite/cancelled.rs).
-constexpr double LEAST_SHARE = 2.0;
+constexpr double MIN_SHARE = 2.0;
 
 /// Returns a wanted level, or that of the least step of particle i, where the forces on it cancel. `natural` is the step
 /// on a circular orbit, in units of its period over 2 pi.
@@ -67,8 +67,8 @@ template <class C> __device__ __forceinline__ bool is_usual(const C &call, const
     bool usual = true, strong = false;
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        usual &= fabs(force[c]) <= call.most_acc;
-        strong |= fabs(force[c]) > call.least_acc;
+        usual &= fabs(force[c]) <= call.max_acc;
+        strong |= fabs(force[c]) > call.min_acc;
     }
     return usual && strong;
 }
@@ -112,7 +112,7 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 m
     g.at(12, k) = pot;
     d.by_pot = call.noise.scale(i, pot);
     u32 wanted = wanted_level(call.nu, dt, call.dt_max, g.level_of(k), d);
-    wanted = not_below_others(call, wanted, i, d.acc2, pot, LEAST_SHARE * __dsqrt_rn(call.nu));
+    wanted = not_below_others(call, wanted, i, d.acc2, pot, MIN_SHARE * __dsqrt_rn(call.nu));
     fine &= d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000);
     return give_step(g, k, moment, wanted, clamped) && fine;
 }
@@ -202,7 +202,7 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
         }
     }
     u32 wanted = multipoint_level(call.nu, call.third, dt, call.dt_max, square, fine);
-    wanted = not_below_others(call, wanted, i, square[0], pot, LEAST_SHARE * call.nu);
+    wanted = not_below_others(call, wanted, i, square[0], pot, MIN_SHARE * call.nu);
     fine &= jerk_size + pot < __longlong_as_double(0x7ff0000000000000);
     u32 clamped = 0;
     fine &= give_step(g, k, moment, wanted, clamped);

@@ -5,7 +5,7 @@
 
 /// Largest numbers of earlier points and of derivatives that a scheme keeps, and of columns of a point: acceleration,
 /// jerk, moment.
-constexpr u32 MOST_POINTS = 2, MOST_DERIVATIVES = 4, POINT_COLUMNS = 7;
+constexpr u32 MAX_POINTS = 2, MAX_DERIVATIVES = 4, POINT_COLUMNS = 7;
 
 /// History of particles, in columns: three of each derivative of the acceleration from the second on, then those of each
 /// point, the latest first. A scheme with `points` earlier points keeps twice as many derivatives.
@@ -34,7 +34,7 @@ __device__ __forceinline__ void predict_with(const History &history, u32 c, u32 
     constexpr double INVERSE[8] = {1.0, 1.0, 0.5, 1.0 / 3.0, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0};
     double x = 0.0, v = 0.0;
 #pragma unroll
-    for (int d = MOST_DERIVATIVES - 1; d >= 0; --d) {
+    for (int d = MAX_DERIVATIVES - 1; d >= 0; --d) {
         if (d >= (int)history.derivatives()) continue;
         double derivative = history.derivative(d, c, k);
         x = (x + derivative) * (dt * INVERSE[d + 4]);
@@ -155,10 +155,10 @@ __device__ __forceinline__ u32 multipoint_level(double eta, bool third, double d
     double first = term(1), second = quotient(first, term(2));
     double higher = quotient(first, third ? term(3) : term(4));
     double step = third ? __dsqrt_rn(higher) : cbrt(higher);
-    double least = 0.25 * second, most = 0.8 * second;
+    double min = 0.25 * second, max = 0.8 * second;
     auto level_of = [&](double step) {
-        step = step < least ? least : step;
-        step = step > most ? most : step;
+        step = step < min ? min : step;
+        step = step > max ? max : step;
         return not_longer_than(__ddiv_rn(eta * dt * step, dt_max));
     };
     u32 level = level_of(step);

@@ -65,7 +65,7 @@ template <bool CUT> __device__ __forceinline__ u32 regular_number(const Neighbou
 
 /// Returns the number of regular targets of a batch, or of those whose lists would be too long.
 template <bool CUT> __device__ __forceinline__ u32 regular_count(const Neighbours &call) {
-    return CUT ? min(call.neighbours->cut, MOST_CUT) : call.batch;
+    return CUT ? min(call.neighbours->cut, MAX_CUT) : call.batch;
 }
 
 /// Regular forces, and the neighbours as they are found. Grid: tiles of targets × spans of bags. CUT: the targets whose lists
@@ -155,12 +155,12 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_sort(const __gri
     r += call.first_target;
     u32 *mine = entries + warp * call.capacity, row = call.new_row[r], count = call.within[r];
     u32 *list = list_of(call, row);
-    if (count > call.most) {
+    if (count > call.max) {
         if (lane == 0) {
             call.counts[row] = 0;
             if (!call.steps) return;
             u32 to = atomicAdd(&call.neighbours->cut, 1u);
-            if (to < MOST_CUT) call.cut[to] = r;
+            if (to < MAX_CUT) call.cut[to] = r;
             else call.schedule->refused = 1;
         }
         return;

@@ -37,7 +37,7 @@ constexpr u32 EXCHANGE = 13;
 /// Number of threads of a thread block of the kernels but near_regular and near_advance.
 constexpr u32 NEAR_THREADS = 256;
 /// Largest number of lists that may be too long in a step.
-constexpr u32 MOST_CUT = 256;
+constexpr u32 MAX_CUT = 256;
 
 /// What the steps count besides `Schedule`.
 struct NeighbourSchedule {
@@ -79,7 +79,7 @@ struct Neighbours : Launched {
     u32 *packed;
     const u32 *offsets;
     double eta_regular;
-    u32 capacity, most, ratio_count;
+    u32 capacity, max, ratio_count;
     // Highest derivative of the criterion of irregular and regular steps: 2, 3 or 4.
     u32 criterion, regular_criterion;
     // Flag of order 6.
@@ -459,10 +459,10 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
     }
     // Of targets and forces that need no closer look, `is_usual`.
     double target_pos = call.target_state[TARGET * (size_t)k + c], target_vel = call.target_state[TARGET * (size_t)k + 3 + c];
-    bool usual = fabs(target_pos) <= call.coordinate && fabs(target_vel) <= call.speed && fabs(total_acc) <= call.most_acc;
+    bool usual = fabs(target_pos) <= call.coordinate && fabs(target_vel) <= call.speed && fabs(total_acc) <= call.max_acc;
     u32 of_four = 0xfu << (threadIdx.x & 28);
     bool fine = (__ballot_sync(~0u, !usual) & of_four) == 0 &&
-                (__ballot_sync(~0u, fabs(total_acc) > call.least_acc) & of_four) != 0;
+                (__ballot_sync(~0u, fabs(total_acc) > call.min_acc) & of_four) != 0;
     u32 new_regular = regular_level, unused = 0;
     if (regular) {
         double noise = call.noise.relative * fmax(__dsqrt_rn(regular_squares[0]), call.noise.scale(i, pot));
@@ -476,11 +476,11 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
             }
         }
         u32 wanted = neighbour_level(call, call.regular_criterion, call.eta_regular, regular_dt, regular_squares, fine);
-        wanted = not_below_others(call, wanted, i, regular_squares[0], pot, LEAST_SHARE * call.eta_regular);
+        wanted = not_below_others(call, wanted, i, regular_squares[0], pot, MIN_SHARE * call.eta_regular);
         new_regular = level_after(call, regular_level, moment, wanted, fine, unused);
     }
     u32 wanted = neighbour_level(call, call.criterion, call.nu, dt, squares, fine), clamped_here = 0;
-    wanted = not_below_others(call, wanted, i, squares[0], near_pot + pot, LEAST_SHARE * call.nu);
+    wanted = not_below_others(call, wanted, i, squares[0], near_pot + pot, MIN_SHARE * call.nu);
     u32 next = max(level_after(call, level, moment, wanted, fine, clamped_here), new_regular);
     fine &= finite + near_pot + pot < __longlong_as_double(0x7ff0000000000000);
     if (!leads) return true;

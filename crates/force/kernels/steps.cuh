@@ -21,7 +21,7 @@
 /// Number of threads and warps of a thread block.
 constexpr u32 STEP_THREADS = 512, STEP_WARPS = STEP_THREADS / 32;
 /// Largest number of thread blocks, of headers.
-constexpr u32 MOST_BLOCKS = 128;
+constexpr u32 MAX_BLOCKS = 128;
 /// Distance of the rows of a warp's scratch in shared memory.
 constexpr u32 ROW = BAG + 4;
 /// Number of a warp's rows: distance, derivative, potential and factor of a pair.
@@ -29,7 +29,7 @@ constexpr u32 ROWS = 8;
 /// Number of targets that are corrected at a time.
 constexpr u32 CORRECTED = 64;
 /// Largest number of devices that take steps together.
-constexpr u32 MOST_DEVICES = 8;
+constexpr u32 MAX_DEVICES = 8;
 
 /// Argument of the kernels. Mirrored by `StepsCall` in src/force/cuda/steps/resident.rs; both must be changed together.
 struct Steps {
@@ -52,12 +52,12 @@ struct Steps {
     // those of its group, with which it works.
     double *history, *working_history;
     // Of each device the mailbox: for each device the last exchange that it has come to, then [2][target][8] words.
-    u64 *mail[MOST_DEVICES];
-    u64 now, until, most;
+    u64 *mail[MAX_DEVICES];
+    u64 now, until, max;
     double tick, dt_max, eps2, nu;
     Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
-    double coordinate, speed, least_acc, most_acc;
+    double coordinate, speed, min_acc, max_acc;
     u32 sources, slots;
     u32 bags, groups, replicas, tile;
     u32 exchange, floor, clamps, cooperates;
@@ -231,10 +231,10 @@ template <class M> struct Group : Members<Steps> {
     }
 
     __device__ __forceinline__ u32 deepest() const {
-        u32 most = 0;
-        for (u32 k = 4 * lane; k < own; k += 128) most = __vmaxu4(most, *reinterpret_cast<const u32 *>(level + k));
-        most = __reduce_max_sync(~0u, max(max(most & 0xff, most >> 8 & 0xff), max(most >> 16 & 0xff, most >> 24)));
-        return most;
+        u32 max = 0;
+        for (u32 k = 4 * lane; k < own; k += 128) max = __vmaxu4(max, *reinterpret_cast<const u32 *>(level + k));
+        max = __reduce_max_sync(~0u, max(max(max & 0xff, max >> 8 & 0xff), max(max >> 16 & 0xff, max >> 24)));
+        return max;
     }
 
     /// Returns which of the 32 particles from k on are due at a moment of a shallowest level.
@@ -271,7 +271,7 @@ template <class M> struct Group : Members<Steps> {
 
     /// Returns where the force on target k is sent to a device.
     __device__ __forceinline__ ulonglong2 *mailed(u32 to, u32 k) const {
-        return reinterpret_cast<ulonglong2 *>(call.mail[to] + 2 * MOST_DEVICES) + ((size_t)(exchange & 1) * call.slots + k) * 8;
+        return reinterpret_cast<ulonglong2 *>(call.mail[to] + 2 * MAX_DEVICES) + ((size_t)(exchange & 1) * call.slots + k) * 8;
     }
 
     /// Sums the running sum of a bag for one target with the whole warp: its lanes compute the terms, and one lane for

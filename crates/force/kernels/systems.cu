@@ -142,7 +142,7 @@ template <class M> __device__ __forceinline__ void take_steps(const Systems &all
             moment = next_moment(now, deepest);
             shallowest = shallowest_level(moment);
             reason = refused ? REFUSED
-                     : moment > call.until || steps == call.most || (!call.clamps && deepest > call.floor) ? DONE : 0;
+                     : moment > call.until || steps == call.max || (!call.clamps && deepest > call.floor) ? DONE : 0;
             if (reason) break;
         }
         u32 found = s.warps == 1 ? s.list(shallowest) : s.list(levels, shallowest);

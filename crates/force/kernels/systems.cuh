@@ -19,11 +19,11 @@ constexpr u32 KEPT = 8;
 struct System {
     // First word of its state: COLUMNS columns and the masses, of `sources` numbers each, then a byte a level.
     u64 first;
-    u64 now, until, most;
+    u64 now, until, max;
     double tick, dt_max, eps2, nu;
     Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
-    double coordinate, speed, least_acc, most_acc;
+    double coordinate, speed, min_acc, max_acc;
     u32 sources, floor, clamps, unused;
 };
 
@@ -142,9 +142,9 @@ template <class M> struct Alone : Members<System> {
     }
 
     __device__ __forceinline__ u32 deepest() const {
-        u32 most = 0;
-        for (u32 k = 4 * lane; k < own; k += 128) most = __vmaxu4(most, *reinterpret_cast<const u32 *>(level + k));
-        return deepest_of(most);
+        u32 max = 0;
+        for (u32 k = 4 * lane; k < own; k += 128) max = __vmaxu4(max, *reinterpret_cast<const u32 *>(level + k));
+        return deepest_of(max);
     }
 
     /// Returns the deepest of the four levels of each lane.
@@ -165,15 +165,15 @@ template <class M> struct Alone : Members<System> {
 
     /// Reads the levels of all particles, with each warp: four of every 128 a lane. Returns the deepest.
     __device__ __forceinline__ u32 read_levels(u32 (&levels)[LEVEL_WORDS]) const {
-        u32 most = 0;
+        u32 max = 0;
 #pragma unroll
         for (u32 w = 0; w < LEVEL_WORDS; ++w) {
             u32 k = 128 * w + 4 * lane;
             levels[w] = 0;
             if (128 * w < own && k < own) levels[w] = *reinterpret_cast<const u32 *>(level + k);
-            most = __vmaxu4(most, levels[w]);
+            max = __vmaxu4(max, levels[w]);
         }
-        return deepest_of(most);
+        return deepest_of(max);
     }
 
     /// Lists the particles that are due at a moment of a shallowest level, with several warps: each goes through all

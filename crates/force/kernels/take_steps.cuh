@@ -74,13 +74,13 @@ struct Agreed {
     /// Flag that the devices share the targets.
     bool shared;
     /// Number of targets in the groups before each, and in all.
-    u32 before[MOST_BLOCKS + 1];
+    u32 before[MAX_BLOCKS + 1];
 };
 
 /// Waits for the headers of all thread blocks, with one warp, four headers a lane.
 template <bool TOGETHER>
 __device__ __forceinline__ void agree(const Steps &call, u32 lane, u32 exchange, u64 now, Agreed &agreed) {
-    const u64 *headers = call.headers + (exchange & 1) * MOST_BLOCKS;
+    const u64 *headers = call.headers + (exchange & 1) * MAX_BLOCKS;
     u32 blocks = call.groups * call.replicas;
     u64 header[4], come_to = ~0ull;
     bool other = TOGETHER && lane < call.devices && lane != call.device;
@@ -124,7 +124,7 @@ __device__ __forceinline__ void agree(const Steps &call, u32 lane, u32 exchange,
         agreed.before[4 * lane + h] = before;
         before += count[h];
     }
-    if (lane == 31) agreed.before[MOST_BLOCKS] = before;
+    if (lane == 31) agreed.before[MAX_BLOCKS] = before;
     if (lane == 0) agreed.moment = moment, agreed.deepest = deepest, agreed.refused = refused;
     if (!TOGETHER) return;
     bool shared = __shfl_sync(~0u, before, 31) >= call.share_from;
@@ -144,7 +144,7 @@ __device__ __forceinline__ void agree(const Steps &call, u32 lane, u32 exchange,
 __device__ __forceinline__ u32 group_of(const Agreed &agreed, u32 k) {
     u32 found = 0;
 #pragma unroll
-    for (u32 step = MOST_BLOCKS / 2; step > 0; step /= 2)
+    for (u32 step = MAX_BLOCKS / 2; step > 0; step /= 2)
         if (agreed.before[found + step] <= k) found += step;
     return found;
 }
@@ -153,7 +153,7 @@ __device__ __forceinline__ u32 group_of(const Agreed &agreed, u32 k) {
 /// last.
 template <class M>
 __device__ __forceinline__ Body<M> target_of(const Group<M> &g, const Agreed &agreed, u32 k, u32 &own) {
-    bool there = k < agreed.before[MOST_BLOCKS];
+    bool there = k < agreed.before[MAX_BLOCKS];
     u32 group = there ? group_of(agreed, k) : 0, place = there ? k - agreed.before[group] : 0;
     own = there && group == g.group ? g.group * g.own + g.due[place] : ~0u;
     return Record<M>::load(g.record(g.exchange & 1, group, place), g.exchange, there);
@@ -163,7 +163,7 @@ __device__ __forceinline__ Body<M> target_of(const Group<M> &g, const Agreed &ag
 template <class M> __device__ __forceinline__ void sum_forces(const Group<M> &g, const Agreed &agreed) {
     using R = typename M::Real;
     const Steps &call = g.call;
-    u32 all = agreed.before[MOST_BLOCKS];
+    u32 all = agreed.before[MAX_BLOCKS];
     u32 shares = g.shares(), share = g.share(), targets = all > share ? (all - share + shares - 1) / shares : 0;
     // Adds the nodes of the bags and posts the sums, with the first `threads` threads.
     auto add_and_post = [&](u32 first, u32 count, u32 threads) {
@@ -257,7 +257,7 @@ __device__ __forceinline__ typename M::Node gather(const Group<M> &g, u32 k, u32
         }
         return total;
     }
-    // Of the parts, a power of two and at most MOST_BLOCKS, each eight lanes take a quarter.
+    // Of the parts, a power of two and at most MAX_BLOCKS, each eight lanes take a quarter.
     u32 share = max(parts / 4, 1u);
     Node pair = zero<Node>(), half = zero<Node>();
     for (u32 first = 0; first < share; first += AT_ONCE) {
@@ -383,7 +383,7 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
         u32 shallowest = shallowest_level(next);
         auto announce = [&] {
             if (g.lane == 0)
-                store_header(call.headers + (g.exchange & 1) * MOST_BLOCKS + blockIdx.x,
+                store_header(call.headers + (g.exchange & 1) * MAX_BLOCKS + blockIdx.x,
                              (u64)g.exchange << 32 | announced << 16 | refused_here << 8 | deepest);
         };
         if (g.warp == STEP_WARPS - 1) {
@@ -409,11 +409,11 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
         __syncthreads();
         u64 moment = agreed.moment;
         reason = agreed.refused ? REFUSED
-                 : moment > call.until || steps == call.most || (!call.clamps && agreed.deepest > call.floor) ? DONE : 0;
+                 : moment > call.until || steps == call.max || (!call.clamps && agreed.deepest > call.floor) ? DONE : 0;
         if (reason) break;
         ++steps;
         if (IS_TOGETHER<M>) g.shared = agreed.shared;
-        particle_steps += agreed.before[MOST_BLOCKS];
+        particle_steps += agreed.before[MAX_BLOCKS];
         if (moment != next) {
             for (u32 k = g.thread; k < g.own; k += STEP_THREADS) g.place(k, now, moment, false);
             __syncthreads();

@@ -4,7 +4,7 @@ use crate::axis;
 use crate::failure::{Code, Failure, Result};
 use crate::neighbours::{List, Positions, Target};
 use crate::pool;
-use crate::settings::{MOST_TARGETS, Settings};
+use crate::settings::{MAX_TARGETS, Settings};
 use crate::sources::{NO_IDENTITY, Source, Sources};
 use rayon::prelude::*;
 use tisane::force::precision::Precision;
@@ -297,9 +297,9 @@ fn check_source(precision: Precision, source: &Source) -> Result<()> {
     let range = Range::for_precision(precision);
     check_within("position", &source.pos, range.coordinate, &range)?;
     check_within("velocity", &source.vel, range.speed, &range)?;
-    let [least, most] = range.mass;
-    if source.mass != 0.0 && !(least..=most).contains(&source.mass.abs()) {
-        let problem = format!("its mass is {:e}; the mode, in {}, has {least:e} to {most:e}", source.mass, range.name);
+    let [min, max] = range.mass;
+    if source.mass != 0.0 && !(min..=max).contains(&source.mass.abs()) {
+        let problem = format!("its mass is {:e}; the mode, in {}, has {min:e} to {max:e}", source.mass, range.name);
         return Err(Failure::new(Code::Number, problem));
     }
     check_finite("its time", &[source.time])?;
@@ -316,8 +316,8 @@ fn check_source(precision: Precision, source: &Source) -> Result<()> {
 fn check_targets(precision: Precision, targets: &Targets) -> Result<()> {
     let range = Range::for_precision(precision);
     let n = targets.pos.len();
-    if n > MOST_TARGETS {
-        return Err(Failure::argument(format!("{n} targets in one call: expected {MOST_TARGETS} at most")));
+    if n > MAX_TARGETS {
+        return Err(Failure::argument(format!("{n} targets in one call: expected {MAX_TARGETS} at most")));
     }
     let softening = targets.eps2.sqrt();
     if softening != 0.0 && !(range.softening..=range.coordinate).contains(&softening) {

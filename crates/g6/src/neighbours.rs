@@ -10,7 +10,7 @@ use tisane::particles::Vec3;
 /// Number of vectors that are compared at a time, so that none waits for the one before it.
 const CHAINS: usize = 4;
 /// Number of entries of all lists of a call together.
-const MOST_ENTRIES: usize = 1 << 24;
+const MAX_ENTRIES: usize = 1 << 24;
 
 /// Positions of all slots at one time, in columns.
 #[derive(Debug, Default)]
@@ -85,11 +85,11 @@ impl Positions {
     /// `with_self`.
     #[must_use]
     pub fn lists(&self, sources: &Sources, targets: &[Target], with_self: bool) -> Vec<List> {
-        let most = MOST_ENTRIES / targets.len().max(1);
-        targets.par_iter().map(|target| self.list_of(sources, target, with_self, most)).collect()
+        let max = MAX_ENTRIES / targets.len().max(1);
+        targets.par_iter().map(|target| self.list_of(sources, target, with_self, max)).collect()
     }
 
-    fn list_of(&self, sources: &Sources, target: &Target, with_self: bool, most: usize) -> List {
+    fn list_of(&self, sources: &Sources, target: &Target, with_self: bool, max: usize) -> List {
         let mut list = List::default();
         if target.h2 <= 0.0 {
             return list;
@@ -101,8 +101,8 @@ impl Positions {
         });
         let identities = slots.into_iter().map(|slot| sources.slot(slot as usize).identity);
         list.identities.extend(identities.filter(|&identity| with_self || identity != target.identity));
-        list.overflow = list.identities.len() > most;
-        list.identities.truncate(most);
+        list.overflow = list.identities.len() > max;
+        list.identities.truncate(max);
         list.identities.sort_unstable();
         list
     }

@@ -9,7 +9,7 @@ pub const GRAPE_PIPES: usize = 48;
 /// Number of pipelines of Sapporo. Clients for it allocate as many as there are.
 pub const GPU_PIPES: usize = 256;
 /// Largest number of targets in a call, and of pipelines that can be asked for.
-pub const MOST_TARGETS: usize = 1 << 17;
+pub const MAX_TARGETS: usize = 1 << 17;
 
 /// Engine and mode that `g6_open` opens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,8 +62,8 @@ impl Settings {
             None if on_gpu => GPU_PIPES,
             None => GRAPE_PIPES,
             Some(text) => {
-                let number = text.parse().ok().filter(|n| (1..=MOST_TARGETS).contains(n));
-                number.ok_or_else(|| wrong("TISANE_NPIPES", &text, &format!("a number from 1 to {MOST_TARGETS}")))?
+                let number = text.parse().ok().filter(|n| (1..=MAX_TARGETS).contains(n));
+                number.ok_or_else(|| wrong("TISANE_NPIPES", &text, &format!("a number from 1 to {MAX_TARGETS}")))?
             }
         };
         Ok(Self { kind, device, precision, pipes })

@@ -16,7 +16,7 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::Time;
 
 /// Largest number of addresses.
-pub const MOST_ADDRESSES: usize = 1 << 23;
+pub const MAX_ADDRESSES: usize = 1 << 23;
 /// Identity of an address that counts as empty, as in AMUSE's `libg6`.
 pub const NO_IDENTITY: i32 = -1;
 /// Value of [`Sources::slot_of`] of an address without a slot.
@@ -271,7 +271,7 @@ impl Sources {
 
     fn find_moments(&mut self) {
         let moments = (0..self.len()).filter_map(|slot| self.slot(slot).moment());
-        self.moments = moments.fold([u64::MAX, 0], |[least, most], t| [least.min(t.0), most.max(t.0)]);
+        self.moments = moments.fold([u64::MAX, 0], |[min, max], t| [min.min(t.0), max.max(t.0)]);
     }
 
     /// Marks the slots that the engine would have at the wrong place at the time `t`.
@@ -328,14 +328,14 @@ impl Sources {
 }
 
 /// Returns true if an engine can predict sources with moments between these to `now`.
-const fn within([least, most]: [u64; 2], now: Time) -> bool {
-    most <= now.0 && now.0.saturating_sub(least) <= axis::LONGEST
+const fn within([min, max]: [u64; 2], now: Time) -> bool {
+    max <= now.0 && now.0.saturating_sub(min) <= axis::LONGEST
 }
 
 /// Returns an address of a client as an index.
 fn checked(address: i32) -> Result<usize> {
-    let problem = || Failure::argument(format!("address {address}: expected 0 to {}", MOST_ADDRESSES - 1));
-    usize::try_from(address).ok().filter(|&address| address < MOST_ADDRESSES).ok_or_else(problem)
+    let problem = || Failure::argument(format!("address {address}: expected 0 to {}", MAX_ADDRESSES - 1));
+    usize::try_from(address).ok().filter(|&address| address < MAX_ADDRESSES).ok_or_else(problem)
 }
 
 #[cfg(test)]

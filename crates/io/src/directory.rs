@@ -25,7 +25,7 @@ pub fn run_marker(dir: &Path) -> Option<&'static str> {
 }
 
 /// Largest number of runs that a message names.
-const MOST_NAMED: usize = 8;
+const MAX_NAMED: usize = 8;
 
 /// Returns the error for the directory of a run that does not exist, with the runs beside it.
 #[must_use]
@@ -36,10 +36,10 @@ pub fn no_such_run(dir: &Path) -> Error {
     }
     let above = dir.parent().filter(|above| !above.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let runs = runs_in(above);
-    let more = if runs.len() > MOST_NAMED { ", …" } else { "" };
+    let more = if runs.len() > MAX_NAMED { ", …" } else { "" };
     let beside = match runs.len() {
         0 => String::new(),
-        n => format!(". In {}/: {}{more}", above.display(), runs[..n.min(MOST_NAMED)].join(", ")),
+        n => format!(". In {}/: {}{more}", above.display(), runs[..n.min(MAX_NAMED)].join(", ")),
     };
     Error::input(dir, format!("there is no such run{beside}")).with_help(help)
 }

@@ -236,7 +236,7 @@ fn describe_particles(page: &mut Page, state: &FileState) {
     }
     let p = &state.particles;
     page.particles(&p.mass, &p.pos, &p.vel, state.units.as_ref());
-    let ids = p.id.iter().fold([u64::MAX, 0], |[least, most], &id| [least.min(id), most.max(id)]);
+    let ids = p.id.iter().fold([u64::MAX, 0], |[min, max], &id| [min.min(id), max.max(id)]);
     page.line("ids", format!("{} to {}", ids[0], ids[1]));
     for note in &state.notes {
         page.line("note", note);
@@ -297,6 +297,6 @@ fn energies(mass: &[f64], vel: &[Vec3], pot: &[f64]) -> (f64, f64) {
 
 /// Formats the smallest and the largest value.
 fn range(values: impl Iterator<Item = f64>) -> String {
-    let (least, most) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
-    format!("{least} to {most}")
+    let (min, max) = values.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(x), b.max(x)));
+    format!("{min} to {max}")
 }

@@ -80,9 +80,9 @@ impl OutlineBuilder for Pen {
     }
 }
 
-/// Breaks a text into at most `most` lines of a width: between words, within a word that is too long by itself. What
+/// Breaks a text into at most `max` lines of a width: between words, within a word that is too long by itself. What
 /// does not fit ends in an ellipsis.
-pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String> {
+pub(super) fn wrap(text: &str, size: f64, room: f64, max: usize) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     let mut line = String::new();
     for word in text.split_whitespace() {
@@ -105,8 +105,8 @@ pub(super) fn wrap(text: &str, size: f64, room: f64, most: usize) -> Vec<String>
     if !line.is_empty() {
         lines.push(line);
     }
-    if lines.len() > most.max(1) {
-        lines.truncate(most.max(1));
+    if lines.len() > max.max(1) {
+        lines.truncate(max.max(1));
         if let Some(last) = lines.last_mut() {
             while !last.is_empty() && width(last, size) + width("…", size) > room {
                 last.pop();

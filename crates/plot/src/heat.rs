@@ -4,7 +4,7 @@ use super::figure::{Axis, Heat, Scale};
 use super::font::{self, LEADING, base_line, px};
 use super::mark::Axes;
 use super::palette::Ink;
-use super::room::{LABEL, PAD, TICK, most, widest};
+use super::room::{LABEL, PAD, TICK, max, widest};
 use super::scale::{self, Map};
 use super::svg::{Anchor, Svg, Type};
 use super::ticks::{self, Ticks};
@@ -28,7 +28,7 @@ impl Bar {
     pub fn new(heat: &Heat, height: f64) -> Self {
         let values = heat.values.iter().copied();
         let map = Map { scale: Scale::Log10, ends: scale::ends(&Axis::log(""), values, false), place: (height, 0.0) };
-        let ticks = ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true);
+        let ticks = ticks::ticks(map.scale, map.ends, max(map.scale, height, 34.0, 22.0), |_| true);
         Self { map, ticks, label: font::wrap(&heat.label, LABEL, height, 2) }
     }
 

@@ -174,21 +174,21 @@ fn distribution(title: &str, label: String, (values, below): (&[f64], &[(f64, f6
     let place = |x: f64| if scale == Scale::Unit { x } else { x.log10() };
     let value = |x: f64| if scale == Scale::Unit { x } else { 10f64.powf(x) };
     let places: Vec<f64> = values.iter().map(|x| place(*x)).collect();
-    let (least, most) = match scale {
+    let (min, max) = match scale {
         Scale::Unit => (0.0, 1.0),
         _ => places.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x))),
     };
     let flat = values.iter().all(|x| Some(x) == values.first());
-    if values.len() < FEW || flat || !(least.is_finite() && least < most) {
+    if values.len() < FEW || flat || !(min.is_finite() && min < max) {
         return None;
     }
     let bins = ((values.len() as f64).sqrt() as usize).clamp(8, 30);
-    let width = (most - least) / bins as f64;
+    let width = (max - min) / bins as f64;
     let mut counts = vec![0u32; bins];
     for x in places {
-        counts[(((x - least) / width) as usize).min(bins - 1)] += 1;
+        counts[(((x - min) / width) as usize).min(bins - 1)] += 1;
     }
-    let centre = |k: usize| value(least + (k as f64 + 0.5) * width);
+    let centre = |k: usize| value(min + (k as f64 + 0.5) * width);
     let all = values.len() as f64 * width;
     let filled = counts.iter().enumerate().filter(|(_, n)| **n > 0).map(|(k, n)| {
         let n = f64::from(*n);
@@ -204,7 +204,7 @@ fn distribution(title: &str, label: String, (values, below): (&[f64], &[(f64, f6
         (value(0.5 * (from + to)), (pair[1].1 - pair[0].1) / (to - from))
     };
     let theory: Vec<(f64, f64)> =
-        below.windows(2).map(slope).filter(|(x, _)| (least..=most).contains(&place(*x))).collect();
+        below.windows(2).map(slope).filter(|(x, _)| (min..=max).contains(&place(*x))).collect();
     if !theory.is_empty() {
         panel.series.push(law(theory));
     }

@@ -14,7 +14,7 @@ use tisane_io::table::{self, Numbers, Table, Values};
 const RADII: [(&str, u16); 7] =
     [("1 %", 10), ("5 %", 50), ("10 %", 100), ("25 %", 250), ("50 %", 500), ("75 %", 750), ("90 %", 900)];
 /// Most columns of the map of time steps: more cannot be told apart.
-const MOST_COLUMNS: usize = 160;
+const MAX_COLUMNS: usize = 160;
 
 /// Adds the figures of the journals; `run` has the diagnostics.
 pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
@@ -89,7 +89,7 @@ fn steps(dir: &Path, run: &Run<'_>) -> Option<Figure> {
     let top = longest.at(row) * 2f64.powi(first as i32);
     let used = |counts: &Numbers<'_>| counts.iter().any(|n| n > 0.0);
     let (shallow, deep) = (levels.iter().position(used)?, levels.iter().rposition(used)?);
-    let columns = times.len().min(MOST_COLUMNS);
+    let columns = times.len().min(MAX_COLUMNS);
     let rows: Vec<usize> = (0..columns).map(|k| k * row / (columns - 1).max(1)).collect();
     let shown = (shallow..=deep).rev();
     let values = shown.clone().flat_map(|level| rows.iter().map(move |&row| (level, row)));

@@ -5,7 +5,7 @@ use super::font::{self, LEADING};
 use super::heat::Bar;
 use super::legend::Legend;
 use super::mark::{Axes, has_bars};
-use super::room::{LABEL, NOTE, PAD, TICK, TITLE, label_width, most, widest};
+use super::room::{LABEL, NOTE, PAD, TICK, TITLE, label_width, max, widest};
 use super::scale::{self, Map};
 use super::ticks::{self, Tick, Ticks};
 
@@ -156,7 +156,7 @@ fn x_ticks(axis: &Axis, map: &Map, width: f64) -> Ticks {
             free
         })
     };
-    let ticks = ticks::ticks(map.scale, map.ends, most(map.scale, width, 44.0, 34.0), fits);
+    let ticks = ticks::ticks(map.scale, map.ends, max(map.scale, width, 44.0, 34.0), fits);
     if axis.whole && map.scale == Scale::Linear { ticks.at_whole_numbers() } else { ticks }
 }
 
@@ -164,7 +164,7 @@ fn y_ticks(axis: &Axis, map: &Map, height: f64) -> Ticks {
     if !axis.categories.is_empty() {
         return category_ticks(axis, 120.0, 2);
     }
-    let ticks = ticks::ticks(map.scale, map.ends, most(map.scale, height, 34.0, 22.0), |_| true);
+    let ticks = ticks::ticks(map.scale, map.ends, max(map.scale, height, 34.0, 22.0), |_| true);
     if axis.whole && map.scale == Scale::Linear { ticks.at_whole_numbers() } else { ticks }
 }
 

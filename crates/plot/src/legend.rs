@@ -11,7 +11,7 @@ const SWATCH: f64 = 26.0;
 const GAP: f64 = 7.0;
 const BETWEEN: f64 = 16.0;
 /// A longer name is cut.
-const MOST_LINES: usize = 3;
+const MAX_LINES: usize = 3;
 
 /// A legend laid out for a width.
 #[derive(Clone, Debug, Default)]
@@ -24,12 +24,12 @@ pub(super) struct Legend {
 impl Legend {
     /// Lays out the named ones of some series in as many columns as fit.
     pub fn new(series: &[Series], room: f64) -> Self {
-        let most = room - SWATCH - GAP;
+        let max = room - SWATCH - GAP;
         let names: Vec<(usize, Vec<String>)> = series
             .iter()
             .enumerate()
             .filter(|(_, series)| !series.name.trim().is_empty())
-            .map(|(i, series)| (i, font::wrap(&entry_name(series), SIZE, most, MOST_LINES)))
+            .map(|(i, series)| (i, font::wrap(&entry_name(series), SIZE, max, MAX_LINES)))
             .collect();
         let widest = names.iter().flat_map(|(_, lines)| lines).map(|line| font::width(line, SIZE)).fold(0.0, f64::max);
         let step = SWATCH + GAP + widest + BETWEEN;

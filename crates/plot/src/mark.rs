@@ -16,7 +16,7 @@ const CAP: f64 = 2.5;
 const BIN: f64 = 0.25;
 
 /// Largest number of overlapping bands that are drawn at full opacity; more are drawn lighter.
-const MOST_DENSE: usize = 3;
+const MAX_DENSE: usize = 3;
 
 /// The axes of a panel.
 #[derive(Clone, Copy, Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Slot {
 /// Draws the bands of all series, which lie below all lines. Where there are many they are lighter.
 pub(super) fn draw_bands(svg: &mut Svg, all: &[Series], looks: &[Look], axes: Axes) {
     let bands = || all.iter().zip(looks).filter(|(series, _)| has_band(series));
-    let opacity = if bands().count() > MOST_DENSE { "0.12" } else { "0.22" };
+    let opacity = if bands().count() > MAX_DENSE { "0.12" } else { "0.22" };
     bands().for_each(|(series, look)| band(svg, series, look, axes, opacity));
 }
 

@@ -6,7 +6,7 @@ use std::path::Path;
 use tisane_io::table::Table;
 
 /// With more rows than this, markers would hide the line.
-const MOST_MARKERS: usize = 60;
+const MAX_MARKERS: usize = 60;
 /// Room before the first and after the last row, as a part of the time between them.
 const ROOM: f64 = 0.04;
 /// The unit of time where there is no physical one; in a label beside T for the kinetic energy it would mislead.
@@ -85,7 +85,7 @@ impl Run<'_> {
         let mut panel = Panel::new(title, x, y);
         for (name, column, with_first) in lines {
             let points = self.over_time(column, *with_first, of)?;
-            let mark = if points.len() > MOST_MARKERS { Mark::Line } else { Mark::LineAndPoints };
+            let mark = if points.len() > MAX_MARKERS { Mark::Line } else { Mark::LineAndPoints };
             panel.series.push(Series::new(*name, mark, points));
         }
         Some(panel)

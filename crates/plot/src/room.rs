@@ -21,6 +21,6 @@ pub(super) fn widest(ticks: &[Tick]) -> f64 {
 }
 
 /// Returns the largest number of ticks on a length, by the room that one takes on a linear and on a logarithmic axis.
-pub(super) fn most(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
+pub(super) fn max(scale: Scale, room: f64, linear: f64, log: f64) -> usize {
     (room / if scale == Scale::Linear { linear } else { log }) as usize
 }

@@ -55,12 +55,12 @@ pub(super) fn shells(p: &Particles, centre: Vec3) -> Vec<Shell> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|&a, &b| radii[a].total_cmp(&radii[b]));
     let radius = |k: usize| radii[order[k]];
-    let most = (p.len() / SHELLS).max(FIRST_SHELL);
+    let max = (p.len() / SHELLS).max(FIRST_SHELL);
     let (mut shells, mut from, mut wanted, mut inner) = (Vec::new(), 0, FIRST_SHELL as f64, 0f64);
     while from < p.len() {
         // In the halo shells must not become wide.
         let left = p.len() - from;
-        let n = (wanted as usize).min(most).min(left / 4).max(FIRST_SHELL);
+        let n = (wanted as usize).min(max).min(left / 4).max(FIRST_SHELL);
         wanted *= GROWTH;
         // The remainder is too small for a shell of its own.
         let wide = order[from..].partition_point(|&i| radii[i] < WIDTH * inner);

@@ -7,9 +7,9 @@ use tisane::error::{Error, Result};
 use tisane_io::table::{Column, Numbers, Table, Values};
 
 /// Most series of a figure: with more, no eye tells them apart.
-const MOST_SERIES: usize = 56;
+const MAX_SERIES: usize = 56;
 /// With more points than this, markers would hide the line.
-const MOST_MARKERS: usize = 60;
+const MAX_MARKERS: usize = 60;
 
 /// Columns of a table to draw.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,8 +70,8 @@ pub fn figure(sources: &[Source], choice: &Choice) -> Result<Figure> {
             }
         }
     }
-    if panel.series.len() > MOST_SERIES {
-        let problem = format!("{} series in one figure, and {MOST_SERIES} are the most", panel.series.len());
+    if panel.series.len() > MAX_SERIES {
+        let problem = format!("{} series in one figure, and {MAX_SERIES} are the most", panel.series.len());
         return Err(Error::input(&sources[0].path, problem).with_help("fewer columns in --y, or another in --by"));
     }
     let scale = |log| if log { Scale::Log10 } else { Scale::Linear };
@@ -122,7 +122,7 @@ pub fn stem(sources: &[Source], choice: &Choice) -> String {
 fn mark(x: &Axis, points: usize) -> Mark {
     match points {
         _ if !x.categories.is_empty() => Mark::Points,
-        0..=MOST_MARKERS => Mark::LineAndPoints,
+        0..=MAX_MARKERS => Mark::LineAndPoints,
         _ => Mark::Line,
     }
 }

@@ -6,7 +6,7 @@ use super::quantity::raise;
 /// Decades from one label to the next.
 const STRIDES: [i32; 11] = [1, 2, 3, 4, 5, 10, 20, 30, 50, 100, 200];
 /// With longer strides, decades without a label have no ticks.
-const MOST_BETWEEN: i32 = 5;
+const MAX_BETWEEN: i32 = 5;
 
 /// A tick with a label.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,15 +38,15 @@ impl Ticks {
     }
 }
 
-/// The most ticks, up to `most` or so, whose labels have room, which `fits` says: two at least where that can be.
-pub(super) fn ticks(scale: Scale, ends: (f64, f64), most: usize, fits: impl Fn(&[Tick]) -> bool) -> Ticks {
+/// The most ticks, up to `max` or so, whose labels have room, which `fits` says: two at least where that can be.
+pub(super) fn ticks(scale: Scale, ends: (f64, f64), max: usize, fits: impl Fn(&[Tick]) -> bool) -> Ticks {
     let (low, high) = (ends.0.min(ends.1), ends.0.max(ends.1));
     let of = |count| match scale {
         Scale::Linear => linear(low, high, count),
         Scale::Log10 => logarithmic(low, high, count),
     };
     // No multiple of a coarse step need lie on a short axis: finer ones are tried last.
-    let tried: Vec<Ticks> = (1..=most).rev().chain(most + 1..most + 9).map(of).collect();
+    let tried: Vec<Ticks> = (1..=max).rev().chain(max + 1..max + 9).map(of).collect();
     let several = tried.iter().find(|ticks| ticks.major.len() > 1 && fits(&ticks.major));
     let mut found = several.or_else(|| tried.iter().find(|ticks| !ticks.major.is_empty())).cloned().unwrap_or_default();
     if several.is_none() {
@@ -95,13 +95,13 @@ fn logarithmic(low: f64, high: f64, count: usize) -> Ticks {
         all.filter(move |&(m, e)| inside(&power(m, e))).collect::<Vec<_>>()
     };
     if decades >= 2 {
-        let least = (decades as usize).div_ceil(count) as i32;
-        let stride = STRIDES.into_iter().find(|stride| *stride >= least).unwrap_or(least);
+        let min = (decades as usize).div_ceil(count) as i32;
+        let stride = STRIDES.into_iter().find(|stride| *stride >= min).unwrap_or(min);
         let on = |e: &i32| e.rem_euclid(stride) == 0;
         let exponents: Vec<i32> = (first..=last).filter(on).collect();
         let minor = if stride == 1 {
             digits(&[2, 3, 4, 5, 6, 7, 8, 9]).into_iter().map(|(m, e)| power(m, e)).collect()
-        } else if stride <= MOST_BETWEEN {
+        } else if stride <= MAX_BETWEEN {
             (first..=last).filter(|e| !on(e)).map(|e| power(1, e)).collect()
         } else {
             Vec::new()
@@ -135,7 +135,7 @@ fn power(m: i32, e: i32) -> f64 {
 
 /// As many decimals as the step asks for; powers of ten where the numbers are far from one.
 fn decimal_labels(values: &[f64], step: f64) -> Vec<String> {
-    let largest = values.iter().fold(0f64, |most, x| most.max(x.abs()));
+    let largest = values.iter().fold(0f64, |max, x| max.max(x.abs()));
     let step_power = (step * (1.0 + 1e-9)).log10().floor() as i32;
     if largest < 1e6 && (largest == 0.0 || largest >= 1e-3 || step_power >= -4) {
         return values.iter().map(|&x| plain_decimal(x, (-step_power).clamp(0, 17) as usize)).collect();
@@ -176,8 +176,8 @@ fn superscript(n: i32) -> String {
 mod tests {
     use super::*;
 
-    fn labels(scale: Scale, low: f64, high: f64, most: usize) -> Vec<String> {
-        ticks(scale, (low, high), most, |_| true).major.into_iter().map(|tick| tick.label).collect()
+    fn labels(scale: Scale, low: f64, high: f64, max: usize) -> Vec<String> {
+        ticks(scale, (low, high), max, |_| true).major.into_iter().map(|tick| tick.label).collect()
     }
 
     #[test]
@@ -217,11 +217,11 @@ mod tests {
             for span in [1e-9, 1e-3, 0.5, 3.0, 1e4, 1e12] {
                 let high = low * (1.0 + span);
                 for scale in [Scale::Linear, Scale::Log10] {
-                    for most in [2, 5, 9] {
-                        let ticks = ticks(scale, (low, high), most, |_| true);
+                    for max in [2, 5, 9] {
+                        let ticks = ticks(scale, (low, high), max, |_| true);
                         tried += 1;
-                        assert!(!ticks.major.is_empty(), "{scale:?} {low} {high} {most}");
-                        assert!(ticks.major.len() <= most + 2, "{scale:?} {low} {high} {most}: {ticks:?}");
+                        assert!(!ticks.major.is_empty(), "{scale:?} {low} {high} {max}");
+                        assert!(ticks.major.len() <= max + 2, "{scale:?} {low} {high} {max}: {ticks:?}");
                         for pair in ticks.major.windows(2) {
                             assert!(pair[0].value < pair[1].value && pair[0].label != pair[1].label, "{pair:?}");
                         }

@@ -41,7 +41,7 @@ pub use memory::MEMORY_PER_PARTICLE;
 pub use new_run::{engines, new_run, propagator};
 pub(crate) use new_run::{engines_at, provenance};
 pub(crate) use potentials::potentials;
-pub use potentials::{MOST_SUMMED, SAMPLE, potential_energy, sample};
+pub use potentials::{MAX_SUMMED, SAMPLE, potential_energy, sample};
 pub use prepare::prepare;
 pub(crate) use prepare::{check_changed, initial_state, set_up};
 pub use reproduce::{Reproduction, reproduction};

@@ -34,9 +34,9 @@ use tisane::particles::{Particles, Vec3};
 /// Number of nearest neighbours of a particle whose softened potentials are replaced by those without softening.
 const NEIGHBOURS: usize = 6;
 /// Largest number of bodies for each of which the companion is looked for among all others.
-const MOST_BODIES: usize = 1024;
+const MAX_BODIES: usize = 1024;
 /// Largest tidal force of other bodies on an orbit, in the force of the two on each other.
-const MOST_TIDE: f64 = 0.1;
+const MAX_TIDE: f64 = 0.1;
 /// Binding energy in kT of pairs that are not there by chance.
 const SURELY_HARD: f64 = 3.0;
 /// Semi-major axes, in softening lengths, below which the softening changes an orbit.
@@ -103,7 +103,7 @@ impl Binaries {
         let hard = || bodies.binaries().filter_map(|system| <[u32; 2]>::try_from(system.stars()).ok()).map(sorted);
         let mut pairs: Vec<[usize; 2]> = match (kind, heaviest) {
             (Kind::Cluster, _) | (_, None) => hard().collect(),
-            (Kind::Orbits, Some(centre)) if p.len() > MOST_BODIES => {
+            (Kind::Orbits, Some(centre)) if p.len() > MAX_BODIES => {
                 hard().chain(all.filter(|&i| i != centre).map(|i| sorted([i as u32, centre as u32]))).collect()
             }
             _ => {
@@ -209,7 +209,7 @@ fn closest_companion(i: usize, body: &impl Fn(usize) -> Body, n: usize) -> Optio
 }
 
 /// Returns true if the others hardly disturb the orbit of two particles: at its apocentre their tidal force is below
-/// [`MOST_TIDE`] of the force of the two on each other.
+/// [`MAX_TIDE`] of the force of the two on each other.
 fn is_undisturbed([i, j]: [usize; 2], body: &impl Fn(usize) -> Body, n: usize) -> bool {
     let (a, b) = (body(i), body(j));
     let pair = Pair::new(&a, &b, 0.0);
@@ -218,7 +218,7 @@ fn is_undisturbed([i, j]: [usize; 2], body: &impl Fn(usize) -> Body, n: usize) -
     let tide: Vec3 = others.map(|other| force(&b, &other) - force(&a, &other)).sum();
     let apocentre = pair.semi_major_axis * (1.0 + pair.eccentricity);
     let own = (pair.mass[0] + pair.mass[1]) / pair.distance.powi(2);
-    tide.norm() * (apocentre / pair.distance).powi(3) < MOST_TIDE * own
+    tide.norm() * (apocentre / pair.distance).powi(3) < MAX_TIDE * own
 }
 
 /// Returns the particles with potentials in which the nearest neighbours act without softening. The farther ones, whose

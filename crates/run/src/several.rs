@@ -36,7 +36,7 @@ pub const LAUNCH: f64 = 1.84e-5;
 /// Seconds of a target for the part of it that others computed, likewise.
 pub const TARGET: f64 = 5.0e-9;
 /// Gain from which several GPUs are taken.
-const LEAST_GAIN: f64 = 1.1;
+const MIN_GAIN: f64 = 1.1;
 /// Largest N whose choice the model decides: beyond, several GPUs are always quicker.
 const LARGEST: usize = 1 << 24;
 
@@ -115,21 +115,21 @@ impl Gpus {
 
     /// Returns the number of particles, a power of two, from which a number of GPUs is quicker than one.
     #[must_use]
-    pub fn least(&self, gpus: usize) -> usize {
+    pub fn min(&self, gpus: usize) -> usize {
         let sizes = std::iter::successors(Some(1_usize), |n| Some(2 * n)).take_while(|n| *n < LARGEST);
-        sizes.into_iter().find(|&n| self.speed_up(gpus, n) >= LEAST_GAIN).unwrap_or(LARGEST)
+        sizes.into_iter().find(|&n| self.speed_up(gpus, n) >= MIN_GAIN).unwrap_or(LARGEST)
     }
 
-    /// Describes in a line what numbers of GPUs up to `most` bring for `n` particles.
+    /// Describes in a line what numbers of GPUs up to `max` bring for `n` particles.
     #[must_use]
-    pub fn describe(&self, most: usize, n: usize) -> String {
-        let counts = counts(most).into_iter().skip(1).map(|k| format!("{k}: {:.2}", self.speed_up(k, n)));
-        let least = self.least(most);
-        let verdict = if n < least {
-            format!("one is taken, as {most} pay from N = {least}")
+    pub fn describe(&self, max: usize, n: usize) -> String {
+        let counts = counts(max).into_iter().skip(1).map(|k| format!("{k}: {:.2}", self.speed_up(k, n)));
+        let min = self.min(max);
+        let verdict = if n < min {
+            format!("one is taken, as {max} pay from N = {min}")
         } else {
-            let best = (1..=most).max_by(|a, b| self.speed_up(*a, n).total_cmp(&self.speed_up(*b, n))).unwrap_or(1);
-            if best < most { format!("more than {best} do not pay") } else { format!("{most} pay") }
+            let best = (1..=max).max_by(|a, b| self.speed_up(*a, n).total_cmp(&self.speed_up(*b, n))).unwrap_or(1);
+            if best < max { format!("more than {best} do not pay") } else { format!("{max} pay") }
         };
         format!(
             "times as fast as one: {}; {verdict} (modelled for a Plummer model, by two H200)",
@@ -140,9 +140,9 @@ impl Gpus {
 
 /// Returns the powers of two up to a number, and that number.
 #[must_use]
-pub fn counts(most: usize) -> Vec<usize> {
-    let mut counts: Vec<usize> = std::iter::successors(Some(1), |k| Some(2 * k)).take_while(|k| *k < most).collect();
-    counts.push(most.max(1));
+pub fn counts(max: usize) -> Vec<usize> {
+    let mut counts: Vec<usize> = std::iter::successors(Some(1), |k| Some(2 * k)).take_while(|k| *k < max).collect();
+    counts.push(max.max(1));
     counts
 }
 
@@ -153,10 +153,10 @@ mod tests {
     #[test]
     fn several_pay_from_where_two_were_seen_to() {
         let mixed = Gpus::h200(Precision::Mixed);
-        assert_eq!(mixed.least(2), 1 << 14);
+        assert_eq!(mixed.min(2), 1 << 14);
         for gpus in 2..=8 {
-            let least = mixed.least(gpus);
-            assert!(mixed.speed_up(gpus, least) >= LEAST_GAIN && mixed.speed_up(gpus, least / 2) < LEAST_GAIN);
+            let min = mixed.min(gpus);
+            assert!(mixed.speed_up(gpus, min) >= MIN_GAIN && mixed.speed_up(gpus, min / 2) < MIN_GAIN);
             assert!(mixed.speed_up(gpus, 1 << 20) > 0.9 * gpus as f64, "{gpus}");
         }
         assert!(mixed.describe(2, 4096).contains("one is taken, as 2 pay from N = 16384"));

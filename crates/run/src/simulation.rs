@@ -267,8 +267,8 @@ impl Simulation {
             }
             batches.begin(&self.system.state.counters);
             let stopwatch = self.info.profiler.as_ref().map(Profiler::begin);
-            let (until, most) = self.stretch();
-            let done = self.system.advance(until, most)?;
+            let (until, max) = self.stretch();
+            let done = self.system.advance(until, max)?;
             if let Some(stopwatch) = stopwatch {
                 stopwatch.end(done.block_steps, done.particle_steps);
             }

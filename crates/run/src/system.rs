@@ -80,12 +80,12 @@ impl System {
         references.centre_of_mass = conserved.centre_of_mass;
     }
 
-    /// Advances the particles by up to `most` block steps, and by none that would pass `until`.
+    /// Advances the particles by up to `max` block steps, and by none that would pass `until`.
     ///
     /// # Errors
     /// As [`Propagator::advance`].
-    pub fn advance(&mut self, until: Time, most: u64) -> Result<Progress> {
-        let done = self.engines.propagator.advance(&mut self.particles, until, most)?;
+    pub fn advance(&mut self, until: Time, max: u64) -> Result<Progress> {
+        let done = self.engines.propagator.advance(&mut self.particles, until, max)?;
         self.count(done);
         Ok(done)
     }

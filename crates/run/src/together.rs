@@ -155,7 +155,7 @@ pub(crate) fn take_turn(
     let rules: Vec<(StepRules, bool)> = turns.par_iter_mut().map(Turn::rules).collect::<Result<_>>()?;
     let systems = turns.iter_mut().zip(&rules).map(|(turn, (rules, _))| {
         let System { particles, state, .. } = &mut *turn.system;
-        let span = Span { from: state.now, until: turn.until, most: u64::MAX };
+        let span = Span { from: state.now, until: turn.until, max: u64::MAX };
         let before = state.counters.block_steps;
         SystemSteps { particles, clock: state.clock, epsilon: turn.epsilon, rules: *rules, span, before }
     });

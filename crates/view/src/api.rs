@@ -75,7 +75,7 @@ impl Api {
     /// Returns a snapshot as a frame.
     fn snapshot(&self, text: &str, request: &Parts) -> Result<Response, ApiError> {
         let asked = text.parse().map_err(|_| ApiError::Request("expected the number of a snapshot, a whole number"))?;
-        let most = number(request, "most", MAX_PARTICLES)?;
+        let max = number(request, "most", MAX_PARTICLES)?;
         let path = {
             let mut directory = self.directory();
             if directory.snapshot(asked).is_none() {
@@ -85,7 +85,7 @@ impl Api {
         };
         // Reads the snapshot without holding the lock.
         let read = snapshot::read(&path)?;
-        Ok(http::response(StatusCode::OK, BINARY, frame::bytes(&read, most.min(MAX_PARTICLES))))
+        Ok(http::response(StatusCode::OK, BINARY, frame::bytes(&read, max.min(MAX_PARTICLES))))
     }
 
     /// Returns rows of a journal as JSON.

@@ -26,10 +26,10 @@ const MAGIC: &[u8; 8] = b"tisane01";
 /// Distance from the middle beyond which a particle has no part in the centre of mass, in median distances.
 const FAR: f64 = 100.0;
 
-/// Returns a frame of at most `most` particles (at least one), taken at equal intervals in the order of the file.
+/// Returns a frame of at most `max` particles (at least one), taken at equal intervals in the order of the file.
 #[must_use]
-pub fn bytes(snapshot: &SnapshotData, most: usize) -> Vec<u8> {
-    let every = snapshot.id.len().div_ceil(most.max(1)).max(1);
+pub fn bytes(snapshot: &SnapshotData, max: usize) -> Vec<u8> {
+    let every = snapshot.id.len().div_ceil(max.max(1)).max(1);
     let n = snapshot.id.len().div_ceil(every);
     let near = near(&snapshot.pos);
     let [centre, drift] = [&snapshot.pos, &snapshot.vel].map(|column| mean(&snapshot.mass, column, &near));

@@ -12,9 +12,9 @@ use tisane_force::particles::{Particles, Vec3};
 const NEIGHBOURS: usize = 6;
 /// Least binding energy of a binary or hierarchy. Before a collapse kT is that of virial equilibrium: pairs of particles
 /// at rest are no binaries.
-const HARDNESS: Hardness = Hardness { least: 1.0, coldest: 0.5 };
+const HARDNESS: Hardness = Hardness { min: 1.0, coldest: 0.5 };
 /// Least number of bodies of a cluster: with fewer, an orbit about the heaviest one is the motion of the system itself.
-pub const LEAST_BODIES: usize = 10;
+pub const MIN_BODIES: usize = 10;
 
 /// Bodies of a cluster: particles, and binaries and hierarchies with at least 1 kT at their centres of mass.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,7 +66,7 @@ impl Bodies {
     /// binaries has a meaning.
     #[must_use]
     pub fn is_cluster(&self) -> bool {
-        self.bodies.len() >= LEAST_BODIES
+        self.bodies.len() >= MIN_BODIES
     }
 
     /// Returns the bodies as particles, numbered from 0.

@@ -15,21 +15,21 @@ use tisane_force::pair::Body;
 use tisane_force::particles::Vec3;
 
 /// Largest number of dense places from which the search begins.
-const MOST_STARTS: usize = 8;
+const MAX_STARTS: usize = 8;
 /// Largest number of iterations of a choice of bodies, which ends when the choice repeats.
-const MOST_ROUNDS: usize = 100;
+const MAX_ROUNDS: usize = 100;
 /// Part of the mass of the most massive cluster from which another one counts as well. Of these it is the one with the
 /// smallest id: of two like clusters it is the same one at all times.
 const COMPARABLE: f64 = 0.5;
 /// Least number of particles of a cluster in a system of many, and least part of the mass of one in a system of few:
 /// anywhere some particles are slow relative to each other by chance.
-const LEAST_CLUSTER: (usize, f64) = (10, 0.1);
+const MIN_CLUSTER: (usize, f64) = (10, 0.1);
 /// Smallest number of bodies on either side of a cut between two clusters.
 const FEWEST: usize = 10;
 /// Part of the mass that is left at most where a cut separates two clusters.
 const CUT: f64 = 0.9;
 /// Minimum number of bodies for a thread.
-const LEAST: usize = 64;
+const MIN: usize = 64;
 
 /// Particles that are bound to a cluster.
 #[derive(Clone, Debug, PartialEq)]
@@ -79,7 +79,7 @@ impl Bound {
 
     /// Returns true if they are more than what is bound by chance.
     pub(super) fn is_cluster(&self, stars: &Stars) -> bool {
-        let (number, part) = LEAST_CLUSTER;
+        let (number, part) = MIN_CLUSTER;
         let held = self.is_bound.iter().filter(|is_bound| **is_bound).count();
         held >= number || (held > 1 && self.mass(stars) >= part * sum(stars.mass.iter().copied()))
     }
@@ -113,7 +113,7 @@ impl Bound {
             return false;
         }
         let anew = kept.len() <= come.len() + gone.len();
-        self.pot.par_iter_mut().with_min_len(LEAST).enumerate().for_each(|(i, pot)| {
+        self.pot.par_iter_mut().with_min_len(MIN).enumerate().for_each(|(i, pot)| {
             let i = i as u32;
             let of = |which: &[u32]| -> f64 {
                 which.iter().filter(|&&j| j != i).map(|&j| attraction(stars, i, j, epsilon)).sum()
@@ -170,7 +170,7 @@ impl Groups {
     /// Returns the energy per unit mass of each body, as [`Bound::energy`].
     pub fn energies(&self, bound: &Bound, stars: &Stars, epsilon: f64) -> Vec<f64> {
         let energy = |k: usize| bound.energy(stars, self.of(k), &self.bodies[k], epsilon);
-        (0..self.bodies.len()).into_par_iter().with_min_len(LEAST).map(energy).collect()
+        (0..self.bodies.len()).into_par_iter().with_min_len(MIN).map(energy).collect()
     }
 
     /// Returns 2/3 of the mean kinetic energy of the bound bodies; 0 if there are none.
@@ -208,7 +208,7 @@ impl Search<'_> {
         let body_of = self.groups.body_of();
         let mut found = Found { stars, clusters: Vec::new(), is_left: vec![true; stars.len()] };
         let mut untried = vec![true; stars.len()];
-        for _ in 0..MOST_STARTS {
+        for _ in 0..MAX_STARTS {
             let next = dense.iter().find(|&&i| untried[i as usize] && found.is_left[i as usize]);
             let Some(&next) = next.filter(|_| found.may_be_more()) else { break };
             let mut around = vec![false; self.groups.bodies.len()];
@@ -234,7 +234,7 @@ impl Search<'_> {
     fn from(&self, velocity: Vec3, about: Vec3) -> Option<Bound> {
         let mut bound = Bound::all(self.stars, velocity);
         let mut before = Vec::new();
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let chosen = self.chosen(&bound);
             bound.velocity = self.groups.velocity(&chosen)?;
             if chosen == before {
@@ -276,7 +276,7 @@ impl Search<'_> {
 
     /// Chooses anew by the potential of the chosen, until the choice repeats; [`None`] if none is left.
     pub fn settle(&self, mut bound: Bound) -> Option<Bound> {
-        for _ in 0..MOST_ROUNDS {
+        for _ in 0..MAX_ROUNDS {
             let chosen = self.chosen(&bound);
             let velocity = self.groups.velocity(&chosen)?;
             let changed = bound.choose(self.stars, &self.particles(&chosen), self.epsilon);
@@ -406,8 +406,8 @@ impl Found<'_> {
 
     /// Returns the cluster that counts.
     fn cluster(self) -> Option<Bound> {
-        let least = COMPARABLE * self.largest();
-        let counts = self.clusters.into_iter().filter(|(mass, ..)| *mass >= least);
+        let min = COMPARABLE * self.largest();
+        let counts = self.clusters.into_iter().filter(|(mass, ..)| *mass >= min);
         let better = |a: &(f64, u64, Bound), b: &(f64, u64, Bound)| a.1.cmp(&b.1).then(b.0.total_cmp(&a.0));
         counts.min_by(better).map(|(.., bound)| bound)
     }

@@ -2,7 +2,7 @@
 //! velocity, whatever it does as a whole and whatever stands far from it. What a page, a row or a picture says of a system
 //! as a whole comes from here.
 
-use super::bodies::{Bodies, LEAST_BODIES};
+use super::bodies::{Bodies, MIN_BODIES};
 use super::bound::Bound;
 use super::density::{self, Core};
 use super::spheres::RadialOrder;
@@ -25,7 +25,7 @@ const FAST: f64 = 1.0;
 /// Part of the mass that is not far above which bodies that are so fast are the system itself, which flies apart.
 const MANY: f64 = 0.5;
 /// Least number of bound particles whose half-mass radius is that of the system.
-const LEAST_BOUND: usize = 10;
+const MIN_BOUND: usize = 10;
 
 /// Kind of system, which decides what its bodies and its time scale are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,7 +71,7 @@ impl OwnFrame {
     /// Measures particles that all stand at one time; `stars` has their potentials, softened with `epsilon`.
     #[must_use]
     pub fn find(stars: &Stars, epsilon: f64) -> Self {
-        match stars.len() < LEAST_BODIES {
+        match stars.len() < MIN_BODIES {
             true => Self::of_particles(stars),
             false => Self::new(stars, &Bodies::find(stars, epsilon), epsilon),
         }
@@ -215,7 +215,7 @@ fn leaving(stars: &Stars, found: &Bodies, centre: Vec3) -> Vec<bool> {
     let systems = &found.systems;
     let Bound { velocity, is_bound, .. } = &systems.bound;
     let bound: Vec<u32> = (0..stars.len() as u32).filter(|&i| is_bound[i as usize]).collect();
-    let members = if bound.len() < LEAST_BOUND { (0..stars.len() as u32).collect() } else { bound };
+    let members = if bound.len() < MIN_BOUND { (0..stars.len() as u32).collect() } else { bound };
     let radial = RadialOrder::new(&stars.id, &stars.pos, centre, members.into_iter());
     let [half] = radial.spheres(&stars.mass, [0.5]);
     let beyond = ESCAPED * radial.radius_enclosing(half);
@@ -383,7 +383,7 @@ mod tests {
         let heavy = Particles::new(vec![10.0], vec![Vec3::zeros()], vec![Vec3::zeros()]);
         let orbits = measured(&joined(&light, &heavy));
         assert_eq!((orbits.kind, orbits.particles, orbits.bodies.len()), (Kind::Orbits, 31, 31));
-        for n in 1..LEAST_BOUND {
+        for n in 1..MIN_BOUND {
             let few = measured(&plummer::sample(n, 4, 0.999));
             assert_eq!((few.kind, few.particles, few.leaving), (Kind::Few, n, 0));
         }

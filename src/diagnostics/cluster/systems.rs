@@ -16,9 +16,9 @@ use tisane_force::compensated_sum::sum;
 use tisane_force::pair::{Body, Pair};
 
 /// Largest number of particles in a system; larger ones are subclusters.
-const MOST_MEMBERS: usize = 6;
+const MAX_MEMBERS: usize = 6;
 /// Minimum number of searches for a thread.
-const LEAST: usize = 256;
+const MIN: usize = 256;
 
 /// Binary or hierarchy.
 #[derive(Clone, Debug, PartialEq)]
@@ -68,17 +68,17 @@ pub struct Systems {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Hardness {
     /// In kT.
-    pub least: f64,
+    pub min: f64,
     /// Part of the kT of virial equilibrium below which that takes the place of the measured one; 0 for kT as it is, by
     /// which all pairs of a system at rest are hard.
     pub coldest: f64,
 }
 
 impl Hardness {
-    /// Returns the hardness of at least `least` kT.
+    /// Returns the hardness of at least `min` kT.
     #[must_use]
-    pub const fn at_least(least: f64) -> Self {
-        Self { least, coldest: 0.0 }
+    pub const fn at_least(min: f64) -> Self {
+        Self { min, coldest: 0.0 }
     }
 }
 
@@ -88,7 +88,7 @@ pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, epsilon: f64, hardness: 
     let n = stars.len() as u32;
     let part_of: Vec<u32> = (0..n).collect();
     let mut search = Search { stars, neighbours, epsilon, all: Vec::new(), part_of };
-    let partner: Vec<Option<u32>> = (0..n).into_par_iter().with_min_len(LEAST).map(|i| search.partner(i)).collect();
+    let partner: Vec<Option<u32>> = (0..n).into_par_iter().with_min_len(MIN).map(|i| search.partner(i)).collect();
     let mutual = |&i: &u32| partner[i as usize].filter(|&j| i < j && partner[j as usize] == Some(i)).map(|j| (i, j));
     let pairs: Vec<(u32, u32)> = (0..n).filter_map(|i| mutual(&i)).collect();
     let groups = search.groups(&pairs);
@@ -98,15 +98,15 @@ pub fn find(stars: &Stars, neighbours: &Neighbours<'_>, epsilon: f64, hardness: 
         let virial = search.virial_thermal_energy(&pairs);
         thermal_energy = if thermal_energy < hardness.coldest * virial { virial } else { thermal_energy };
     }
-    let least = hardness.least;
-    let mut fresh: Vec<u32> = pairs.into_iter().filter_map(|(i, j)| search.join(i, j, thermal_energy, least)).collect();
+    let min = hardness.min;
+    let mut fresh: Vec<u32> = pairs.into_iter().filter_map(|(i, j)| search.join(i, j, thermal_energy, min)).collect();
     while !fresh.is_empty() {
         let mut next = Vec::new();
         for body in fresh {
             // An earlier body of this round may have taken it as a component.
             let Some(other) = search.is_outermost(body).then(|| search.partner(body)).flatten() else { continue };
             if search.partner(other) == Some(body) {
-                next.extend(search.join(body, other, thermal_energy, least));
+                next.extend(search.join(body, other, thermal_energy, min));
             }
         }
         fresh = next;
@@ -225,13 +225,13 @@ impl Search<'_> {
         here.iter().map(|&i| there.iter().map(|&j| of(i, j)).sum::<f64>()).sum()
     }
 
-    /// Joins two bodies to a system, if their hardness is at least `least`; returns its index as a body.
-    fn join(&mut self, a: u32, b: u32, thermal_energy: f64, least: f64) -> Option<u32> {
+    /// Joins two bodies to a system, if their hardness is at least `min`; returns its index as a body.
+    fn join(&mut self, a: u32, b: u32, thermal_energy: f64, min: f64) -> Option<u32> {
         let (a, b) = if self.first_id(a) <= self.first_id(b) { (a, b) } else { (b, a) };
         let pair = Pair::new(&self.body(a), &self.body(b), self.epsilon);
         let hardness = pair.binding_energy() / thermal_energy;
         let parts = [a, b].map(|body| self.system(body).map_or(vec![body], |system| system.stars.clone()));
-        if hardness.is_nan() || hardness < least || parts[0].len() + parts[1].len() > MOST_MEMBERS {
+        if hardness.is_nan() || hardness < min || parts[0].len() + parts[1].len() > MAX_MEMBERS {
             return None;
         }
         let members = |body: u32| {

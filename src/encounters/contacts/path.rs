@@ -77,8 +77,8 @@ impl Path {
         if !(r.is_finite() && length2.is_finite()) {
             return true;
         }
-        let least = distance * (1.0 - EQUAL) * r;
-        r > 0.0 && self.points.iter().all(|point| point.dot(&nearest) >= least)
+        let min = distance * (1.0 - EQUAL) * r;
+        r > 0.0 && self.points.iter().all(|point| point.dot(&nearest) >= min)
     }
 
     fn halves(&self) -> [Self; 2] {

@@ -125,16 +125,16 @@ impl WithSimd for Weights<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let mut most = [0.0; LANES];
+        let mut max = [0.0; LANES];
         for (row, weight) in self.weight.iter_mut().enumerate() {
             let mass = masses(self.mass, row, self.but);
             let (_, r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
                 weight[lane] = mass[lane] / (r2[lane] * r2[lane].sqrt());
-                most[lane] = if weight[lane] > most[lane] { weight[lane] } else { most[lane] };
+                max[lane] = if weight[lane] > max[lane] { weight[lane] } else { max[lane] };
             }
         }
-        most.into_iter().fold(0.0, f64::max)
+        max.into_iter().fold(0.0, f64::max)
     }
 }
 
@@ -156,7 +156,7 @@ impl WithSimd for Sum<'_> {
     }
 }
 
-/// Search for particles within a distance of a place: `factor` times the root of each, not less than `least`, and
+/// Search for particles within a distance of a place: `factor` times the root of each, not less than `min`, and
 /// `slack` and `time` times its speed beside.
 #[derive(Clone, Copy)]
 pub struct Within<'a> {
@@ -165,7 +165,7 @@ pub struct Within<'a> {
     pub speed: &'a Column,
     pub from: [f64; 3],
     pub factor: f64,
-    pub least: f64,
+    pub min: f64,
     pub slack: f64,
     pub time: f64,
 }
@@ -178,10 +178,10 @@ impl Within<'_> {
         let (root, speed) = (self.root[row], self.speed[row]);
         let (mut distance, mut is_within) = ([0.0; LANES], [false; LANES]);
         for lane in 0..LANES {
-            let root = if root[lane] > self.least { root[lane] } else { self.least };
+            let root = if root[lane] > self.min { root[lane] } else { self.min };
             distance[lane] = self.factor * root;
-            let most = distance[lane] + (self.slack + self.time * speed[lane]);
-            is_within[lane] = r2[lane] < most * most;
+            let max = distance[lane] + (self.slack + self.time * speed[lane]);
+            is_within[lane] = r2[lane] < max * max;
         }
         (distance, is_within)
     }

@@ -46,7 +46,7 @@ pub struct Reach {
     /// Distance that counts as near, in units of the cube root of the mass.
     pub distance: f64,
     /// Smallest cube root of a mass that counts there.
-    pub least: f64,
+    pub min: f64,
     /// Time, with a safety factor.
     pub time: f64,
     /// Speed that is added to those of both.
@@ -113,9 +113,9 @@ impl Positions {
     /// distance that counts.
     pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize, f64)) {
         let Self { root, pos, speed, .. } = self;
-        let Reach { distance: factor, least, time, .. } = reach;
+        let Reach { distance: factor, min, time, .. } = reach;
         let slack = time * (speed[i / LANES][i % LANES] + reach.speed);
-        let each = Within { root, pos, speed, from: self.pos_of(i), factor, least, slack, time };
+        let each = Within { root, pos, speed, from: self.pos_of(i), factor, min, slack, time };
         for row in columns::run(each) {
             let (distance, is_within) = each.row(row);
             let lanes = (0..LANES).filter(|&lane| is_within[lane] && row * LANES + lane != i);
@@ -128,7 +128,7 @@ impl Positions {
     pub fn reached(&self, i: usize, extents: &Extents, slack: f64, time: f64) -> Vec<(usize, f64)> {
         let Extents { size, speed } = extents;
         let from = self.pos_of(i);
-        let each = Within { root: size, pos: &self.pos, speed, from, factor: 1.0, least: 0.0, slack, time };
+        let each = Within { root: size, pos: &self.pos, speed, from, factor: 1.0, min: 0.0, slack, time };
         let mut found = Vec::new();
         for row in columns::run(each) {
             let (_, is_within) = each.row(row);
@@ -146,9 +146,9 @@ impl Positions {
     }
 
     /// Takes out the first of this weight.
-    fn take(&mut self, most: f64) -> (usize, f64) {
+    fn take(&mut self, max: f64) -> (usize, f64) {
         let weight = self.weight.as_flattened_mut();
-        let place = weight.iter().position(|weight| *weight == most).unwrap_or(0);
+        let place = weight.iter().position(|weight| *weight == max).unwrap_or(0);
         (place, std::mem::replace(&mut weight[place], 0.0))
     }
 
@@ -156,11 +156,11 @@ impl Positions {
     pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
         let from = self.pos_of(i);
         let Self { mass, pos, weight, .. } = self;
-        let most = columns::run(Weights { mass, pos, from, but: i, weight });
-        if most == 0.0 {
+        let max = columns::run(Weights { mass, pos, from, but: i, weight });
+        if max == 0.0 {
             return None;
         }
-        let (strongest, weight) = self.take(most);
+        let (strongest, weight) = self.take(max);
         Some(Surroundings { strongest, weight, rest: columns::run(Sum(&self.weight)) })
     }
 }

@@ -37,9 +37,9 @@ pub(crate) struct Relative {
 }
 
 impl Relative {
-    /// Returns 2 M / (r v²) ≥ `least`.
-    fn is_bound_by(&self, least: f64) -> bool {
-        2.0 * self.mass >= least * self.r * self.vel.norm_squared()
+    /// Returns 2 M / (r v²) ≥ `min`.
+    fn is_bound_by(&self, min: f64) -> bool {
+        2.0 * self.mass >= min * self.r * self.vel.norm_squared()
     }
 
     fn approaches(&self) -> bool {
@@ -212,7 +212,7 @@ impl Membership<'_> {
     /// Returns the change inside of the subsystem of body `i`, if any: an inner subsystem that is perturbed opens, two bodies
     /// that nothing perturbs become one.
     fn opens(&self, i: usize, subsystem: &Subsystem) -> Option<Change> {
-        let (least, sizes) = (self.hierarchy.rules.perturbation, &self.hierarchy.bodies.sizes);
+        let (min, sizes) = (self.hierarchy.rules.perturbation, &self.hierarchy.bodies.sizes);
         let for_contact = self.opens_for_contact(i);
         if for_contact.is_some() {
             return for_contact;
@@ -236,15 +236,15 @@ impl Membership<'_> {
                     2.0 * mass[j] / mu * ratio * ratio * ratio
                 };
                 let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
-                (sum < criteria::CLOSES_BELOW * least || is_inner(subsystem, [a, b], &found, self.hierarchy.rules))
+                (sum < criteria::CLOSES_BELOW * min || is_inner(subsystem, [a, b], &found, self.hierarchy.rules))
                     .then_some([a, b])
             });
             if let Some(two) = inner.take(1).next() {
                 return Some(Change::Close(i, two));
             }
         }
-        let (member, most) = subsystem.perturbed_inner()?;
-        (most > least).then_some(Change::Open(i, member))
+        let (member, max) = subsystem.perturbed_inner()?;
+        (max > min).then_some(Change::Open(i, member))
     }
 
     /// Returns the change of the subsystem of body `i`, if any: it dissolves, splits, or takes up the next body.
@@ -286,12 +286,12 @@ impl Membership<'_> {
             let size = of.size / outer.r;
             2.0 * by.mass / of.mass * size * size * size
         };
-        let least = self.hierarchy.rules.perturbation.min(criteria::MAX_SMALLEST_FOR_BOUND);
-        let most = if outer.is_bound_by(1.0) { criteria::BOUND_LEAVES_BELOW * least } else { criteria::LEAVES_BELOW };
+        let min = self.hierarchy.rules.perturbation.min(criteria::MAX_SMALLEST_FOR_BOUND);
+        let max = if outer.is_bound_by(1.0) { criteria::BOUND_LEAVES_BELOW * min } else { criteria::LEAVES_BELOW };
         let sizes = &self.hierarchy.bodies.sizes;
         let touches = || subsystem.may_touch(sizes, first, a.size) || subsystem.may_touch(sizes, second, b.size);
         let stays = outer.is_bound_by(1.0) && touches();
-        (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < most).then(split).flatten()
+        (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < max).then(split).flatten()
     }
 }
 

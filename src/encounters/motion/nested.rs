@@ -45,14 +45,14 @@ impl HierarchicalOrbits {
     pub fn can_be_averaged(&self, nested: bool) -> bool {
         let Self { inner_axis, mass: [mass, other], pericentre, eccentricity: e } = *self;
         let (ratio, part) = (pericentre / inner_axis, 1.0 + other / mass);
-        let (most, margin) = if nested {
+        let (max, margin) = if nested {
             (criteria::MAX_PERTURBATION_TO_STAY_NESTED, 1.0)
         } else {
             (criteria::MAX_PERTURBATION_TO_NEST, criteria::STABLE_MARGIN)
         };
         // The power 2/5 of the paper, without roots.
-        let least = criteria::STABLE_PERICENTRE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
-        2.0 * other < most * mass * (ratio * ratio * ratio) && ratio * ratio * ratio * ratio * ratio > least
+        let min = criteria::STABLE_PERICENTRE * margin * (part * part) * ((1.0 + e) * (1.0 + e) / (1.0 - e));
+        2.0 * other < max * mass * (ratio * ratio * ratio) && ratio * ratio * ratio * ratio * ratio > min
     }
 }
 

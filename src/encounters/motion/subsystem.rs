@@ -138,8 +138,8 @@ impl Subsystem {
     pub fn settled(&self, rules: &Rules) -> Option<Elements> {
         let found = self.elements()?;
         let far = found.axis * (1.0 + found.eccentricity);
-        let most = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 } * rules.dissolves;
-        (2.0 * far * far * far * self.field <= most * self.mass()).then_some(found)
+        let max = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 } * rules.dissolves;
+        (2.0 * far * far * far * self.field <= max * self.mass()).then_some(found)
     }
 
     /// Returns the largest distance of two members.
@@ -162,7 +162,7 @@ impl Subsystem {
         let found = self.members.iter().enumerate().filter_map(perturbation);
         found.fold(
             None,
-            |most: Option<(usize, f64)>, one| if most.is_some_and(|most| most.1 >= one.1) { most } else { Some(one) },
+            |max: Option<(usize, f64)>, one| if max.is_some_and(|max| max.1 >= one.1) { max } else { Some(one) },
         )
     }
 
@@ -181,7 +181,7 @@ impl Subsystem {
         };
         let (pos, vel) = self.motion.pair();
         let nearest = pericentre(pos, vel, m1 + m2);
-        self.strongest_inner(|_, _| nearest).is_some_and(|(_, most)| most > rules.perturbation)
+        self.strongest_inner(|_, _| nearest).is_some_and(|(_, max)| max > rules.perturbation)
     }
 
     /// Renews the size if it has changed. Returns true if so.
@@ -296,9 +296,9 @@ impl Subsystem {
         let here = bodies.of_star(self.stars[0]);
         let (pos, vel) = at(&bodies.particles, here, clock, now);
         let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), self.settled(rules).is_some());
-        let least = self.least(rules, is_settled);
+        let min = self.min(rules, is_settled);
         // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
-        let distance = self.size * cube_root(2.0 / (mass * least));
+        let distance = self.size * cube_root(2.0 / (mass * min));
         let typical = distance * cube_root(mass);
         let mut steps = if is_settled { criteria::MAX_STEPS_OF_LIST } else { 1 };
         while steps > 1 && criteria::SPEED_MARGIN * steps as f64 * dt * vel.norm() > 0.5 * typical {
@@ -309,7 +309,7 @@ impl Subsystem {
         let mut perturbers = Vec::new();
         let reach = Reach {
             distance,
-            least: cube_root(criteria::MIN_PERTURBER_MASS * mass),
+            min: cube_root(criteria::MIN_PERTURBER_MASS * mass),
             time: criteria::SPEED_MARGIN * time,
             speed: (2.0 * mass / typical).sqrt(),
         };
@@ -339,15 +339,15 @@ impl Subsystem {
         let ((pos, vel), (x, v)) = (at(&bodies.particles, here, clock, now), at(&bodies.particles, k, clock, now));
         let (time, mass, other) =
             (clock.between(now, self.perturbers_until.max(now)), self.mass(), bodies.particles.mass[k]);
-        let least = self.least(rules, self.far.is_none());
+        let min = self.min(rules, self.far.is_none());
         let outer =
-            self.size * cube_root(2.0 / (mass * least)) * cube_root(other.max(criteria::MIN_PERTURBER_MASS * mass));
+            self.size * cube_root(2.0 / (mass * min)) * cube_root(other.max(criteria::MIN_PERTURBER_MASS * mass));
         let perturber = Perturber { star: bodies.stars[k], outer2: outer * outer, is_averaged: false };
         comes_within(x - pos, v - vel, mass + other, time, perturber.outer2).then_some(perturber)
     }
 
     /// Returns the smallest perturbation by a perturber.
-    fn least(&self, rules: &Rules, is_settled: bool) -> f64 {
+    fn min(&self, rules: &Rules, is_settled: bool) -> f64 {
         if is_settled { rules.perturbation } else { criteria::OPEN_PERTURBED_ABOVE * rules.perturbation }
     }
 

@@ -160,12 +160,12 @@ fn verify_stars_that_pass_close_to_a_black_hole() {
 /// Two stars that go round each other fifty times while they go round the black hole.
 #[test]
 fn verify_a_binary_near_a_black_hole() {
-    for (e, most) in [(0.5, 1e-10), (0.9, 1e-9), (0.99, 1e-8)] {
+    for (e, max) in [(0.5, 1e-10), (0.9, 1e-9), (0.99, 1e-8)] {
         let ([passing, wide], (x, v)) =
             (passing_and_wide(), apocentre(2.0, 1e-3, e, [0.1, 1.0, -0.2], [1.0, 0.1, 0.3]));
         let of = |part: f64| (wide.0 + x * part, wide.1 + v * part);
         let found = ends([passing, of(-0.5), of(0.5)], 1.1 * PERIOD);
-        assert!(found.first < 2e-8 && found.others < most && found.pair < most, "e = {e}");
+        assert!(found.first < 2e-8 && found.others < max && found.pair < max, "e = {e}");
         // The fictitious time does not see the pair, but is no worse for it than plain time.
         assert!((found.evaluations[0] as f64) < 1.3 * found.evaluations[1] as f64, "e = {e}");
     }

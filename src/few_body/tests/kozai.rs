@@ -117,9 +117,9 @@ fn validate_kozai_cycles() {
         println!("i = {inclination}: {found:?}, averaged {expected:?}");
         let largest = (1.0 - 5.0 / 3.0 * inclination.to_radians().cos().powi(2)).sqrt();
         assert!(!found.is_empty() && found.len() == expected.len(), "i = {inclination}");
-        for ((moment, e), (of_theory, most)) in found.iter().zip(&expected) {
+        for ((moment, e), (of_theory, max)) in found.iter().zip(&expected) {
             assert!((moment / of_theory - 1.0).abs() < 0.01, "i = {inclination}: {moment} {of_theory}");
-            assert!((e / most - 1.0).abs() < 0.01 && (e / largest - 1.0).abs() < 0.01, "i = {inclination}: {e} {most}");
+            assert!((e / max - 1.0).abs() < 0.01 && (e / largest - 1.0).abs() < 0.01, "i = {inclination}: {e} {max}");
         }
         let (_, axis) = triple.elements();
         println!("a - 1 = {:e}, {} evaluations", axis - 1.0, triple.motion.evaluations());
@@ -156,7 +156,7 @@ fn validate_a_thousand_kozai_cycles() {
         let values = triple.run(0.02, 2050);
         let found = peaks(&values, 40);
         done += found.len();
-        let (least, most) = found.iter().fold((1.0f64, 0.0f64), |(a, b), (_, e)| (a.min(*e), b.max(*e)));
+        let (min, max) = found.iter().fold((1.0f64, 0.0f64), |(a, b), (_, e)| (a.min(*e), b.max(*e)));
         let apart = (found[found.len() - 1].0 - found[0].0) / (found.len() - 1) as f64 * 0.02;
         let mut axis = 0.0;
         for _ in 0..64 {
@@ -164,7 +164,7 @@ fn validate_a_thousand_kozai_cycles() {
             axis += triple.elements().1 / 64.0;
         }
         println!(
-            "{done} cycles of {apart:.5}, e_max {least:.6}..{most:.6}, a - 1 = {:.2e}, {:.0?}",
+            "{done} cycles of {apart:.5}, e_max {min:.6}..{max:.6}, a - 1 = {:.2e}, {:.0?}",
             axis - 1.0,
             start.elapsed()
         );

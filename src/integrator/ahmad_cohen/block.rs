@@ -5,7 +5,7 @@ use super::slices::{self, Slices};
 use super::{AhmadCohen, Order, particle};
 use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::out_of_range;
-use crate::integrator::hermite::{LANES, LEAST_SHARE, Moved, share};
+use crate::integrator::hermite::{LANES, MIN_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
@@ -103,7 +103,7 @@ impl AhmadCohen {
             lists: &lists,
             regular: &self.regular,
             radius: &radius,
-            most: self.most,
+            max: self.max,
         };
         f.evaluate_neighbours(&task, &mut self.forces)?;
         if self.regular.is_empty() {
@@ -196,7 +196,7 @@ impl AhmadCohen {
         while begin < part.end {
             let end = part.end.min(begin + LANES);
             let (mut lanes, mut steps) = <([multipoint::Lanes; 2], [[f64; LANES]; 2])>::default();
-            let (mut finite, mut any_regular, mut least) = ([true; LANES], false, [[0.0; LANES]; 2]);
+            let (mut finite, mut any_regular, mut min) = ([true; LANES], false, [[0.0; LANES]; 2]);
             for k in begin..end {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);
                 let [irregular, regular, renewed] = self.parts(k);
@@ -209,7 +209,7 @@ impl AhmadCohen {
                     let norm2 = regular.acc.norm_squared();
                     let error = noise.of(self.block[k], norm2, regular.pot);
                     let time = noise.time_of_others(self.block[k], norm2, regular.pot);
-                    least[1][lane] = time * (LEAST_SHARE * self.eta_regular);
+                    min[1][lane] = time * (MIN_SHARE * self.eta_regular);
                     let found = corrector.correct_regular(&mut p, i, [&irregular, &regular, &renewed], exchange);
                     corrector.exchange(&mut p, i, &mut derivatives, exchange);
                     lanes[1].set(lane, found.dt, (regular.acc, regular.jerk), &found.scaled, found.noise(error));
@@ -220,7 +220,7 @@ impl AhmadCohen {
                 corrector.finish(&mut p, i, pot, Some(&derivatives));
                 let (acc, jerk) = (p.columns.acc[i], p.own.neighbours.jerk[i]);
                 let time = noise.time_of_others(self.block[k], acc.norm_squared(), p.columns.pot[i]);
-                least[0][lane] = time * (LEAST_SHARE * parameters.eta);
+                min[0][lane] = time * (MIN_SHARE * parameters.eta);
                 lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, [0.0; 4]);
             }
             lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);
@@ -230,8 +230,7 @@ impl AhmadCohen {
             for k in begin..end {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);
                 // Where the forces cancel. As a comparison, so that a NaN stays one.
-                let step =
-                    |of: usize| if steps[of][lane] < least[of][lane] { least[of][lane] } else { steps[of][lane] };
+                let step = |of: usize| if steps[of][lane] < min[of][lane] { min[of][lane] } else { steps[of][lane] };
                 let (wanted, wanted_regular) = (step(0), step(1));
                 let allowed = |wanted: f64| guards.allowed(wanted).filter(|_| finite[lane]);
                 // A clamped particle counts once.

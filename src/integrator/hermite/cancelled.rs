@@ -1,6 +1,6 @@
 //! Least steps of particles on which the forces cancel: no shorter than those of the others.
 
-use super::guards::LEAST_SHARE;
+use super::guards::MIN_SHARE;
 use super::scheme::HermiteScheme;
 use super::{BlockHermite, PairLaw};
 use tisane_force::error::Result;
@@ -17,10 +17,10 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// Returns the least step of target `k`, particle `i`, with the square `acc2` of its acceleration and the potential
     /// `pot`: 0 unless the forces on it cancel.
     #[inline(always)]
-    pub(super) fn least_step(&self, (k, i): (usize, u32), acc2: f64, pot: f64) -> f64 {
+    pub(super) fn min_step(&self, (k, i): (usize, u32), acc2: f64, pot: f64) -> f64 {
         match self.law {
-            None => self.noise.time_of_others(i, acc2, pot) * (LEAST_SHARE * self.scheme.natural_step()),
-            Some(_) => self.least_steps.get(k).copied().unwrap_or_default(),
+            None => self.noise.time_of_others(i, acc2, pot) * (MIN_SHARE * self.scheme.natural_step()),
+            Some(_) => self.min_steps.get(k).copied().unwrap_or_default(),
         }
     }
 
@@ -28,7 +28,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// the others, which may be about to grow. The potential of a law may have any zero and any form, so that it says nothing of the scale of the forces,
     /// as that of Newton's law does.
     pub(super) fn find_cancelled(&mut self, p: &Particles, now: Time) -> Result<()> {
-        self.least_steps.clear();
+        self.min_steps.clear();
         let Some(of) = &self.law else { return Ok(()) };
         let columns = of.law.columns(p)?;
         let largest = p.acc.iter().map(|acc| acc.norm_squared()).fold(0.0, f64::max);
@@ -37,7 +37,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             let cancel = is_suspect && self.forces.acc[k].norm() < BALANCE * self.sum_of_sizes(of, p, &columns, k, now);
             let others = || (0..p.len()).filter(|&j| j != self.targets.index[k] as usize);
             let deepest = if cancel { others().map(|j| p.step[j]).max() } else { None };
-            self.least_steps.push(deepest.map_or(0.0, |level| LEAST_SHARE * level.step(self.clock.dt_max)));
+            self.min_steps.push(deepest.map_or(0.0, |level| MIN_SHARE * level.step(self.clock.dt_max)));
         }
         Ok(())
     }

@@ -14,7 +14,7 @@ use tisane_force::time::{Clock, Level, Time};
 
 /// Least step where the forces cancel, in units of the step on a circular orbit about all other mass at its mean distance, on
 /// which nothing moves faster than the others do.
-pub(crate) const LEAST_SHARE: f64 = 2.0;
+pub(crate) const MIN_SHARE: f64 = 2.0;
 
 /// What the limits of the steps and the errors need to know of an integration.
 #[derive(Clone, Copy, Debug)]

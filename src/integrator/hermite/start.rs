@@ -113,8 +113,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 let in_field = !self.forces.external_acc.is_empty();
                 let acc = if in_field { self.forces.acc_for_step(k) } else { p.acc[i] };
                 let step = aarseth(nu, dt, acc.norm(), p.jerk[i].norm(), snap.norm(), crackle.norm());
-                let least = self.noise.time_of_others(i as u32, p.acc[i].norm_squared(), p.pot[i]) * nu.sqrt();
-                wanted.push(if self.law.is_none() && step < least { least } else { step });
+                let min = self.noise.time_of_others(i as u32, p.acc[i].norm_squared(), p.pot[i]) * nu.sqrt();
+                wanted.push(if self.law.is_none() && step < min { min } else { step });
                 let (per_dt, mut scale) = (1.0 / dt, 1.0 / dt);
                 let of = p.states.get_mut::<History>();
                 for (column, derivative) in of.derivatives.iter_mut().zip([snap, crackle]) {

@@ -61,8 +61,8 @@ pub struct ScalingArgs {
     #[arg(long, conflicts_with_all = ["kind", "integrator", "engine", "devices", "seed", "repeat", "output"])]
     model: bool,
     /// Largest number of GPUs and ranks of the model.
-    #[arg(long, default_value_t = 8, requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
-    most: u16,
+    #[arg(long = "most", default_value_t = 8, requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
+    max: u16,
     /// Latency of a message between ranks for the model, in µs.
     #[arg(long, default_value_t = LATENCY, requires = "model")]
     latency: f64,
@@ -166,7 +166,7 @@ fn modelled(args: &ScalingArgs) -> Result<u8> {
         latency: 1e-6 * positive("--latency", args.latency)?,
         bandwidth: 1e9 * positive("--bandwidth", args.bandwidth)?,
     };
-    let found = predict(&how.options()?, &args.modes(), (&args.n, args.most.into()), link)?;
+    let found = predict(&how.options()?, &args.modes(), (&args.n, args.max.into()), link)?;
     let header = ["parts", "mode", "number", "N", "seconds", "speed-up", "efficiency"];
     let cells = |r: &ModelRow| {
         vec![

@@ -23,8 +23,8 @@ pub struct SystemsArgs {
     #[arg(long, default_value_t = 4)]
     until: u64,
     /// Largest number of timed block steps of a system.
-    #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
-    most: u64,
+    #[arg(long = "most", default_value_t = u64::MAX, hide_default_value = true)]
+    max: u64,
     /// Shape that is tried instead of the program's: threads, targets at a time, warps whose lanes share a bag, and pairs
     /// of target and bag up to which they do.
     #[arg(long, value_delimiter = ',')]
@@ -45,7 +45,7 @@ pub fn bench(args: &SystemsArgs) -> Result<u8> {
     use tisane::force::cuda::SystemShape;
     use tisane_lab::bench::systems::{Ensembles, SystemsRow, measure};
 
-    let SystemsArgs { n, systems, epsilon, from, until, most, shape, how } = args;
+    let SystemsArgs { n, systems, epsilon, from, until, max, shape, how } = args;
     let shape = match shape[..] {
         [threads, tile, sharers, cooperates] => {
             let shape = SystemShape { threads, tile, sharers, cooperates };
@@ -59,7 +59,7 @@ pub fn bench(args: &SystemsArgs) -> Result<u8> {
         return Err(Error::input("--from", "expected a beginning before the end"));
     }
     let ensembles =
-        Ensembles { n: n.clone(), systems: *systems, epsilon: *epsilon, span: [*from, *until], most: *most, shape };
+        Ensembles { n: n.clone(), systems: *systems, epsilon: *epsilon, span: [*from, *until], max: *max, shape };
     // There are no such steps on the CPU.
     let options = tisane_lab::bench::Options { engine: EngineKind::Cuda, ..how.options()? };
     let header = ["N", "systems", "block steps", "mean block", "refused", "seconds", "Msteps/s", "Mpairs/s"];

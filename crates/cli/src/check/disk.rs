@@ -66,15 +66,15 @@ impl Disk {
     }
 
     /// Returns the least number of bytes.
-    pub(super) fn least(&self) -> u64 {
+    pub(super) fn min(&self) -> u64 {
         self.known + self.journals[0] as u64
     }
 
     /// Describes the space in one line.
     pub(super) fn describe(&self) -> String {
         let known = format!("about {}", bytes(self.known));
-        let [least, most] = self.journals;
-        if most < FEW * self.known as f64 {
+        let [min, max] = self.journals;
+        if max < FEW * self.known as f64 {
             return known;
         }
         let marginal = match self.marginal.pairs.round() {
@@ -84,8 +84,8 @@ impl Disk {
         format!(
             "{known}, and {} to {} of journals of binaries, events and subsystems, by those of the start ({} binaries and \
              hierarchies{marginal})",
-            bytes(least as u64),
-            bytes(most as u64),
+            bytes(min as u64),
+            bytes(max as u64),
             self.binaries
         )
     }

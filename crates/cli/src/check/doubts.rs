@@ -64,10 +64,10 @@ fn is_dominated(own: &OwnFrame, epsilon: f64) -> bool {
 fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Iterator<Item = String> {
     let (config, n, epsilon) = (&setup.config, setup.particles.len(), setup.epsilon());
     let of_clusters = || clusters.iter().filter(|own| own.kind == Kind::Cluster);
-    let least = |of: fn(&OwnFrame) -> f64| of_clusters().map(of).fold(f64::INFINITY, f64::min);
-    let crossing_time = least(OwnFrame::crossing_time);
+    let min = |of: fn(&OwnFrame) -> f64| of_clusters().map(of).fold(f64::INFINITY, f64::min);
+    let crossing_time = min(OwnFrame::crossing_time);
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
-    let needed = Disk::of(setup, found).least();
+    let needed = Disk::of(setup, found).min();
     let free = free_space(&config.output_directory()).unwrap_or(u64::MAX);
     let scheme = config.integrator.info();
     let (step, block_steps) = (scheme.dt_max_key, config.integrator.scheme().block_steps());
@@ -75,7 +75,7 @@ fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Ite
     let crossed = setup.clock.dt_max * clusters.iter().map(speed).fold(0.0, f64::max);
     let doubts = [
         (
-            epsilon > least(OwnFrame::mean_separation),
+            epsilon > min(OwnFrame::mean_separation),
             "the softening is longer than the mean separation: the system is smoothed out".into(),
         ),
         (

@@ -59,7 +59,7 @@ fn changes_are_recorded_in_every_file_and_lead_to_other_bits() {
 }
 
 /// Resumes a run at half its length with a shorter and a longer dt_max, and checks its end and its energy error.
-fn check_other_longest_steps(config: &str, scheme: &str, most_error: f64) {
+fn check_other_longest_steps(config: &str, scheme: &str, max_error: f64) {
     for (dt_max, output) in [("1/16", "shorter"), ("1/4", "longer")] {
         let folder = Folder::new(config);
         folder.tisane(&["run", "run.toml", "-q", "--output", output, "--set", "run.t_end=0.25"]).exits(0);
@@ -70,7 +70,7 @@ fn check_other_longest_steps(config: &str, scheme: &str, most_error: f64) {
         folder.tisane(&arguments).exits(0);
         let summary = summary(&folder.path(output));
         assert_eq!((&summary["time"], &summary["exit_reason"]), (&0.5.into(), &"finished".into()));
-        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < most_error, "{summary}");
+        assert!(summary["max_relative_energy_error"].as_f64().unwrap() < max_error, "{summary}");
     }
 }
 

@@ -189,9 +189,9 @@ fn contacts_of_light_bodies_have_the_same_bits_for_outputs_threads_and_stops() {
         for k in 0..rows.rows() {
             let r = (x.at(k) * x.at(k) + y.at(k) * y.at(k) + z.at(k) * z.at(k)).sqrt();
             // A star that two have become is larger, and may touch the next at once.
-            let least = if action == "merge" { 0.97 } else { 1.0 - 1e-6 };
+            let min = if action == "merge" { 0.97 } else { 1.0 - 1e-6 };
             let part = r / (a.at(k) + b.at(k));
-            assert!(part > least && part < 1.0 + 1e-6, "{action} at {}: {r}", time.at(k));
+            assert!(part > min && part < 1.0 + 1e-6, "{action} at {}: {r}", time.at(k));
         }
         assert!((0..rows.rows()).any(|k| (time.at(k) - 2.31667146).abs() < 1e-4), "{}", journal(&whole));
         for more in [["--set", "output.interval=\"1/16\""], ["--threads", "3"], ["--set", "output.interval=3"]] {

@@ -165,8 +165,8 @@ fn a_kill_at_any_instant_changes_nothing_in_the_end() {
         let expected = result(dir.path());
         let times: Vec<_> = expected.snapshots.iter().map(|(_, time, _)| *time).collect();
         assert_eq!(times, [0.0, 0.375, 0.75, 0.875]);
-        let (least, changes) = if forces == ENCOUNTERS { (10, 5) } else { (16, 0) };
-        assert!(killer.killed.len() >= least, "{}", killer.killed.len());
+        let (min, changes) = if forces == ENCOUNTERS { (10, 5) } else { (16, 0) };
+        assert!(killer.killed.len() >= min, "{}", killer.killed.len());
         let last = expected.journals.last().expect("a journal");
         let later = last.lines().skip(1).filter(|row| !row.starts_with("0.0,")).count();
         assert!(later >= changes, "{last}");

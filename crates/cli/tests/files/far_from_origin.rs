@@ -78,8 +78,8 @@ fn differences<'a>(
 #[track_caller]
 fn assert_same(found: &BTreeMap<String, Orbit>, expected: &BTreeMap<String, Orbit>, length: f64) {
     for (stars, is_averaged, difference) in differences(found, expected, length) {
-        let most = if is_averaged { 1e-8 } else { 1e-12 };
-        assert!(difference < most, "{stars}, averaged: {is_averaged}: {difference:e}");
+        let max = if is_averaged { 1e-8 } else { 1e-12 };
+        assert!(difference < max, "{stars}, averaged: {is_averaged}: {difference:e}");
     }
 }
 

@@ -84,13 +84,13 @@ fn integers_of_one_to_eight_bytes_are_read() {
             // Signed numbers have bit 3 of their flags set.
             let flags = u8::from(big_endian) | if signed { 8 } else { 0 };
             let new = [0x10, flags, 0, 0, size, 0, 0, 0, 0, 0, 8 * size, 0];
-            let most = 1i64 << (8 * i64::from(size) - 2).min(62);
+            let max = 1i64 << (8 * i64::from(size) - 2).min(62);
             let old = [&INT64[..1], &[8], &INT64[2..]].concat();
-            retype(&path, "id", (&old, &new), &integers(&[most, 1, 2], size.into(), big_endian));
+            retype(&path, "id", (&old, &new), &integers(&[max, 1, 2], size.into(), big_endian));
             let state = read(&path, ALL).unwrap_or_else(|e| panic!("{size} bytes, {signed}, {big_endian}: {e}"));
-            assert_eq!(state.particles.id, [most as u64, 1, 2], "{size} bytes, {signed}, {big_endian}");
+            assert_eq!(state.particles.id, [max as u64, 1, 2], "{size} bytes, {signed}, {big_endian}");
             if signed {
-                retype(&path, "id", (&new, &new), &integers(&[most, -1, 2], size.into(), big_endian));
+                retype(&path, "id", (&new, &new), &integers(&[max, -1, 2], size.into(), big_endian));
                 assert_says(&refused(&path, ALL), &["/id: expected no negative id, found -1"]);
             }
             // As masses they are numbers like others.

@@ -104,14 +104,14 @@ fn integrate<I: Integrator<Evaluation = Forces>>(
     mut scheme: I,
     engine: &mut dyn ForceEngine,
     n: usize,
-    most: u64,
+    max: u64,
 ) -> (Particles, [u64; 2]) {
     let (mut p, end) = (plummer::sample(n, 4, 0.999), Time::from_dt_max(2));
     scheme.start(&mut p, engine).unwrap();
     assert!(engine.can_take_steps().unwrap());
     let (mut now, mut work) = (Time::default(), [0; 2]);
     while now < end {
-        let done = scheme.advance(&mut p, engine, end, most).unwrap();
+        let done = scheme.advance(&mut p, engine, end, max).unwrap();
         now = done.now;
         work[0] += done.block_steps;
         work[1] += done.particle_steps;
@@ -129,7 +129,7 @@ fn steps_on_several_devices_are_those_of_one() {
             one.set_stepping(true);
             let devices = list().unwrap().len();
             let both = [StepKernels::Resident, StepKernels::Launched];
-            for (kernels, (count, most)) in both.into_iter().flat_map(|it| [(it, (2, u64::MAX)), (it, (3, 50))]) {
+            for (kernels, (count, max)) in both.into_iter().flat_map(|it| [(it, (2, u64::MAX)), (it, (3, 50))]) {
                 let more = (0..count).map(|k| {
                     let mut engine = engine(k % devices).unwrap();
                     engine.set_stepping(true);
@@ -138,18 +138,18 @@ fn steps_on_several_devices_are_those_of_one() {
                 let mut group = CudaGroup::new(more.collect()).unwrap();
                 group.set_step_kernels(Some(kernels));
                 // Blocks of all sizes are shared, or the larger ones.
-                group.set_shared_pairs(if most == 50 { 0 } else { n * n / 4 });
+                group.set_shared_pairs(if max == 50 { 0 } else { n * n / 4 });
                 let of = |iterations| hermite4::Parameters { iterations, ..hermite4::Parameters::new(precision) };
                 for iterations in [1, 2] {
                     let scheme = || Hermite4::new(of(iterations), CLOCK);
-                    let expected = integrate(scheme(), &mut one, n, most);
-                    let found = integrate(scheme(), &mut group, n, most);
+                    let expected = integrate(scheme(), &mut one, n, max);
+                    let found = integrate(scheme(), &mut group, n, max);
                     assert!(found == expected, "{}, n = {n}, {iterations} evaluations, {kernels:?}", precision.name());
                 }
                 let six = || Multipoint::new(multipoint::Parameters::new(precision), CLOCK);
-                let expected = integrate(six(), &mut one, n, most);
+                let expected = integrate(six(), &mut one, n, max);
                 assert!(
-                    integrate(six(), &mut group, n, most) == expected,
+                    integrate(six(), &mut group, n, max) == expected,
                     "{}, n = {n}, 6th order, {kernels:?}",
                     precision.name()
                 );

@@ -26,7 +26,7 @@ fn evaluate(
     engine: &mut dyn ForceEngine,
     (p, now): &(Particles, Time),
     step: usize,
-    (radius, most): (f64, usize),
+    (radius, max): (f64, usize),
 ) -> NeighbourForces<Forces> {
     engine.load(p).unwrap();
     let block = systems::block(p, *now, (0..p.len() as u32).step_by(step).collect());
@@ -39,7 +39,7 @@ fn evaluate(
     let regular: Vec<u32> = (0..block.len() as u32).step_by(2).collect();
     let radius: Vec<f64> = regular.iter().map(|&k| radius * (1.0 + 0.01 * f64::from(k))).collect();
     let targets = block.view();
-    let task = NeighbourTargets { now: *now, targets, lists: &lists, regular: &regular, radius: &radius, most };
+    let task = NeighbourTargets { now: *now, targets, lists: &lists, regular: &regular, radius: &radius, max };
     let mut out = NeighbourForces::default();
     engine.evaluate_neighbours(&task, &mut out).unwrap();
     out
@@ -50,16 +50,16 @@ fn forces_in_two_parts_are_the_cpus() {
     for precision in modes() {
         let exact = precision == Precision::F64 || held_to_bits();
         for n in sizes() {
-            for (step, radius, most) in [(1, 0.3, usize::MAX), (3, 0.0, 10), (2, 0.5, 40), (2, f64::MAX, usize::MAX)] {
+            for (step, radius, max) in [(1, 0.3, usize::MAX), (3, 0.0, 10), (2, 0.5, 40), (2, f64::MAX, usize::MAX)] {
                 let (mut p, now) = systems::system(n, 7);
                 p.states.set(Neighbours::new(n, 0, 0));
                 let system = (p, now);
                 let Some(mut on_gpu) = needed(CudaEngine::new(precision, EPSILON, systems::CLOCK, 0)) else { return };
                 on_gpu.set_profile(true).unwrap();
-                let found = evaluate(&mut on_gpu, &system, step, (radius, most));
+                let found = evaluate(&mut on_gpu, &system, step, (radius, max));
                 assert!(on_gpu.phases().unwrap().is_some_and(|phases| phases[2] > 0.0));
                 let mut on_cpu = cpu::engine(precision, EPSILON, systems::CLOCK, Width::choose().unwrap());
-                let expected = evaluate(&mut *on_cpu, &system, step, (radius, most));
+                let expected = evaluate(&mut *on_cpu, &system, step, (radius, max));
                 let what = format!("{}, n = {n}, radius {radius}", precision.name());
                 // The distances have no 1/√: they are the same in every mode.
                 assert_eq!(found.within, expected.within, "{what}");
@@ -95,15 +95,15 @@ fn sphere(n: usize) -> Particles {
     p
 }
 
-/// Integrates in calls of up to `most` steps, whole ones by the device if it is to take them.
-fn run(precision: Precision, order: Order, n: usize, (on_device, most): (bool, u64)) -> Option<(Particles, [u64; 3])> {
+/// Integrates in calls of up to `max` steps, whole ones by the device if it is to take them.
+fn run(precision: Precision, order: Order, n: usize, (on_device, max): (bool, u64)) -> Option<(Particles, [u64; 3])> {
     let mut engine = needed(CudaEngine::new(precision, EPSILON, CLOCK, 0))?;
     engine.set_stepping(on_device);
     let (mut p, mut scheme, end) = (sphere(n), scheme(precision, order), Time::from_dt_max(2));
     scheme.start(&mut p, &mut engine).unwrap();
     let (mut now, mut work) = (Time::default(), [0; 3]);
     while now < end {
-        let done = scheme.advance(&mut p, &mut engine, end, most).unwrap();
+        let done = scheme.advance(&mut p, &mut engine, end, max).unwrap();
         now = done.now;
         for (sum, part) in work.iter_mut().zip([done.block_steps, done.particle_steps, done.pairs]) {
             *sum += part;
@@ -118,9 +118,9 @@ fn steps_on_the_device_are_those_of_the_host() {
         for n in sizes() {
             for order in [Order::Six, Order::Four] {
                 let Some((expected, work)) = run(precision, order, n, (false, u64::MAX)) else { return };
-                for most in [u64::MAX, 50] {
-                    let Some((found, of_device)) = run(precision, order, n, (true, most)) else { return };
-                    let what = format!("{}, {order:?}, n = {n}, {most} steps at a time", precision.name());
+                for max in [u64::MAX, 50] {
+                    let Some((found, of_device)) = run(precision, order, n, (true, max)) else { return };
+                    let what = format!("{}, {order:?}, n = {n}, {max} steps at a time", precision.name());
                     assert_eq!(of_device, work, "{what}: work");
                     assert!(found == expected, "{what}: another state");
                 }

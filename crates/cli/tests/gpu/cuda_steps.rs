@@ -67,18 +67,18 @@ fn other_schemes(precision: Precision) -> Vec<(&'static str, Box<dyn Integrator<
     all
 }
 
-/// Integrates over two longest steps, up to `most` block steps a call.
+/// Integrates over two longest steps, up to `max` block steps a call.
 fn run(
     engine: &mut dyn ForceEngine,
     integrator: &mut dyn Integrator<Evaluation = Forces>,
     start: &Particles,
-    most: u64,
+    max: u64,
 ) -> (String, Progress) {
     let mut p = start.clone();
     let mut all = integrator.start(&mut p, engine).unwrap();
     let until = Time::from_dt_max(2);
     while all.now < until {
-        let done = integrator.advance(&mut p, engine, until, most).unwrap();
+        let done = integrator.advance(&mut p, engine, until, max).unwrap();
         all = Progress {
             now: done.now,
             block_steps: all.block_steps + done.block_steps,
@@ -127,10 +127,10 @@ fn every_mode_and_size_ends_in_the_hosts_state() {
                 let want = run(&mut host, &mut hermite(precision, limits), &start, u64::MAX);
                 for kernels in kernels() {
                     let Some(mut device) = engine(precision, epsilon, Some(kernels)) else { return };
-                    for most in [u64::MAX, 100, 17] {
-                        let got = run(&mut device, &mut hermite(precision, limits), &start, most);
+                    for max in [u64::MAX, 100, 17] {
+                        let got = run(&mut device, &mut hermite(precision, limits), &start, max);
                         let what = format!("{} N = {n}, epsilon = {epsilon}", precision.name());
-                        assert_eq!(got, want, "{what}, {kernels:?}, {most} steps a call");
+                        assert_eq!(got, want, "{what}, {kernels:?}, {max} steps a call");
                     }
                 }
                 println!("{} N = {n}, epsilon = {epsilon}: {:?}", precision.name(), want.1);
@@ -177,11 +177,11 @@ fn every_other_scheme_ends_in_the_hosts_state() {
                     of_host.map(|(_, mut scheme)| run(&mut host, &mut *scheme, &start, u64::MAX)).collect();
                 for kernels in kernels() {
                     let Some(mut device) = engine(precision, epsilon, Some(kernels)) else { return };
-                    for most in [u64::MAX, 19] {
+                    for max in [u64::MAX, 19] {
                         for ((name, mut scheme), want) in other_schemes(precision).into_iter().zip(&want) {
-                            let got = run(&mut device, &mut *scheme, &start, most);
+                            let got = run(&mut device, &mut *scheme, &start, max);
                             let case = format!("{} {name} N = {n}, epsilon = {epsilon}", precision.name());
-                            assert_eq!(&got, want, "{case}, {kernels:?}, {most} steps a call");
+                            assert_eq!(&got, want, "{case}, {kernels:?}, {max} steps a call");
                         }
                     }
                 }

@@ -94,11 +94,11 @@ fn on_device(precision: Precision, largest: usize) -> Option<SystemsOnDevice> {
     needed(SystemsOnDevice::new(0, precision, largest)).map(|made| made.expect("a device that takes steps"))
 }
 
-/// Starts all systems with forces from the device, and takes their steps, `most` at a time.
+/// Starts all systems with forces from the device, and takes their steps, `max` at a time.
 fn together(
     device: &mut SystemsOnDevice,
     systems: &[System],
-    most: u64,
+    max: u64,
     pause: Option<&Pause>,
 ) -> Vec<(String, [u64; 3])> {
     let mut integrators: Vec<Hermite4> = systems.iter().map(System::hermite).collect();
@@ -120,7 +120,7 @@ fn together(
                 particles,
                 clock: system.clock,
                 epsilon: system.epsilon,
-                span: Span { from: taken.now, until: system.until, most },
+                span: Span { from: taken.now, until: system.until, max },
                 // As wrong as can be: no bit depends on it.
                 before: taken.block_steps % 1000,
             })
@@ -131,7 +131,7 @@ fn together(
         for (((all, taken), (system, p)), integrator) in
             all.iter_mut().zip(taken).zip(systems.iter().zip(&mut particles)).zip(&mut integrators)
         {
-            assert!(taken.block_steps <= most);
+            assert!(taken.block_steps <= max);
             all.now = taken.now;
             all.block_steps += taken.block_steps;
             all.particle_steps += taken.particle_steps;
@@ -167,10 +167,10 @@ fn every_mode_and_size_ends_in_the_state_of_the_system_alone() {
         }
         for shape in shapes {
             device.set_shape(shape);
-            for most in if shape.is_some() { vec![u64::MAX] } else { vec![u64::MAX, 57] } {
-                let got = together(&mut device, &systems, most, None);
+            for max in if shape.is_some() { vec![u64::MAX] } else { vec![u64::MAX, 57] } {
+                let got = together(&mut device, &systems, max, None);
                 for ((n, got), want) in sizes.iter().zip(&got).zip(&want) {
-                    assert_eq!(got, want, "{} N = {n}, {shape:?}, {most} steps a call", precision.name());
+                    assert_eq!(got, want, "{} N = {n}, {shape:?}, {max} steps a call", precision.name());
                 }
             }
         }
@@ -275,7 +275,7 @@ fn steps_below_the_floor_end_that_system_alone() {
     for ((system, p), forces) in systems.iter().zip(&mut particles).zip(forces) {
         let mut integrator = system.hermite();
         integrator.start(p, &mut GivenForces::new(forces)).unwrap();
-        let span = Span { from: Time::default(), until: UNTIL, most: u64::MAX };
+        let span = Span { from: Time::default(), until: UNTIL, max: u64::MAX };
         let rules = integrator.step_rules(p).unwrap();
         going.push(SystemSteps { particles: p, clock: system.clock, epsilon: system.epsilon, rules, span, before: 0 });
     }
@@ -320,7 +320,7 @@ fn a_number_out_of_range_is_refused() {
     for ((system, p), forces) in systems.iter().zip(&mut particles).zip(forces) {
         let mut integrator = system.hermite();
         integrator.start(p, &mut GivenForces::new(forces)).unwrap();
-        let span = Span { from: Time::default(), until: Time::from_dt_max(2), most: u64::MAX };
+        let span = Span { from: Time::default(), until: Time::from_dt_max(2), max: u64::MAX };
         let rules = integrator.step_rules(p).unwrap();
         going.push(SystemSteps { particles: p, clock: system.clock, epsilon: system.epsilon, rules, span, before: 0 });
     }

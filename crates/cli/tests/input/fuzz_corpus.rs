@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Most bytes of a kept input, and of all of a target.
-const MOST: [u64; 2] = [8 << 10, 48 << 10];
+const MAX: [u64; 2] = [8 << 10, 48 << 10];
 
 fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -33,13 +33,13 @@ fn replay(name: &str, target: Target) {
     for path in &inputs {
         let bytes = fs::read(path).unwrap();
         all += bytes.len() as u64;
-        assert!(bytes.len() as u64 <= MOST[0], "{} is large", path.display());
+        assert!(bytes.len() as u64 <= MAX[0], "{} is large", path.display());
         println!("{}", path.display());
         target(&bytes);
         // Cut off: as a reader meets a file that is being copied.
         target(&bytes[..bytes.len() / 2]);
     }
-    assert!(all <= MOST[1], "{name}: {all} bytes of inputs");
+    assert!(all <= MAX[1], "{name}: {all} bytes of inputs");
 }
 
 macro_rules! replays {

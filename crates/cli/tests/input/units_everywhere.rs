@@ -127,7 +127,7 @@ impl Physical {
 
 #[track_caller]
 fn numbers_agree(a: &[f64], b: &[f64], what: &str) {
-    let size = a.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let size = a.iter().fold(0.0, |max: f64, x| max.max(x.abs()));
     let off = a.iter().zip(b).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     assert!(a.len() == b.len() && off <= 1e-11 * size, "{what}: off by {off:e} of {size:e}");
 }

@@ -143,8 +143,8 @@ fn a_planted_cluster_shines_where_it_is_and_moves_as_it_does() {
             let within = (60..300).contains(&(at / 640));
             if within { u32::from(pixel.red()) + u32::from(pixel.green()) + u32::from(pixel.blue()) } else { 0 }
         };
-        let most = (0..640 * 360).map(light).max().unwrap();
-        let brightest: Vec<usize> = (0..640 * 360).filter(|at| light(*at) == most).collect();
+        let max = (0..640 * 360).map(light).max().unwrap();
+        let brightest: Vec<usize> = (0..640 * 360).filter(|at| light(*at) == max).collect();
         let mean = |of: fn(usize) -> usize| {
             brightest.iter().map(|at| of(*at) as f64 + 0.5).sum::<f64>() / brightest.len() as f64
         };

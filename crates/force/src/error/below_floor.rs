@@ -51,10 +51,10 @@ pub struct StepBelowFloor {
 }
 
 /// Number of block steps that takes days.
-const MOST_BLOCK_STEPS: f64 = 1e10;
+const MAX_BLOCK_STEPS: f64 = 1e10;
 /// Time step over the time in which a pair moves at its distance, below which the pair is not the cause: with any sensible
 /// accuracy a step is a larger part of it.
-const LEAST_SHARE: f64 = 1e-6;
+const MIN_SHARE: f64 = 1e-6;
 /// Acceleration over the scale of its terms below which the forces cancel.
 const CANCELS: f64 = 1e-3;
 
@@ -94,7 +94,7 @@ impl StepBelowFloor {
 
     /// Returns true if the motion about the nearest neighbour is what needs the time step.
     fn is_of_pair(&self, pair: &Pair) -> bool {
-        self.wanted >= LEAST_SHARE * self.natural_time(pair)
+        self.wanted >= MIN_SHARE * self.natural_time(pair)
     }
 
     /// Says why the step is short where no neighbour is the cause.
@@ -171,7 +171,7 @@ impl StepBelowFloor {
         let follow = if self.resumable { Remedy::ShorterSteps(floor) } else { Remedy::ShorterLongestStep };
         let is_binary = pair.is_some();
         let takes_long =
-            pair.and_then(|pair| self.outlook(&pair)).is_some_and(|outlook| outlook.block_steps > MOST_BLOCK_STEPS);
+            pair.and_then(|pair| self.outlook(&pair)).is_some_and(|outlook| outlook.block_steps > MAX_BLOCK_STEPS);
         let end = takes_long.then_some(Remedy::EarlierEnd);
         [follow].into_iter().chain(end).chain([Remedy::Clamp, Remedy::Softening { is_binary }]).collect()
     }

@@ -40,7 +40,7 @@ pub enum StepScheme {
         /// Number of neighbours that is wanted.
         wanted: f64,
         /// Largest number of neighbours of a list.
-        most: usize,
+        max: usize,
     },
 }
 
@@ -113,7 +113,7 @@ pub struct Span {
     /// Moment that no step passes.
     pub until: Time,
     /// Largest number of steps.
-    pub most: u64,
+    pub max: u64,
 }
 
 /// Block steps that an engine took.

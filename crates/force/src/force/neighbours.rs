@@ -30,7 +30,7 @@ pub struct NeighbourTargets<'a> {
     /// Radius for the new list of each of them.
     pub radius: &'a [f64],
     /// Largest number of neighbours in a new list. A target with more within its radius gets an empty one.
-    pub most: usize,
+    pub max: usize,
 }
 
 impl NeighbourTargets<'_> {
@@ -67,13 +67,13 @@ impl<E: Evaluation> NeighbourForces<E> {
         self.within.resize(n, 0);
     }
 
-    /// Empties the new lists that are longer than `most`, and returns the places of their targets, whose regular force is
+    /// Empties the new lists that are longer than `max`, and returns the places of their targets, whose regular force is
     /// then one by all sources.
-    pub fn cut(&mut self, n: usize, most: usize) -> Vec<u32> {
+    pub fn cut(&mut self, n: usize, max: usize) -> Vec<u32> {
         let mut cut = Vec::new();
         for (k, list) in self.lists[..n].iter_mut().enumerate() {
             self.within[k] = list.len() as u32;
-            if list.len() > most {
+            if list.len() > max {
                 list.clear();
                 cut.push(k as u32);
             }
@@ -115,8 +115,8 @@ pub fn next_radius(radius: f64, found: u32, wanted: f64) -> f64 {
     let ratio = if found == 0 {
         WITHOUT
     } else {
-        let [least, most] = RATIOS;
-        libm::cbrt(wanted / f64::from(found)).clamp(least, most)
+        let [min, max] = RATIOS;
+        libm::cbrt(wanted / f64::from(found)).clamp(min, max)
     };
     let next = radius * ratio;
     // Zero and the largest number stay what they are.

@@ -32,7 +32,7 @@ pub struct Range {
     /// Smallest softening above zero: its square is a normal number.
     pub softening: f64,
     /// Smallest normal number. A GPU flushes smaller ones to zero.
-    pub least: f64,
+    pub min: f64,
     /// Relative rounding error of one operation.
     pub rounding: f64,
 }
@@ -50,7 +50,7 @@ impl Range {
         speed: two_to(62),
         mass: [two_to(-126), two_to(126)],
         softening: two_to(-63),
-        least: two_to(-126),
+        min: two_to(-126),
         rounding: two_to(-23),
     };
 
@@ -61,7 +61,7 @@ impl Range {
         speed: two_to(166),
         mass: [two_to(-166), two_to(166)],
         softening: two_to(-511),
-        least: two_to(-1022),
+        min: two_to(-1022),
         rounding: two_to(-52),
     };
 
@@ -95,12 +95,12 @@ impl Range {
     /// # Errors
     /// The first number that is out of range.
     pub fn check_start(&self, p: &Particles, epsilon: f64) -> Result<(), OutOfRange> {
-        let most = self.most_softening(p);
-        if epsilon != 0.0 && !(self.softening..=most).contains(&epsilon) {
-            return Err(OutOfRange::Softening(epsilon, most));
+        let max = self.max_softening(p);
+        if epsilon != 0.0 && !(self.softening..=max).contains(&epsilon) {
+            return Err(OutOfRange::Softening(epsilon, max));
         }
-        let [least, most] = self.mass;
-        let holds_mass = |m: &f64| *m == 0.0 || (least..=most).contains(m);
+        let [min, max] = self.mass;
+        let holds_mass = |m: &f64| *m == 0.0 || (min..=max).contains(m);
         if let Some(i) = p.mass.iter().position(|m| !holds_mass(m)) {
             return Err(OutOfRange::Mass(i, p.mass[i]));
         }
@@ -111,8 +111,8 @@ impl Range {
     }
 
     /// Returns the largest softening for a system: m / ε³ of no mass is below the smallest normal number.
-    fn most_softening(&self, p: &Particles) -> f64 {
-        (least_mass(&p.mass) / (16.0 * self.least)).cbrt().min(self.coordinate)
+    fn max_softening(&self, p: &Particles) -> f64 {
+        (min_mass(&p.mass) / (16.0 * self.min)).cbrt().min(self.coordinate)
     }
 
     /// Returns which of a position and a velocity is out of range, if one is.
@@ -152,10 +152,10 @@ impl OutOfRange {
         let unit = scale.factor(Dimension::ACCELERATION);
         let arithmetic = format!("the pair arithmetic of this mode, in {},", range.name);
         match self {
-            Self::Softening(epsilon, most) => format!(
+            Self::Softening(epsilon, max) => format!(
                 "{arithmetic} allows for these masses a softening of 0 or from {:.3e} to {:.3e}, found {:.3e}",
                 range.softening * scale.length,
-                most * scale.length,
+                max * scale.length,
                 epsilon * scale.length
             ),
             Self::Mass(i, mass) => format!(
@@ -202,9 +202,9 @@ pub struct Thresholds {
     /// Largest component of a velocity.
     pub speed: f64,
     /// Acceleration of which one component must be larger.
-    pub least_acc: f64,
+    pub min_acc: f64,
     /// Largest component of an acceleration.
-    pub most_acc: f64,
+    pub max_acc: f64,
 }
 
 /// Guard that checks targets and the forces on them against the range of a mode.
@@ -215,7 +215,7 @@ pub struct RangeGuard {
     dt_max: f64,
     /// Number of particles with mass, the smallest of their masses, and the total mass.
     massive: usize,
-    least_mass: f64,
+    min_mass: f64,
     total_mass: f64,
     /// Largest coordinate seen, of the loaded particles and of targets since then.
     reach: f64,
@@ -225,7 +225,7 @@ impl RangeGuard {
     /// Creates a guard without particles; steps are at most `dt_max`.
     #[must_use]
     pub const fn new(range: Range, dt_max: f64) -> Self {
-        Self { range, dt_max, massive: 0, least_mass: f64::INFINITY, total_mass: 0.0, reach: 0.0 }
+        Self { range, dt_max, massive: 0, min_mass: f64::INFINITY, total_mass: 0.0, reach: 0.0 }
     }
 
     /// Returns the range of the mode.
@@ -237,7 +237,7 @@ impl RangeGuard {
     /// Records the masses and the extent of all particles.
     pub fn load(&mut self, p: &Particles) {
         self.massive = p.mass.iter().filter(|m| **m != 0.0).count();
-        (self.least_mass, self.total_mass) = (least_mass(&p.mass), p.mass.iter().sum());
+        (self.min_mass, self.total_mass) = (min_mass(&p.mass), p.mass.iter().sum());
         self.reach = reach(&p.pos);
     }
 
@@ -284,8 +284,8 @@ impl RangeGuard {
         Thresholds {
             coordinate: reach.min(self.range.coordinate),
             speed: self.range.speed,
-            least_acc: self.clear(reach),
-            most_acc: ACCELERATION[1],
+            min_acc: self.clear(reach),
+            max_acc: ACCELERATION[1],
         }
     }
 
@@ -293,8 +293,8 @@ impl RangeGuard {
     /// each coordinate. For each source: the rounding of its term near zero, the same of the jerk over a step, and,
     /// where m / s³ may be below the smallest normal number, the whole term.
     fn lost(&self, sources: usize, far: f64) -> f64 {
-        let whole = if self.least_mass / far.powi(3) < 2.0 * self.range.least { 8.0 * far } else { 0.0 };
-        sources as f64 * self.range.least * (1.0 + self.dt_max + whole)
+        let whole = if self.min_mass / far.powi(3) < 2.0 * self.range.min { 8.0 * far } else { 0.0 };
+        sources as f64 * self.range.min * (1.0 + self.dt_max + whole)
     }
 
     /// Compares the possible error by underflow with the larger of |a| and φ² / M, as the noise of the step criterion
@@ -314,12 +314,12 @@ impl RangeGuard {
         }
         let far = 2.0 * (reach(std::slice::from_ref(pos)) + out_to);
         let pot = pot.unwrap_or((self.total_mass - p.mass[i]) / far);
-        let most = acc.iter().fold(0.0f64, |most, a| most.max(a.abs()));
-        let largest = most.max(pot / self.total_mass * pot);
+        let max = acc.iter().fold(0.0f64, |max, a| max.max(a.abs()));
+        let largest = max.max(pot / self.total_mass * pot);
         if self.lost(sources, far) > self.range.rounding * largest {
             return Some(OutOfRange::Coarse(i, *acc));
         }
-        (largest < ACCELERATION[0] || most > ACCELERATION[1]).then_some(OutOfRange::Acceleration(i, *acc))
+        (largest < ACCELERATION[0] || max > ACCELERATION[1]).then_some(OutOfRange::Acceleration(i, *acc))
     }
 }
 
@@ -331,13 +331,13 @@ struct Evaluated<'a> {
 }
 
 /// Returns the smallest mass above zero; infinite if there is none.
-fn least_mass(mass: &[f64]) -> f64 {
+fn min_mass(mass: &[f64]) -> f64 {
     mass.iter().copied().filter(|m| *m != 0.0).fold(f64::INFINITY, f64::min)
 }
 
 /// Returns the largest coordinate. NaN is ignored here: a position that is not a number fails the range check anyway.
 fn reach(pos: &[Vec3]) -> f64 {
-    components(pos).iter().fold(0.0f64, |most, x| most.max(x.abs()))
+    components(pos).iter().fold(0.0f64, |max, x| max.max(x.abs()))
 }
 
 /// Returns true if no component is above a limit or NaN.

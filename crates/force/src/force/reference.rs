@@ -332,7 +332,7 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
             let limit = limit(task.radius[k], self.eps2);
             out.regular.set(k, &self.far_force_on(i as usize, some.pos[k], some.vel[k], limit, &mut out.lists[k]));
         }
-        for k in out.cut(regular.len(), task.most).into_iter().map(|k| k as usize) {
+        for k in out.cut(regular.len(), task.max).into_iter().map(|k| k as usize) {
             out.regular.set(k, &self.force_on(some.index[k], some.pos[k], some.vel[k]));
         }
         out.renewed.resize(regular.len());

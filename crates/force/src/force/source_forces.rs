@@ -164,8 +164,8 @@ impl SourceForces {
         let or_n = |column: usize| if column == 0 { n } else { column };
         check_lengths(&[n, or_n(vel.len()), or_n(exclude.len())])?;
         if let Some(k) = pos.iter().position(|x| !x.iter().all(|x| x.abs() <= self.range.coordinate)) {
-            let most = self.range.coordinate;
-            let problem = format!("point {k} is at {:?}: expected coordinates up to {most:.3e}", pos[k].as_slice());
+            let max = self.range.coordinate;
+            let problem = format!("point {k} is at {:?}: expected coordinates up to {max:.3e}", pos[k].as_slice());
             return Err(Error::input("points", problem));
         }
         let place = |source: &u64| {

@@ -36,21 +36,21 @@ pub struct Split<E: Evaluation> {
     peers: Box<dyn Peers<E>>,
     some: Found<E>,
     /// Number of targets below which the own engine evaluates them alone.
-    least: usize,
+    min: usize,
     /// Number of particles that they hold.
     loaded: usize,
 }
 
 /// Largest number of 32-bit words in the regular forces and new lists of one engine at a time; more are evaluated in turns.
-pub const MOST_LIST_WORDS: usize = 1 << 22;
+pub const MAX_LIST_WORDS: usize = 1 << 22;
 /// Words for each target besides its list: two forces, and two numbers.
 const WORDS_OF_TARGET: usize = 30;
 
 impl<E: Evaluation> Split<E> {
-    /// Creates an engine of one here and its peers. Blocks of fewer than `least` targets are not shared.
+    /// Creates an engine of one here and its peers. Blocks of fewer than `min` targets are not shared.
     #[must_use]
-    pub fn new(own: Box<dyn ForceEngine<E>>, peers: Box<dyn Peers<E>>, least: usize) -> Self {
-        Self { own, peers, some: Found::default(), least, loaded: 0 }
+    pub fn new(own: Box<dyn ForceEngine<E>>, peers: Box<dyn Peers<E>>, min: usize) -> Self {
+        Self { own, peers, some: Found::default(), min, loaded: 0 }
     }
 
     /// Evaluates the regular forces and new lists of the targets `turn`, shared with the peers, and in the first turn the
@@ -111,7 +111,7 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
         let n = targets.len();
-        if n < self.least {
+        if n < self.min {
             return self.own.evaluate(now, targets, out);
         }
         // The last part, which is never smaller than another, is that of the host.
@@ -137,11 +137,11 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
         let n = task.regular.len();
-        if n < self.least {
+        if n < self.min {
             return self.own.evaluate_neighbours(task, out);
         }
-        let most = MOST_LIST_WORDS / task.most.min(self.loaded).saturating_add(WORDS_OF_TARGET);
-        let at_once = most.saturating_sub(TOGETHER).max(1) * (self.peers.count() + 1);
+        let max = MAX_LIST_WORDS / task.max.min(self.loaded).saturating_add(WORDS_OF_TARGET);
+        let at_once = max.saturating_sub(TOGETHER).max(1) * (self.peers.count() + 1);
         out.resize(n);
         for first in (0..n).step_by(at_once) {
             self.renew(task, first..n.min(first + at_once), out)?;

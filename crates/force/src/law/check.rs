@@ -18,7 +18,7 @@ const TOLERANCE: f64 = 1e-5;
 /// Relative change of a difference with half the step up to which it counts as exact enough for a comparison.
 const CONVERGED: f64 = 1e-7;
 /// Size from which numbers have all their digits, and so have sums of them.
-const LEAST: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+const MIN: f64 = f64::MIN_POSITIVE / f64::EPSILON;
 /// Distances near one, relative to it.
 const NEIGHBOURS: [f64; 5] = [1.0, 0.997, 0.9983, 1.0019, 1.0037];
 
@@ -56,7 +56,7 @@ fn difference(f: impl Fn(f64) -> f64, s: f64) -> Option<(f64, f64)> {
     };
     let ((coarse, size), (fine, _)) = (quotient(STEP * s), quotient(0.5 * STEP * s));
     let scale = fine.abs().max(size / s);
-    (scale.is_finite() && scale > LEAST && (coarse - fine).abs() <= CONVERGED * scale).then_some((fine, scale))
+    (scale.is_finite() && scale > MIN && (coarse - fine).abs() <= CONVERGED * scale).then_some((fine, scale))
 }
 
 /// Returns which way each choice of a program goes at a distance.
@@ -152,7 +152,7 @@ fn exchange(program: &Program, distances: &[f64]) -> Result<Option<String>, Stri
         let [one, other] = [false, true].map(|exchanged| at(program, s, exchanged, &mut Vec::new()));
         let differs = |a: f64, b: f64| {
             let size = a.abs().max(b.abs());
-            size.is_finite() && size > LEAST && (a - b).abs() > TOLERANCE * size
+            size.is_finite() && size > MIN && (a - b).abs() > TOLERANCE * size
         };
         let [m_j, m_i] = MASS;
         if differs(m_i * one.minus_potential, m_j * other.minus_potential) {

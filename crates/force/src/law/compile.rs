@@ -1,6 +1,6 @@
 //! From terms to a program: shared parts once, powers by multiplication in a fixed order.
 
-use super::program::{Input, MOST_OPS, Op, Register};
+use super::program::{Input, MAX_OPS, Op, Register};
 use super::terms::{Elementary, Id, Term, Terms};
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ pub(super) struct Compiler<'a> {
 type Monomial = Vec<(Register, u32)>;
 
 /// Largest whole power that becomes multiplications.
-const MOST_MULTIPLIED: f64 = 64.0;
+const MAX_MULTIPLIED: f64 = 64.0;
 
-/// Signal that the program has more than [`MOST_OPS`] operations.
+/// Signal that the program has more than [`MAX_OPS`] operations.
 #[derive(Debug)]
 pub(super) struct TooLong;
 
@@ -41,7 +41,7 @@ impl<'a> Compiler<'a> {
         if let Some(same) = self.ops.iter().position(|there| *there == op) {
             return Ok(same as Register);
         }
-        if self.ops.len() == MOST_OPS {
+        if self.ops.len() == MAX_OPS {
             return Err(TooLong);
         }
         self.ops.push(op);
@@ -113,7 +113,7 @@ impl<'a> Compiler<'a> {
     fn factors(&mut self, base: Id, exponent: f64, monomial: &mut Monomial) -> Result<(), TooLong> {
         let times = exponent.abs();
         let doubled = 2.0 * times;
-        if doubled.fract() != 0.0 || doubled > MOST_MULTIPLIED {
+        if doubled.fract() != 0.0 || doubled > MAX_MULTIPLIED {
             let op = Op::Pow(self.emit(base)?, self.put(Op::Constant(exponent))?);
             multiply(monomial, self.put(op)?, 1);
             return Ok(());

@@ -140,7 +140,7 @@ fn program(source: &LawSource) -> Checked<Program> {
     let slope = derivatives.of(factor, &mut terms);
     let slope = quotient(slope, s, &mut terms);
     let too_long = |TooLong| {
-        let problem = format!("the formula is too long: it needs more than {} operations", program::MOST_OPS);
+        let problem = format!("the formula is too long: it needs more than {} operations", program::MAX_OPS);
         At::new(&(0..formula.len()), problem)
     };
     let columns: Vec<String> = source.columns.iter().map(|column| column.name.clone()).collect();

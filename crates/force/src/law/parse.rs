@@ -7,7 +7,7 @@ use crate::error::nearest;
 use std::ops::Range;
 
 /// Deepest nesting of a formula.
-pub const MOST_DEPTH: usize = 64;
+pub const MAX_DEPTH: usize = 64;
 
 /// Parses a formula. In falling order of precedence: functions and brackets, `^` (from the right), `−` of one operand,
 /// `*` and `/`, `+` and `−`.
@@ -63,8 +63,8 @@ impl Parser {
 
     /// Parses one level deeper.
     fn deeper<T>(&mut self, parse: impl FnOnce(&mut Self) -> Checked<T>) -> Checked<T> {
-        if self.depth == MOST_DEPTH {
-            return Err(At::new(&self.place(), format!("the formula is nested more than {MOST_DEPTH} deep")));
+        if self.depth == MAX_DEPTH {
+            return Err(At::new(&self.place(), format!("the formula is nested more than {MAX_DEPTH} deep")));
         }
         self.depth += 1;
         let parsed = parse(self);
@@ -83,8 +83,8 @@ impl Parser {
         let mut links = 0;
         while let Some(sign) = self.take(&signs.map(|(sign, _)| sign)) {
             links += 1;
-            if links > MOST_LINKS {
-                let problem = format!("more than {MOST_LINKS} operators in a row: put some into brackets");
+            if links > MAX_LINKS {
+                let problem = format!("more than {MAX_LINKS} operators in a row: put some into brackets");
                 return Err(At::new(&self.place(), problem));
             }
             let operator = if sign == signs[0].0 { signs[0].1 } else { signs[1].1 };
@@ -195,7 +195,7 @@ impl Parser {
 /// Name of the function that chooses.
 const CHOICE: &str = "if";
 /// Largest number of operators of one precedence in a row.
-const MOST_LINKS: usize = 256;
+const MAX_LINKS: usize = 256;
 
 fn named(name: String, span: Range<usize>) -> Checked<Expression> {
     let function = Function::ALL.into_iter().any(|function| function.name() == name) || name == CHOICE;

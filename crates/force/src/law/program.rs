@@ -7,7 +7,7 @@
 pub type Register = u16;
 
 /// Largest number of operations of a program.
-pub const MOST_OPS: usize = 1024;
+pub const MAX_OPS: usize = 1024;
 
 /// What an engine gives to a program for each pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -27,9 +27,9 @@ const FIXED: [(&str, Quantity); 5] = [
     ("pi", Quantity::Number(std::f64::consts::PI, PairDimension::NONE)),
 ];
 /// Most names that a message lists.
-const MOST_LISTED: usize = 32;
+const MAX_LISTED: usize = 32;
 /// Largest number of columns.
-const MOST_COLUMNS: usize = 256;
+const MAX_COLUMNS: usize = 256;
 
 /// Names of a law.
 pub(super) struct Symbols {
@@ -56,7 +56,7 @@ impl Symbols {
         }
         for (place, column) in source.columns.iter().enumerate() {
             let Ok(place) = u8::try_from(place) else {
-                return Err(At::new(&(0..0), format!("expected at most {MOST_COLUMNS} columns")));
+                return Err(At::new(&(0..0), format!("expected at most {MAX_COLUMNS} columns")));
             };
             add(format!("{}_i", column.name), Quantity::Input(Input::Target(place), column.unit, column.dimension))?;
             add(format!("{}_j", column.name), Quantity::Input(Input::Source(place), column.unit, column.dimension))?;
@@ -73,7 +73,7 @@ impl Symbols {
         names.sort_unstable();
         let help = match nearest(name, &names) {
             Some(nearest) => format!("did you mean `{nearest}`?"),
-            None if names.len() > MOST_LISTED => format!("there are {} others", names.len()),
+            None if names.len() > MAX_LISTED => format!("there are {} others", names.len()),
             None => format!("there are {}", names.join(", ")),
         };
         Err(At::new(span, format!("unknown name `{name}`: {help}")))

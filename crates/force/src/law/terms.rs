@@ -68,7 +68,7 @@ pub struct Terms {
 }
 
 /// Largest number of terms: a bound on time and memory for any formula.
-pub const MOST_TERMS: usize = 1 << 14;
+pub const MAX_TERMS: usize = 1 << 14;
 
 impl Terms {
     fn put(&mut self, term: Term) -> Id {
@@ -88,7 +88,7 @@ impl Terms {
 
     /// Returns true if there are too many terms.
     pub fn overflows(&self) -> bool {
-        self.all.len() > MOST_TERMS
+        self.all.len() > MAX_TERMS
     }
 
     /// Returns a number as a term.

@@ -20,13 +20,13 @@ pub enum Token {
 }
 
 /// Longest formula in bytes.
-pub const MOST_BYTES: usize = 4096;
+pub const MAX_BYTES: usize = 4096;
 
 /// Returns the words of a formula with their places.
 pub fn tokens(formula: &str) -> Checked<Vec<(Token, Range<usize>)>> {
-    if formula.len() > MOST_BYTES {
-        let problem = format!("a formula has at most {MOST_BYTES} bytes, this one has {}", formula.len());
-        let start = (0..=MOST_BYTES).rev().find(|&at| formula.is_char_boundary(at)).unwrap_or(0);
+    if formula.len() > MAX_BYTES {
+        let problem = format!("a formula has at most {MAX_BYTES} bytes, this one has {}", formula.len());
+        let start = (0..=MAX_BYTES).rev().find(|&at| formula.is_char_boundary(at)).unwrap_or(0);
         return Err(At::new(&(start..start), problem));
     }
     let mut rest = LocatingSlice::new(formula);

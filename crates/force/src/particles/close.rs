@@ -38,7 +38,7 @@ impl CloseStars {
         // Differences that change nothing, as of stars at the origin.
         const NONE: f64 = 1e-12;
         let largest = |column: &[Vec3]| self.rows.iter().map(|&row| column[row].amax()).fold(0.0, f64::max);
-        let far = [largest(pos), largest(vel)].map(|most| ROUNDINGS * f64::EPSILON * most);
+        let far = [largest(pos), largest(vel)].map(|max| ROUNDINGS * f64::EPSILON * max);
         let own = [&self.pos, &self.vel];
         let is_small = |(k, rest): (usize, [Vec3; 2])| {
             (0..2).all(|of| rest[of].amax() <= far[of] + NONE * (own[of][k] - own[of][0]).amax())

@@ -20,7 +20,7 @@ pub struct Quantity {
 /// Forms of a quantity, for messages.
 const EXPECTED: &str = "a number, with a unit where it has one: 0.5, \"0.3 pc\", \"10 km/s\", \"2 Msun km^2/s^2\"";
 /// Highest power of a unit.
-const MOST_POWER: i32 = 20;
+const MAX_POWER: i32 = 20;
 
 impl Quantity {
     /// Creates a pure number.
@@ -88,15 +88,15 @@ impl Quantity {
 
     fn dimension_is_small(&self) -> bool {
         let Dimension { mass, length, time, .. } = self.dimension;
-        [mass, length, time].into_iter().all(|power| power.abs() <= MOST_POWER)
+        [mass, length, time].into_iter().all(|power| power.abs() <= MAX_POWER)
     }
 
     /// Multiplies by a unit with a power, `pc` or `s^2`, or divides by it.
     fn multiply(&mut self, factor: &str, sign: i32) -> Result<(), String> {
         let (name, power) = factor.split_once('^').map_or((factor, Ok(1)), |(name, power)| (name, power.parse()));
         let power = match power {
-            Ok(power) if (-MOST_POWER..=MOST_POWER).contains(&power) => sign * power,
-            _ => return Err(format!("has a power that is not a whole number up to {MOST_POWER}")),
+            Ok(power) if (-MAX_POWER..=MAX_POWER).contains(&power) => sign * power,
+            _ => return Err(format!("has a power that is not a whole number up to {MAX_POWER}")),
         };
         let (size, dimension) = unit(name)?;
         self.unit *= size.powi(power);

@@ -43,7 +43,7 @@ impl Units {
         };
         let cgs = value.abs() * self.cgs(d);
         let fits = value == 0.0 || !value.is_finite() || COMFORTABLE.contains(&value.abs());
-        match others.iter().rev().find(|(_, unit, least)| !fits && cgs >= least * unit) {
+        match others.iter().rev().find(|(_, unit, min)| !fits && cgs >= min * unit) {
             Some((name, unit, _)) => ((*name).to_owned(), self.cgs(d) / unit),
             None => (self.label(d), 1.0),
         }

@@ -13,7 +13,7 @@ mod pointers;
 use crate::cluster::{Cluster, Targets};
 use crate::failure::{Code, Failure, Result};
 use crate::registry;
-use crate::settings::{GRAPE_PIPES, MOST_TARGETS, Settings, verbose};
+use crate::settings::{GRAPE_PIPES, MAX_TARGETS, Settings, verbose};
 use crate::sources::{NO_IDENTITY, Source};
 pub use pointers::{Argument, Vector};
 use pointers::{copied, store, store_vectors, vector, vectors};
@@ -201,8 +201,8 @@ fn pipes() -> Result<c_int> {
 
 /// Returns a number of targets as a length.
 fn length(ni: c_int) -> Result<usize> {
-    let problem = || Failure::argument(format!("ni = {ni}: expected 0 to {MOST_TARGETS}"));
-    usize::try_from(ni).ok().filter(|&n| n <= MOST_TARGETS).ok_or_else(problem)
+    let problem = || Failure::argument(format!("ni = {ni}: expected 0 to {MAX_TARGETS}"));
+    usize::try_from(ni).ok().filter(|&n| n <= MAX_TARGETS).ok_or_else(problem)
 }
 
 unsafe fn set_source(
@@ -325,7 +325,7 @@ pub extern "C" fn g6_open_special(_devices: c_int, _list: *const c_int) -> c_int
 
 /// Opens cluster 0, as `g6_open_special`, for any number of sources. Of Sapporo.
 #[unsafe(no_mangle)]
-pub extern "C" fn g6_open_special2(_devices: c_int, _list: *const c_int, _most: c_int) -> c_int {
+pub extern "C" fn g6_open_special2(_devices: c_int, _list: *const c_int, _max: c_int) -> c_int {
     guarded("g6_open_special2", || open(0))
 }
 

@@ -74,12 +74,12 @@ fn value(line: &str, name: &str) -> f64 {
 }
 
 /// Checks the line of a client in C and its errors, and that it printed nothing else.
-fn check(output: &Output, npipes: f64, most: f64) {
+fn check(output: &Output, npipes: f64, max: f64) {
     let (line, errors) = printed(output);
     let ours = f64::from(u8::from(npipes > 48.0));
     let values = ["open", "npipes", "code", "own", "close"].map(|name| value(&line, name));
     assert_eq!(values, [0.0, npipes, 0.0, ours, 0.0], "{line}");
-    assert!(value(&line, "error") <= most && errors.is_empty(), "{line} {errors}");
+    assert!(value(&line, "error") <= max && errors.is_empty(), "{line} {errors}");
 }
 
 #[test]
@@ -87,8 +87,8 @@ fn a_program_in_c_links_with_the_shared_library() {
     let program = shared("gcc", "client.c", "shared");
     check(&run(&program, &[], &[]), 48.0, 1e-13);
     check(&run(&program, &[], &[("TISANE_PRECISION", "f64-fast"), ("TISANE_DEVICE", "cpu")]), 48.0, 1e-13);
-    for (mode, most) in [("mixed", 1e-4), ("double-float", 1e-4), ("f32-direct", 1e-3)] {
-        check(&run(&program, &[], &[("TISANE_PRECISION", mode)]), 48.0, most);
+    for (mode, max) in [("mixed", 1e-4), ("double-float", 1e-4), ("f32-direct", 1e-3)] {
+        check(&run(&program, &[], &[("TISANE_PRECISION", mode)]), 48.0, max);
     }
     check(&run(&program, &[], &[("TISANE_NPIPES", "256")]), 256.0, 1e-13);
 }

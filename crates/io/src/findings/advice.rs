@@ -5,11 +5,11 @@ use super::{Advice, Ending, Findings, Growth};
 use crate::directory::{self, CONFIG, bytes};
 use crate::{lock, shell, snapshot};
 use std::path::{Path, PathBuf};
-use tisane::diagnostics::cluster::bodies::LEAST_BODIES;
+use tisane::diagnostics::cluster::bodies::MIN_BODIES;
 use tisane::units::{digits, wall_time};
 
 /// Largest number of pieces of advice.
-const MOST: usize = 4;
+const MAX: usize = 4;
 /// Relative energy error from which a smaller one is advised.
 const LARGE_ERROR: f64 = 1e-5;
 /// Share of the limit of the audit from which a more precise mode is advised.
@@ -42,7 +42,7 @@ impl Findings {
                 all.push(advice);
             }
         }
-        all.truncate(MOST);
+        all.truncate(MAX);
         all
     }
 
@@ -116,8 +116,8 @@ impl Findings {
     /// Returns advice to allow shorter steps, after the text `before`.
     fn shorter_dt_min(&self, before: &str) -> Option<Advice> {
         let scheme = self.settings.scheme.as_ref()?;
-        let (dt_min, least) = (scheme.dt_min?, scheme.least_dt_min()?);
-        if dt_min <= least * 1.5 {
+        let (dt_min, min) = (scheme.dt_min?, scheme.min_dt_min()?);
+        if dt_min <= min * 1.5 {
             let text = format!(
                 "{before}dt_min is the shortest that this dt_max allows (dt_max/2^36). Begin anew from a snapshot with a \
                  shorter dt_max; or with a softening, which changes binaries that are closer than it."
@@ -125,7 +125,7 @@ impl Findings {
             return Some(Advice { text, command: String::new() });
         }
         // Rounded upwards, so that it is not below the least.
-        let options = format!(" --set {}={:.3e}", scheme.key("dt_min"), (dt_min / SHORTER).max(least) * 1.0005);
+        let options = format!(" --set {}={:.3e}", scheme.key("dt_min"), (dt_min / SHORTER).max(min) * 1.0005);
         let pace = self.wall_to_go().map_or(":".into(), |wall| {
             format!(". At its last speed, the rest takes {}; shorter steps take longer:", wall_time(wall))
         });
@@ -212,7 +212,7 @@ impl Findings {
     /// Returns advice to make binaries subsystems, where one of them takes most of the steps of a cluster without them.
     fn subsystems_for_a_binary(&self) -> Option<Advice> {
         let steps = self.short_steps.as_ref()?;
-        let (row, partner, _) = steps.dominant().filter(|_| steps.n >= LEAST_BODIES)?;
+        let (row, partner, _) = steps.dominant().filter(|_| steps.n >= MIN_BODIES)?;
         let dt_max = self.settings.scheme.as_ref()?.dt_max.filter(|_| self.settings.may_have_subsystems)?;
         let scheme = format!("--set 'integrator={{hermite4={{dt_max={dt_max:?}}}}}'");
         let set = format!("{scheme} --set 'encounters={{}}' --set softening.epsilon=0");

@@ -91,10 +91,10 @@ impl Findings {
                 _ => String::new(),
             };
             // The steps of a moment are not those of the whole run.
-            let most = self.most_so_far(stars).filter(|most| *most < share.particle_steps);
-            let most =
-                most.map_or(String::new(), |most| format!(" (of all particle steps so far at most {})", percent(most)));
-            now + &most
+            let max = self.max_so_far(stars).filter(|max| *max < share.particle_steps);
+            let max =
+                max.map_or(String::new(), |max| format!(" (of all particle steps so far at most {})", percent(max)));
+            now + &max
         };
         let units = &self.settings.units;
         if let Some((row, partner, orbit)) = steps.dominant() {

@@ -170,11 +170,11 @@ impl Interval {
     }
 }
 
-/// Divides rows into at most `most` intervals of about as many rows each.
+/// Divides rows into at most `max` intervals of about as many rows each.
 #[must_use]
-pub fn intervals(rows: &[Row], most: usize) -> Vec<Interval> {
+pub fn intervals(rows: &[Row], max: usize) -> Vec<Interval> {
     let gaps = rows.len().saturating_sub(1);
-    let count = gaps.min(most);
+    let count = gaps.min(max);
     let end = |k: usize| k * gaps / count.max(1);
     (0..count).filter_map(|k| Interval::new(&rows[end(k)..=end(k + 1)])).collect()
 }
@@ -284,9 +284,9 @@ mod tests {
         let rows = with_errors(&[0.0, 1.0, -1.0, 2.0, 3.0, 5.0, 4.0]);
         let all = intervals(&rows, 100);
         assert_eq!(all.len(), 6);
-        for most in 1..=6 {
-            let some = intervals(&rows, most);
-            assert_eq!((some.len(), some[0].from, some[most - 1].to), (most, 0.0, 6.0));
+        for max in 1..=6 {
+            let some = intervals(&rows, max);
+            assert_eq!((some.len(), some[0].from, some[max - 1].to), (max, 0.0, 6.0));
             assert!(some.windows(2).all(|two| two[0].to == two[1].from));
             let sum = |of: fn(&Interval) -> f64| some.iter().map(of).sum::<f64>();
             assert_eq!([sum(|i| i.energy_error), sum(|i| i.wall_seconds), sum(|i| i.block_steps)], [4.0, 63.0, 60.0]);

@@ -201,11 +201,11 @@ impl Findings {
     /// Returns the largest part of all particle steps so far that `stars` particles can have taken: each takes at most one in a
     /// block step. [`None`] where the files do not have the counts.
     #[must_use]
-    pub fn most_so_far(&self, stars: usize) -> Option<f64> {
+    pub fn max_so_far(&self, stars: usize) -> Option<f64> {
         let course = self.course();
         let last = course.last()?;
-        let most = stars as f64 * last.block_steps / last.particle_steps;
-        Some(most.min(1.0)).filter(|most| most.is_finite())
+        let max = stars as f64 * last.block_steps / last.particle_steps;
+        Some(max.min(1.0)).filter(|max| max.is_finite())
     }
 }
 

@@ -204,10 +204,10 @@ impl Findings {
             section.fact("audit of forces", "none ([audit] sample = 0)");
         }
         if let Some(clamped) = self.rows.last().map(|row| row.clamped_steps).filter(|&n| n > 0.0) {
-            let most = intervals::intervals(&self.rows, INTERVALS)
+            let max = intervals::intervals(&self.rows, INTERVALS)
                 .into_iter()
                 .max_by(|a, b| a.clamped_steps.total_cmp(&b.clamped_steps));
-            let text = most
+            let text = max
                 .map_or(String::new(), |i| format!(", most of them from t = {} to {}", number(i.from), self.at(i.to)));
             section.fact(
                 "held at dt_min",

@@ -111,7 +111,7 @@ impl Scheme {
 
     /// Returns the shortest `dt_min` that a configuration may have.
     #[must_use]
-    pub fn least_dt_min(&self) -> Option<f64> {
+    pub fn min_dt_min(&self) -> Option<f64> {
         self.dt_max.map(|dt_max| Level::DEEPEST.step(dt_max))
     }
 
@@ -165,7 +165,7 @@ mod tests {
             (Some(("eta", 0.35)), Some(0.125), Some(2f64.powi(-26)))
         );
         assert_eq!(scheme.key("dt_min"), "integrator.multipoint.dt_min");
-        assert_eq!(scheme.least_dt_min(), Some(0.125 * 2f64.powi(-36)));
+        assert_eq!(scheme.min_dt_min(), Some(0.125 * 2f64.powi(-36)));
     }
 
     #[test]

@@ -107,7 +107,7 @@ impl ShortSteps {
             time: state.time,
             n: state.levels.len(),
             shortest: deepest.step(state.dt_max),
-            rows: if search.most.len() > LOOKED_AT { vec![] } else { search.rows() },
+            rows: if search.max.len() > LOOKED_AT { vec![] } else { search.rows() },
             group,
         })
     }
@@ -115,11 +115,11 @@ impl ShortSteps {
     /// Returns the bound pair that dominates the work, if one does.
     #[must_use]
     pub fn dominant(&self) -> Option<(&ShortStep, &Partner, Orbit)> {
-        let most = self.rows.first()?;
+        let max = self.rows.first()?;
         let [of_particles, of_blocks] = DOMINANT_SHARE;
-        let dominates = most.share.particle_steps >= of_particles || most.share.block_steps >= of_blocks;
-        let partner = most.partner.as_ref().filter(|_| dominates)?;
-        Some((most, partner, partner.orbit?))
+        let dominates = max.share.particle_steps >= of_particles || max.share.block_steps >= of_blocks;
+        let partner = max.partner.as_ref().filter(|_| dominates)?;
+        Some((max, partner, partner.orbit?))
     }
 
     /// Returns true if few of the particles take half of the particle steps.
@@ -139,7 +139,7 @@ struct Search<'a> {
     /// Indices of the particles from the most steps on.
     order: Vec<usize>,
     /// Indices of the particles with the most steps: as many as are looked at, or all that take as many as the first.
-    most: Vec<usize>,
+    max: Vec<usize>,
     neighbours: Neighbours<'a>,
     heaviest: Vec<usize>,
     /// The other particle of each in a binary, by index.
@@ -161,14 +161,14 @@ impl<'a> Search<'a> {
         let mut order: Vec<usize> = (0..stars.len()).collect();
         order.sort_unstable_by(|a, b| rates[*b].total_cmp(&rates[*a]).then(id(a).cmp(&id(b))));
         let equal = order.iter().take_while(|&&i| rates[i] == rates[order[0]]).count();
-        let most = order[..order.len().min(equal.max(LOOKED_AT))].to_vec();
+        let max = order[..order.len().min(equal.max(LOOKED_AT))].to_vec();
         let mut heaviest: Vec<usize> = (0..stars.len()).collect();
         let by_mass = |a: &usize, b: &usize| stars.mass[*b].total_cmp(&stars.mass[*a]).then(id(a).cmp(&id(b)));
         if heaviest.len() > HEAVIEST {
             heaviest.select_nth_unstable_by(HEAVIEST, by_mass);
             heaviest.truncate(HEAVIEST);
         }
-        Self { state, epsilon, total: rates.iter().sum(), rates, order, most, neighbours, heaviest, other }
+        Self { state, epsilon, total: rates.iter().sum(), rates, order, max, neighbours, heaviest, other }
     }
 
     /// Returns the work of some particles. A block step that only they need is one that no slower particle shares:
@@ -205,7 +205,7 @@ impl<'a> Search<'a> {
 
     fn rows(&self) -> Vec<ShortStep> {
         let mut rows = BTreeMap::new();
-        for &i in &self.most {
+        for &i in &self.max {
             let partner = self.partner(i);
             let mutual = partner.filter(|&j| self.partner(j) == Some(i));
             let id = |i: usize| self.state.stars.id[i];

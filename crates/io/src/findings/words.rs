@@ -41,8 +41,8 @@ pub(super) fn count(n: usize, noun: &str) -> String {
 }
 
 /// Returns text that is cut to a number of characters.
-pub(super) fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
+pub(super) fn shortened(text: &str, max: usize) -> String {
+    match text.char_indices().nth(max) {
         Some((at, _)) => format!("{} …", text[..at].trim_end()),
         None => text.to_owned(),
     }

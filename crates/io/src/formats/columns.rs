@@ -51,7 +51,7 @@ pub(super) fn looks_like(head: &[u8]) -> bool {
 /// Reads a file of exactly seven columns, or of seven or more with `more`. Returns the state and the largest number of
 /// columns of a line.
 pub(super) fn read(path: &Path, format: &'static str, more: bool) -> Result<(FileState, usize)> {
-    let (mut columns, mut places, mut most) = (Columns::default(), Vec::new(), 0);
+    let (mut columns, mut places, mut max) = (Columns::default(), Vec::new(), 0);
     let mut lines = Lines::open(path)?;
     while let Some((line, text)) = lines.next()? {
         let found = text.split_whitespace().count();
@@ -65,9 +65,9 @@ pub(super) fn read(path: &Path, format: &'static str, more: bool) -> Result<(Fil
         }
         columns.push(star);
         places.push(line);
-        most = most.max(found);
+        max = max.max(found);
     }
-    Ok((FileState::new(format, columns.finish(), Locations::Lines(places)), most))
+    Ok((FileState::new(format, columns.finish(), Locations::Lines(places)), max))
 }
 
 /// Writes a header and a line for each particle, which `line` appends to the text.

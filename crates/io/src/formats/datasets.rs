@@ -16,7 +16,7 @@ use tisane::error::printable;
 use tisane::particles::{NamedColumn, Particles, Vec3, from_components};
 
 /// Largest number of datasets in a note.
-const MOST_NOTED: usize = 8;
+const MAX_NOTED: usize = 8;
 /// End of the error for a file without any dataset.
 pub(super) const WITHOUT_DATASETS: &str = "without datasets";
 /// Lines that name datasets, where no names suggest themselves.
@@ -228,8 +228,8 @@ impl Reader<'_> {
         let others: Vec<&str> =
             contents.datasets.iter().map(|d| d.path.as_str()).filter(|p| !named.contains(p)).collect();
         if !others.is_empty() {
-            let more = if others.len() > MOST_NOTED { ", …" } else { "" };
-            let list = others[..others.len().min(MOST_NOTED)].join(", ");
+            let more = if others.len() > MAX_NOTED { ", …" } else { "" };
+            let list = others[..others.len().min(MAX_NOTED)].join(", ");
             notes.push(format!("datasets that were not named are not read: {list}{more}"));
         }
         notes

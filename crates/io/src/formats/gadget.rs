@@ -112,9 +112,9 @@ fn two_masses(kind: &str, of_header: f64, masses: &[f64]) -> Option<String> {
     if of_header <= 0.0 || !masses.iter().any(differs) {
         return None;
     }
-    let [least, most] = masses.iter().fold([f64::INFINITY, 0.0f64], |[a, b], &m| [a.min(m), b.max(m)]);
+    let [min, max] = masses.iter().fold([f64::INFINITY, 0.0f64], |[a, b], &m| [a.min(m), b.max(m)]);
     Some(format!(
-        "the header contradicts the masses of {kind}: {of_header} in MassTable, but {least} to {most} in the file, which \
+        "the header contradicts the masses of {kind}: {of_header} in MassTable, but {min} to {max} in the file, which \
          were read"
     ))
 }

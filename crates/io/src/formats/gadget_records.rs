@@ -8,7 +8,7 @@ use tisane::{Error, Result};
 /// Length of the header in bytes.
 const HEADER: u32 = 256;
 /// Largest number of blocks that are looked through for one by its name.
-const MOST_BLOCKS: usize = 256;
+const MAX_BLOCKS: usize = 256;
 
 /// Block of values of all particles.
 #[derive(Clone, Copy, Debug)]
@@ -143,7 +143,7 @@ impl<'a> Records<'a> {
         }
         // Blocks may be in any order.
         self.seek(0)?;
-        for _ in 0..MOST_BLOCKS {
+        for _ in 0..MAX_BLOCKS {
             if self.at == self.length {
                 break;
             }

@@ -10,7 +10,7 @@ use tisane::{Error, Result};
 /// First bytes of a packed file.
 const SIGNATURE: [u8; 2] = [0x1f, 0x8b];
 /// Largest ratio of the unpacked to the packed size. Numbers of particles reach 3 to 30, made to attack 1032.
-const MOST: u64 = 100;
+const MAX: u64 = 100;
 /// Unpacked size that any file may have, in bytes.
 const ALWAYS: u64 = 1 << 20;
 
@@ -18,7 +18,7 @@ const ALWAYS: u64 = 1 << 20;
 /// name the file itself.
 ///
 /// # Errors
-/// Those of `read`, and [`Error::Input`] if the packed file is damaged, or unpacks to more than [`MOST`] times its size.
+/// Those of `read`, and [`Error::Input`] if the packed file is damaged, or unpacks to more than [`MAX`] times its size.
 pub(crate) fn unpacked<T>(path: &Path, read: impl FnOnce(&Path) -> Result<T>) -> Result<T> {
     if !is_packed(path) {
         return read(path);
@@ -46,8 +46,8 @@ fn unpack(path: &Path) -> Result<NamedTempFile> {
     let failed = |e: io::Error| Error::input(path, e);
     let file = File::open(path).map_err(failed)?;
     let packed = file.metadata().map_err(failed)?.len();
-    let most = packed.saturating_mul(MOST).max(ALWAYS);
-    let mut content = MultiGzDecoder::new(BufReader::new(file)).take(most + 1);
+    let max = packed.saturating_mul(MAX).max(ALWAYS);
+    let mut content = MultiGzDecoder::new(BufReader::new(file)).take(max + 1);
     let mut unpacked = NamedTempFile::new().map_err(|e| Error::input(path, format!("cannot be unpacked: {e}")))?;
     let (mut block, mut total) = (vec![0; 1 << 16], 0u64);
     loop {
@@ -63,8 +63,8 @@ fn unpack(path: &Path) -> Result<NamedTempFile> {
         let full = |e: io::Error| Error::input(path, format!("cannot be unpacked into a temporary file: {e}"));
         unpacked.write_all(&block[..n]).map_err(full)?;
     }
-    if total > most {
-        let problem = format!("packed by gzip: {packed} bytes unpack to more than {most}");
+    if total > max {
+        let problem = format!("packed by gzip: {packed} bytes unpack to more than {max}");
         return Err(Error::input(path, problem).with_help("unpack it with gunzip if you know what is in it"));
     }
     Ok(unpacked)

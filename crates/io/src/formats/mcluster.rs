@@ -36,13 +36,13 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
     if detect(&FileProbe::open(path)?).is_none() {
         return Err(Error::input(path, format!("line 1: expected the header {}", HEADER.join(" "))));
     }
-    let (state, most) = columns::read(path, "mcluster", true)?;
+    let (state, max) = columns::read(path, "mcluster", true)?;
     let rates = Rates::Velocity(VelocityUnit::KilometrePerSecond);
     let units = Some(Units::named(MassUnit::Msun, LengthUnit::Parsec, rates));
     // The header names these units even if option -u chose others.
     let mut notes = vec!["units as in the header: if McLuster was run with -u 0, read the file as nbody6".to_owned()];
-    if most > HEADER.len() {
-        notes.push(format!("{} columns of stellar evolution were ignored", most - HEADER.len()));
+    if max > HEADER.len() {
+        notes.push(format!("{} columns of stellar evolution were ignored", max - HEADER.len()));
     }
     Ok(FileState { units, notes, ..state })
 }

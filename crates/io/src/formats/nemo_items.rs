@@ -12,7 +12,7 @@ const MANY: u16 = (0o13 << 8) + 0o222;
 /// Maximum length of a name in bytes, with its zero byte: the limit of NEMO.
 const LONGEST_NAME: u64 = 65;
 /// Maximum number of dimensions: the limit of NEMO.
-const MOST_DIMENSIONS: usize = 9;
+const MAX_DIMENSIONS: usize = 9;
 /// Maximum depth of nested sets: the limit of NEMO.
 const DEEPEST: usize = 16;
 
@@ -134,8 +134,8 @@ impl<R: Read + Seek> Items<R> {
         loop {
             match u64::try_from(self.four()?) {
                 Ok(0) => return Ok(shape),
-                Ok(n) if shape.len() < MOST_DIMENSIONS => shape.push(n),
-                _ => return wrong(format!("{name}: expected at most {MOST_DIMENSIONS} dimensions above zero")),
+                Ok(n) if shape.len() < MAX_DIMENSIONS => shape.push(n),
+                _ => return wrong(format!("{name}: expected at most {MAX_DIMENSIONS} dimensions above zero")),
             }
         }
     }

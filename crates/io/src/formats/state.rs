@@ -51,9 +51,9 @@ impl FileState {
     pub fn softening_text(&self, unit: &str) -> Option<String> {
         // The digits of the 4-byte floats that files have.
         let number = |x: f64| format!("{:?}", x as f32);
-        let range = |&(kind, [least, most]): &SofteningRange| match least == most {
-            true => format!("{} {unit} ({kind})", number(least)),
-            false => format!("{} to {} {unit} ({kind})", number(least), number(most)),
+        let range = |&(kind, [min, max]): &SofteningRange| match min == max {
+            true => format!("{} {unit} ({kind})", number(min)),
+            false => format!("{} to {} {unit} ({kind})", number(min), number(max)),
         };
         let ranges: Vec<_> = self.softening.iter().map(range).collect();
         (!ranges.is_empty()).then(|| ranges.join(", "))

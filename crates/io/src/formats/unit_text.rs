@@ -12,7 +12,7 @@ use winnow::token::take_while;
 /// Maximum length of a unit, in bytes.
 const LONGEST: usize = 200;
 /// Highest power of a unit.
-const MOST_POWER: i32 = 20;
+const MAX_POWER: i32 = 20;
 
 /// Size of a unit, and its powers of mass, length, time and angle.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,12 +105,12 @@ impl TextUnit {
     fn times(self, other: Self) -> Option<Self> {
         let mut powers = self.powers;
         powers.iter_mut().zip(other.powers).for_each(|(power, add)| *power += add);
-        let small = powers.iter().all(|power| power.abs() <= MOST_POWER);
+        let small = powers.iter().all(|power| power.abs() <= MAX_POWER);
         small.then_some(Self { size: self.size * other.size, powers })
     }
 
     fn to_the(self, power: i32) -> Option<Self> {
-        let small = power.abs() <= MOST_POWER && self.powers.iter().all(|own| own.abs() <= MOST_POWER);
+        let small = power.abs() <= MAX_POWER && self.powers.iter().all(|own| own.abs() <= MAX_POWER);
         small.then(|| Self { size: self.size.powi(power), powers: self.powers.map(|own| own * power) })
     }
 }

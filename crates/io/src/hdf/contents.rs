@@ -4,9 +4,9 @@ use super::third_party::{DatasetInfo, ThirdPartyGroup};
 use std::fmt;
 
 /// Largest number of groups and data sets that are looked at.
-const MOST_OBJECTS: usize = 1000;
+const MAX_OBJECTS: usize = 1000;
 /// Largest number of data sets that are printed.
-const MOST_PRINTED: usize = 24;
+const MAX_PRINTED: usize = 24;
 /// Largest depth of groups. Hard links may form a circle.
 const DEEPEST: usize = 8;
 
@@ -34,7 +34,7 @@ impl Contents {
             return;
         };
         for name in members {
-            if self.objects == MOST_OBJECTS {
+            if self.objects == MAX_OBJECTS {
                 self.truncated = true;
                 return;
             }
@@ -59,7 +59,7 @@ impl Contents {
 impl fmt::Display for Contents {
     /// One line for each data set: path, shape, type.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let printed = &self.datasets[..self.datasets.len().min(MOST_PRINTED)];
+        let printed = &self.datasets[..self.datasets.len().min(MAX_PRINTED)];
         let shape = |dataset: &DatasetInfo| match dataset.shape.as_slice() {
             [] => "one value".to_owned(),
             shape => shape.iter().map(ToString::to_string).collect::<Vec<_>>().join(" x "),

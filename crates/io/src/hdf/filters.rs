@@ -15,9 +15,9 @@ pub(super) const SHUFFLE: u16 = 2;
 pub(super) const FLETCHER32: u16 = 3;
 
 /// Largest part of an object header that is read, in bytes.
-const MOST_BYTES: u64 = 1 << 16;
+const MAX_BYTES: u64 = 1 << 16;
 /// Largest number of parts of an object header.
-const MOST_PARTS: usize = 64;
+const MAX_PARTS: usize = 64;
 /// Type of the message that lists the filters.
 const PIPELINE: u16 = 0x0b;
 /// Type of the message that says where the header continues.
@@ -102,9 +102,9 @@ pub(super) fn of(path: &Path, dataset: &Dataset) -> Option<Vec<Filter>> {
     let mut parts = vec![(address(dataset)?, None)];
     let mut version = None;
     let mut at = 0;
-    while at < parts.len() && at < MOST_PARTS {
+    while at < parts.len() && at < MAX_PARTS {
         let (address, length) = parts[at];
-        let bytes = read(&mut file, address, length.unwrap_or(MOST_BYTES))?;
+        let bytes = read(&mut file, address, length.unwrap_or(MAX_BYTES))?;
         let (messages, tracked) = match (length, version) {
             (None, _) => {
                 let (messages, kind) = first_part(&bytes)?;
@@ -118,7 +118,7 @@ pub(super) fn of(path: &Path, dataset: &Dataset) -> Option<Vec<Filter>> {
         for (of, content) in messages {
             match of {
                 PIPELINE => return pipeline(content),
-                CONTINUATION => parts.push((long(content, 0)?, Some(long(content, 8)?.min(MOST_BYTES)))),
+                CONTINUATION => parts.push((long(content, 0)?, Some(long(content, 8)?.min(MAX_BYTES)))),
                 _ => {}
             }
         }
@@ -149,7 +149,7 @@ fn address(dataset: &Dataset) -> Option<u64> {
 fn read(file: &mut File, address: u64, length: u64) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
     file.seek(SeekFrom::Start(address)).ok()?;
-    file.take(length.min(MOST_BYTES)).read_to_end(&mut bytes).ok()?;
+    file.take(length.min(MAX_BYTES)).read_to_end(&mut bytes).ok()?;
     Some(bytes)
 }
 

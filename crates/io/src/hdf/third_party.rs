@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 
 /// Maximum number of values of an attribute. Gadget has one for each particle type.
-const MOST_VALUES: usize = 64;
+const MAX_VALUES: usize = 64;
 /// Maximum number of members of a group.
-const MOST_MEMBERS: u64 = 4096;
+const MAX_MEMBERS: u64 = 4096;
 /// Maximum compression ratio of deflate (gzip): 258 bytes in 2 bits.
 const DEFLATE: u64 = 1032;
 /// Maximum length of a text attribute, in bytes.
@@ -123,7 +123,7 @@ impl ThirdPartyGroup<'_> {
                     let shape = shape.iter().copied().chain(width).collect();
                     of(format!("{path}:{}", field.name), shape, kind)
                 };
-                table.fields.iter().take(MOST_VALUES).map(column).collect()
+                table.fields.iter().take(MAX_VALUES).map(column).collect()
             }
             _ => vec![of(path.to_owned(), shape, kind_text(&dataset))],
         }
@@ -138,8 +138,8 @@ impl ThirdPartyGroup<'_> {
 
     /// Returns the names of its datasets and groups, sorted.
     pub(crate) fn members(&self) -> Result<Vec<String>> {
-        if self.group.len() > MOST_MEMBERS {
-            return Err(self.error("", format!("expected at most {MOST_MEMBERS} members, found {}", self.group.len())));
+        if self.group.len() > MAX_MEMBERS {
+            return Err(self.error("", format!("expected at most {MAX_MEMBERS} members, found {}", self.group.len())));
         }
         let mut names = self.group.member_names().map_err(|e| self.error("", e))?;
         names.sort();
@@ -167,8 +167,8 @@ impl ThirdPartyGroup<'_> {
 
     fn numbers_in(&self, attribute: &Attribute, name: &str) -> Result<Vec<f64>> {
         let count = attribute.shape().iter().fold(1usize, |n, &k| n.saturating_mul(k));
-        if count > MOST_VALUES {
-            return Err(self.error(name, format!("expected at most {MOST_VALUES} numbers, found {count}")));
+        if count > MAX_VALUES {
+            return Err(self.error(name, format!("expected at most {MAX_VALUES} numbers, found {count}")));
         }
         if !matches!(self.kind(attribute, name)?, Class::Float | Class::Integer) {
             return Err(self.error(name, "expected a number"));
@@ -331,8 +331,8 @@ impl ThirdPartyGroup<'_> {
         let stored = dataset.storage_size().min(self.bytes);
         // Chunks may be compressed. The filters are not queried: hdf5-metno panics for a filter with many parameters.
         let chunk = dataset.chunk();
-        let most = if chunk.is_some() { stored.saturating_mul(DEFLATE) } else { stored };
-        let whole = claimed <= most && chunk.is_none_or(|chunk| has_all_chunks(&dataset, &shape, &chunk));
+        let max = if chunk.is_some() { stored.saturating_mul(DEFLATE) } else { stored };
+        let whole = claimed <= max && chunk.is_none_or(|chunk| has_all_chunks(&dataset, &shape, &chunk));
         if !whole {
             let problem = format!("expected {claimed} bytes, but only {stored} are stored in this file");
             return Err(self

@@ -133,12 +133,12 @@ impl JournalTail {
         Ok(has(file, 0, &self.header)? && has(file, self.length - self.last.len() as u64, &self.last)?)
     }
 
-    /// Reads at most `most` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the
+    /// Reads at most `max` rows from row number `from` on, of the columns for which `wanted` is true. Takes only the
     /// rows whose number is a multiple of `every`, to thin out a long journal.
     ///
     /// # Errors
     /// [`Error::Input`] if the file cannot be read.
-    pub fn read(&self, from: u64, every: u64, most: usize, wanted: impl Fn(&str) -> bool) -> Result<TailRows> {
+    pub fn read(&self, from: u64, every: u64, max: usize, wanted: impl Fn(&str) -> bool) -> Result<TailRows> {
         let every = every.max(1);
         let chosen: Vec<usize> = (0..self.names.len()).filter(|&i| wanted(&self.names[i])).collect();
         let mut next = from;
@@ -158,7 +158,7 @@ impl JournalTail {
         let mut csv = rows_of(file.take(self.length - mark));
         let (mut record, mut taken) = (ByteRecord::new(), 0);
         for row in from - from % ROWS_PER_MARK..self.rows {
-            if taken == most || !csv.read_byte_record(&mut record).map_err(|e| failed(e.into()))? {
+            if taken == max || !csv.read_byte_record(&mut record).map_err(|e| failed(e.into()))? {
                 break;
             }
             if row < from {
@@ -216,8 +216,8 @@ mod tests {
     }
 
     /// All values of the column `time`.
-    fn times(journal: &JournalTail, from: u64, most: usize) -> Vec<f64> {
-        journal.read(from, 1, most, |name| name == "time").unwrap().table.columns[0]
+    fn times(journal: &JournalTail, from: u64, max: usize) -> Vec<f64> {
+        journal.read(from, 1, max, |name| name == "time").unwrap().table.columns[0]
             .values
             .numbers()
             .unwrap()

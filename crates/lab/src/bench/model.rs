@@ -71,7 +71,7 @@ fn add_together(model: &mut Model) -> Result<()> {
         let n = TOGETHER.into_iter().filter(|&n| takes(n)).collect();
         // From t = 0.25 to 0.75.
         let span = [2, 6];
-        let ensembles = Ensembles { n, systems: None, epsilon: super::EPSILON, span, most: u64::MAX, shape: None };
+        let ensembles = Ensembles { n, systems: None, epsilon: super::EPSILON, span, max: u64::MAX, shape: None };
         let (threads, precision) = (fit.threads as usize, Some(fit.mode));
         let options =
             super::Options { width, threads, engine: EngineKind::Cuda, device: 0, devices: None, precision, repeat: 2 };
@@ -216,8 +216,8 @@ pub fn forecast_members(blueprint: &Blueprint, set: &Setup) -> Result<Option<Str
 /// take at least as long as one of them alone.
 fn members_time(together: &Fit, alone: Option<&Fit>, set: &Setup, times: &[f64], members: u64) -> Option<Prediction> {
     let all = predict(together, set, times)?;
-    let least = alone.and_then(|alone| predict(alone, set, times)).map_or(0.0, |one| one.seconds);
-    Some(Prediction { seconds: (all.seconds * members as f64).max(least), ..all })
+    let min = alone.and_then(|alone| predict(alone, set, times)).map_or(0.0, |one| one.seconds);
+    Some(Prediction { seconds: (all.seconds * members as f64).max(min), ..all })
 }
 
 #[cfg(test)]

@@ -60,10 +60,10 @@ pub fn step_on_ranks(fit: &Fit, link: Link, ranks: usize, [n, block]: [f64; 2]) 
     alone + shared / k + sent + returned
 }
 
-/// Predicts the workload on 1, 2, 4, … parts up to `most`: on GPUs like the H200, or on ranks of the machine of a fit.
+/// Predicts the workload on 1, 2, 4, … parts up to `max`: on GPUs like the H200, or on ranks of the machine of a fit.
 fn rows(
     (parts, mode): (&'static str, Precision),
-    (n, most): (&[usize], usize),
+    (n, max): (&[usize], usize),
     step: impl Fn(usize, [f64; 2]) -> f64,
 ) -> Vec<ModelRow> {
     let mut rows = Vec::new();
@@ -71,7 +71,7 @@ fn rows(
         let [steps, block] = workload(n);
         let seconds = |count| SPAN * steps * step(count, [n as f64, block]);
         let one = seconds(1);
-        rows.extend(several::counts(most).into_iter().map(|count| {
+        rows.extend(several::counts(max).into_iter().map(|count| {
             let seconds = seconds(count);
             let speed_up = one / seconds;
             let efficiency = speed_up / count as f64;
@@ -88,17 +88,17 @@ fn rows(
 pub fn predict(
     options: &super::Options,
     modes: &[Precision],
-    (n, most): (&[usize], usize),
+    (n, max): (&[usize], usize),
     link: Link,
 ) -> Result<Report<ModelRow>> {
     let mut all = Vec::new();
     for &mode in modes {
         let gpus = Gpus::h200(mode);
-        all.extend(rows(("GPUs", mode), (n, most), |count, [n, block]| gpus.step(count, n, block)));
+        all.extend(rows(("GPUs", mode), (n, max), |count, [n, block]| gpus.step(count, n, block)));
     }
     for fit in model::of_cores(options.threads)? {
         if modes.contains(&fit.mode) {
-            all.extend(rows(("ranks", fit.mode), (n, most), |count, at| step_on_ranks(&fit, link, count, at)));
+            all.extend(rows(("ranks", fit.mode), (n, max), |count, at| step_on_ranks(&fit, link, count, at)));
         }
     }
     let precision = crate::study::report::mode_names(modes.iter().copied());

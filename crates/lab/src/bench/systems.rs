@@ -31,7 +31,7 @@ pub struct Ensembles {
     /// Times between which the steps are timed, in longest steps of 1/8.
     pub span: [u64; 2],
     /// Largest number of block steps of a system that are timed.
-    pub most: u64,
+    pub max: u64,
     /// Shape that is tried instead of the program's choice.
     pub shape: Option<SystemShape>,
 }
@@ -87,8 +87,8 @@ fn rate(n: usize, ensembles: &Ensembles, options: &Options) -> Result<SystemsRow
         integrator.start(p, &mut GivenForces::new(forces))?;
     }
     let [from, until] = ensembles.span.map(Time::from_dt_max);
-    let mut systems = |particles: &mut [Particles], [from, until]: [Time; 2], most| {
-        let span = Span { from, until, most };
+    let mut systems = |particles: &mut [Particles], [from, until]: [Time; 2], max| {
+        let span = Span { from, until, max };
         let mut systems = Vec::with_capacity(particles.len());
         for particles in particles {
             let rules = integrator.step_rules(particles).ok_or_else(|| Error::input("systems", problem()))?;
@@ -103,7 +103,7 @@ fn rate(n: usize, ensembles: &Ensembles, options: &Options) -> Result<SystemsRow
     let start: Vec<Particles> = (0..count).map(|k| particles[k % different].clone()).collect();
     let mut best: Option<(f64, Vec<_>)> = None;
     for _ in 0..options.repeat.max(1) {
-        let measured = systems(&mut start.clone(), [from, until], ensembles.most)?;
+        let measured = systems(&mut start.clone(), [from, until], ensembles.max)?;
         best = [best, Some(measured)].into_iter().flatten().min_by(|a, b| a.0.total_cmp(&b.0));
     }
     let (seconds, taken) = best.unwrap_or_default();

@@ -21,7 +21,7 @@ const TARGETS: [usize; 14] = [1, 16, 64, 128, 256, 512, 1024, 2048, 4096, 8192, 
 /// A million sources, in the modes that are used for that many, in blocks up to this size.
 const MANY: (usize, usize) = (1 << 20, 1 << 12);
 /// Most pairs of an evaluation.
-const MOST_PAIRS: usize = 1 << 34;
+const MAX_PAIRS: usize = 1 << 34;
 /// Time over which a shape is timed, unless an evaluation takes longer, and its largest number of evaluations.
 const SPAN: Duration = Duration::from_micros(2500);
 const ROUNDS: usize = 40;
@@ -110,9 +110,9 @@ impl Grid {
             let many = (sources.is_none() && mode.kernels().for_many).then_some(MANY);
             let all = sources.clone().unwrap_or_else(|| SOURCES.to_vec());
             for n in ascending(all.into_iter().chain(many.map(|(n, _)| n))) {
-                let most = many.filter(|(many, _)| *many == n).map_or(n, |(_, most)| most);
+                let max = many.filter(|(many, _)| *many == n).map_or(n, |(_, max)| max);
                 let sizes = targets.clone().unwrap_or_else(|| TARGETS.to_vec()).into_iter();
-                let fit = |&size: &usize| size > 0 && size <= most && size.saturating_mul(n) <= MOST_PAIRS;
+                let fit = |&size: &usize| size > 0 && size <= max && size.saturating_mul(n) <= MAX_PAIRS;
                 let targets = ascending(sizes.filter(fit));
                 if !targets.is_empty() {
                     places.push(Places { mode, sources: n, targets });
@@ -232,15 +232,10 @@ fn fastest(engine: &mut CudaEngine, precision: Precision, n: usize, targets: Tar
             times[k] = times[k].min(time(engine, targets, shapes[k], best)?);
         }
     }
-    let least = (0..shapes.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).unwrap_or(0);
-    let row = TuningRow {
-        precision,
-        sources: n,
-        targets: targets.len(),
-        shape: shapes[least],
-        microseconds: 1e6 * times[least],
-    };
-    Ok((row, times[0] / times[least]))
+    let min = (0..shapes.len()).min_by(|a, b| times[*a].total_cmp(&times[*b])).unwrap_or(0);
+    let row =
+        TuningRow { precision, sources: n, targets: targets.len(), shape: shapes[min], microseconds: 1e6 * times[min] };
+    Ok((row, times[0] / times[min]))
 }
 
 /// Returns the seconds of the fastest of some evaluations in a shape; of few, if it is hopelessly slower than `best`.
@@ -255,16 +250,16 @@ fn time(engine: &mut CudaEngine, targets: Targets<'_>, shape: LaunchShape, best:
         engine.evaluate(now, targets, &mut out)?;
         Ok(began.elapsed().as_secs_f64())
     };
-    let mut least = once()?;
-    if least < LONG {
-        least = once()?;
+    let mut min = once()?;
+    if min < LONG {
+        min = once()?;
     }
     let (began, mut rounds) = (Instant::now(), 0);
-    while least < HOPELESS * best && rounds < ROUNDS && (rounds == 0 || began.elapsed() < SPAN) {
-        least = least.min(once()?);
+    while min < HOPELESS * best && rounds < ROUNDS && (rounds == 0 || began.elapsed() < SPAN) {
+        min = min.min(once()?);
         rounds += 1;
     }
-    Ok(least)
+    Ok(min)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! they are not a mode of runs.
 
 use super::cublas::Cublas;
-use super::kernel::{MOST, Paper};
+use super::kernel::{MAX, Paper};
 use std::marker::PhantomData;
 use tisane::error::{Error, Result};
 use tisane::force::cuda::driver::{Device, Image, Kernel, KernelArgument, Memory, Module, Pinned, Stopwatch};
@@ -19,7 +19,7 @@ static IMAGE: &Image<[u8]> = &Image(*include_bytes!("../../../force/kernels/pape
 /// Threads in a block of the sum over spans.
 const SUM_THREADS: u32 = 256;
 /// Least softening: below it the cube of its square, which the kernels take the root of, nears the end of f32.
-pub const LEAST_SOFTENING: f64 = 1e-6;
+pub const MIN_SOFTENING: f64 = 1e-6;
 /// Phases of an evaluation.
 const PHASE_NAMES: [&str; 4] = ["copy_up", "force", "reduce", "copy_down"];
 
@@ -73,12 +73,12 @@ impl PaperKernel {
     /// The kernel without bodies on device number `device`.
     ///
     /// # Errors
-    /// [`Error::Input`] if the parameters do not fit, the softening is below [`LEAST_SOFTENING`], there is no such
+    /// [`Error::Input`] if the parameters do not fit, the softening is below [`MIN_SOFTENING`], there is no such
     /// device, or cuBLAS is needed and not on this machine.
     pub fn new(paper: Paper, epsilon: f64, device: usize) -> Result<Self> {
         paper.check().map_err(|problem| Error::input("a kernel of the papers", problem))?;
-        if epsilon < LEAST_SOFTENING {
-            let problem = format!("expected softening of at least {LEAST_SOFTENING}, found {epsilon}");
+        if epsilon < MIN_SOFTENING {
+            let problem = format!("expected softening of at least {MIN_SOFTENING}, found {epsilon}");
             let help = "the papers' kernels take each particle's pair with itself, which only softening makes a zero";
             return Err(Error::input("a kernel of the papers", problem).with_help(help));
         }
@@ -106,11 +106,11 @@ impl ForceEngine<Accelerations> for PaperKernel {
         if mass.is_empty() {
             return Ok(());
         }
-        let slots = mass.len().next_multiple_of(MOST);
+        let slots = mass.len().next_multiple_of(MAX);
         let spans = self.paper.spans(slots);
         let (bodies, partial, out) = (16 * slots, 12 * slots * spans, 12 * slots);
         self.device.require(bodies + partial + out, mass.len())?;
-        if u32::try_from(16 * slots).is_err() || slots / MOST > 1 << 13 {
+        if u32::try_from(16 * slots).is_err() || slots / MAX > 1 << 13 {
             return Err(Error::input(
                 "CUDA",
                 format!("{} bodies are more than the papers' kernels can number", mass.len()),

@@ -4,7 +4,7 @@ use std::fmt;
 
 /// Most threads in a block, and most sources in the shared memory of one. Bodies are padded to a multiple of it, which
 /// is one of whatever a kernel takes at a time.
-pub const MOST: usize = 1024;
+pub const MAX: usize = 1024;
 
 /// Method that computes 1/s³.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,12 +127,12 @@ impl Paper {
     /// # Errors
     /// The value that was expected.
     pub fn check(self) -> Result<(), String> {
-        let power = |what: &str, value: usize, least: usize| {
-            let fits = value.is_power_of_two() && (least..=MOST).contains(&value);
+        let power = |what: &str, value: usize, min: usize| {
+            let fits = value.is_power_of_two() && (min..=MAX).contains(&value);
             if fits {
                 Ok(())
             } else {
-                Err(format!("{what}: expected a power of two from {least} to {MOST}, found {value}"))
+                Err(format!("{what}: expected a power of two from {min} to {MAX}, found {value}"))
             }
         };
         match self {
@@ -146,8 +146,8 @@ impl Paper {
                 if unroll > p {
                     return Err(format!("unroll: expected at most p, {p}, found {unroll}"));
                 }
-                if p * q > MOST {
-                    return Err(format!("p times q: expected at most {MOST}, found {}", p * q));
+                if p * q > MAX {
+                    return Err(format!("p times q: expected at most {MAX}, found {}", p * q));
                 }
                 Ok(())
             }
@@ -155,7 +155,7 @@ impl Paper {
                 power("block-x", x, 1)?;
                 power("block-y", y, 1)?;
                 power("luf", luf, 1)?;
-                if x * luf > MOST || luf < y {
+                if x * luf > MAX || luf < y {
                     let wanted = "block-x times luf at most 1024 and luf at least block-y";
                     return Err(format!("expected {wanted} (the report, §4.3), found {x}, {y} and {luf}"));
                 }

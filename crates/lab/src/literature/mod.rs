@@ -18,4 +18,4 @@ pub mod tables;
 #[cfg(feature = "cuda")]
 pub use cublas::is_present as has_cublas;
 #[cfg(feature = "cuda")]
-pub use gpu_kernels::{LEAST_SOFTENING, PaperKernel};
+pub use gpu_kernels::{MIN_SOFTENING, PaperKernel};

@@ -202,8 +202,8 @@ mod tests {
     /// Agreement claimed for PZ figure 3: satisfactory, except for the FX1400 beyond N = 10^4.
     #[test]
     fn validate_the_model_of_the_paper_is_near_its_measurements() {
-        for (k, most) in [(0, 0.21), (1, 0.27), (3, 0.14)] {
-            assert!(pz_scatter(k) < most, "{}: {}", PZ_HARDWARE[k], pz_scatter(k));
+        for (k, max) in [(0, 0.21), (1, 0.27), (3, 0.14)] {
+            assert!(pz_scatter(k) < max, "{}: {}", PZ_HARDWARE[k], pz_scatter(k));
         }
         let off = |k: usize, row: &Seconds| 4.0 * row.seconds[k].unwrap() / PZ_TABLE_3[k].seconds(row.n as f64);
         for row in &PZ_TABLE_2[..9] {

@@ -66,8 +66,8 @@ pub fn force(rows: &[(Key, Errors)], remarks: &[(String, String)]) -> Figures {
         let there: Vec<f64> = rows.iter().filter(|(key, _)| of(key)).map(|(key, _)| f64::from(key.n)).collect();
         (there.iter().copied().fold(f64::INFINITY, f64::min), there.iter().copied().fold(0.0, f64::max))
     };
-    let (least, most) = range(&canonical);
-    let in_paper = |n: usize| (n as f64) >= least / 2.0 && (n as f64) <= most * 2.0;
+    let (min, max) = range(&canonical);
+    let in_paper = |n: usize| (n as f64) >= min / 2.0 && (n as f64) <= max * 2.0;
     let paper = |of: fn(&crate::literature::tables::ForceError) -> f64| -> Vec<(f64, f64)> {
         HI_TABLE_2.iter().filter(|row| in_paper(row.n)).map(|row| (row.n as f64, of(row))).collect()
     };
@@ -87,7 +87,7 @@ pub fn force(rows: &[(Key, Errors)], remarks: &[(String, String)]) -> Figures {
     let modes = distinct(rows.iter().map(|(key, _)| key.mode));
     for &mode in &modes {
         let law = (0..=8)
-            .map(|k| least * (most / least).powf(f64::from(k) / 8.0))
+            .map(|k| min * (max / min).powf(f64::from(k) / 8.0))
             .filter_map(|n| Some((n, laws::potential(mode, n, BAG as f64)?)))
             .collect::<Vec<_>>();
         if is_newton && !law.is_empty() {
@@ -188,15 +188,15 @@ fn seeds(laws: &[&ModeLaw]) -> (usize, usize) {
 
 /// Says what lines and bands are; nothing of single seeds.
 fn describe_bands(laws: &[&ModeLaw]) -> String {
-    let (least, most) = seeds(laws);
-    let range = match (Band::range(least), Band::range(most)) {
+    let (min, max) = seeds(laws);
+    let range = match (Band::range(min), Band::range(max)) {
         (of_few, of_many) if of_few == of_many => of_few.to_owned(),
         (of_few, of_many) => format!("{of_many}, of fewer than five {of_few}"),
     };
-    match (least, most) {
+    match (min, max) {
         (_, 0 | 1) => String::new(),
-        _ if least == most => format!("lines: medians of {most} realisations (seeds), bands: {range}; "),
-        _ => format!("lines: medians of {least} to {most} realisations (seeds), bands: {range}; "),
+        _ if min == max => format!("lines: medians of {max} realisations (seeds), bands: {range}; "),
+        _ => format!("lines: medians of {min} to {max} realisations (seeds), bands: {range}; "),
     }
 }
 
@@ -224,11 +224,11 @@ fn over_accuracy(title: String, integrator: Integrator, laws: &[&ModeLaw], is_ne
         }
     }
     let range = laws.iter().flat_map(|law| &law.errors).map(|(x, _)| *x);
-    let (least, most) = (range.clone().fold(f64::INFINITY, f64::min), range.fold(0.0, f64::max));
+    let (min, max) = (range.clone().fold(f64::INFINITY, f64::min), range.fold(0.0, f64::max));
     // The colour that no mode has, and none.
     let floors = PZ_ENERGY_FLOOR.into_iter().filter(|_| is_newton);
     for ((name, floor), colour) in floors.zip([Some(Precision::ALL.len()), None]) {
-        let (name, ends) = (format!("PZ: {name}"), vec![(least, floor), (most, floor)]);
+        let (name, ends) = (format!("PZ: {name}"), vec![(min, floor), (max, floor)]);
         panel.series.push(series(name, Mark::Dashed, ends, colour));
     }
     if is_newton {
@@ -284,10 +284,10 @@ pub fn cost(lines: &[Line], span: &TimeSpan, remarks: &[(String, String)]) -> Fi
         }
     }
     let ns: Vec<f64> = lines.iter().flat_map(|line| &line.rows).map(n_of).collect();
-    let (least, most) = (ns.iter().copied().fold(f64::INFINITY, f64::min), ns.iter().copied().fold(0.0, f64::max));
+    let (min, max) = (ns.iter().copied().fold(f64::INFINITY, f64::min), ns.iter().copied().fold(0.0, f64::max));
     if same_workload {
-        add_paper(&mut time, &mut speed_up, (least, most), lines.len());
-        let law = |law: crate::literature::tables::PowerLaw| vec![(least, law.at(least)), (most, law.at(most))];
+        add_paper(&mut time, &mut speed_up, (min, max), lines.len());
+        let law = |law: crate::literature::tables::PowerLaw| vec![(min, law.at(min)), (max, law.at(max))];
         steps.series.push(Series::new("247 N^0.35 (eq. 17)", Mark::Dashed, law(BLOCK_STEPS)));
         block.series.push(Series::new("0.20 N^0.81 (eq. 14)", Mark::Dashed, law(MEAN_BLOCK)));
     }
@@ -357,8 +357,8 @@ fn model(lines: &[Line], remarks: &[(String, String)]) -> Figure {
 }
 
 /// PZ table 2 in the range of N that was measured: times of a time unit, and speed-ups against its host.
-fn add_paper(time: &mut Panel, speed_up: &mut Panel, (least, most): (f64, f64), ours: usize) {
-    let rows = || PZ_TABLE_2.iter().filter(move |row| (least..=most).contains(&(row.n as f64)));
+fn add_paper(time: &mut Panel, speed_up: &mut Panel, (min, max): (f64, f64), ours: usize) {
+    let rows = || PZ_TABLE_2.iter().filter(move |row| (min..=max).contains(&(row.n as f64)));
     if rows().next().is_some() {
         time.notes.push("PZ: Portegies Zwart et al. (2007), table 2, times 4".into());
     }

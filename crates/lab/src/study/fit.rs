@@ -104,10 +104,10 @@ impl EnergyLaw {
 
     /// The largest x within a range whose error is at most `goal`, if there is one.
     #[must_use]
-    pub fn accuracy_for(&self, goal: f64, (least, most): (f64, f64)) -> Option<f64> {
+    pub fn accuracy_for(&self, goal: f64, (min, max): (f64, f64)) -> Option<f64> {
         let left = (goal * goal - self.round_off * self.round_off).max(0.0).sqrt();
-        let x = (left / self.coefficient).powf(1.0 / self.exponent).min(most);
-        (x >= least && self.at(x) <= goal * (1.0 + 1e-9)).then_some(x)
+        let x = (left / self.coefficient).powf(1.0 / self.exponent).min(max);
+        (x >= min && self.at(x) <= goal * (1.0 + 1e-9)).then_some(x)
     }
 }
 
@@ -166,11 +166,11 @@ fn with_round_off(straight: &EnergyLaw, points: &[(f64, f64)], truncation: Trunc
     };
     let freedom = points.len().checked_sub(straight.parameters + 1).filter(|freedom| *freedom > 0)?;
     let law = |log: [f64; 3]| EnergyLaw::known(log[0].exp(), log[1], log[2].exp());
-    let least = points.iter().map(|(_, y)| *y).fold(f64::INFINITY, f64::min);
+    let min = points.iter().map(|(_, y)| *y).fold(f64::INFINITY, f64::min);
     let start = if free[1] { straight.exponent.clamp(0.5 * promised, 2.0 * promised) } else { straight.exponent };
     // From a visible round-off error and from none: the misfit may have a minimum on each side.
     let fits = [1.0, 1e-3].map(|part| {
-        let best = minimise([straight.coefficient.ln(), start, (part * least).ln()], free, |log| {
+        let best = minimise([straight.coefficient.ln(), start, (part * min).ln()], free, |log| {
             // Powers that no scheme has, where round-off hides the truncation, are kept off.
             let [lowest, highest] = [0.25, 2.5].map(|part| part * promised);
             misfit(&law(log), points) + 100.0 * ((log[1] - highest).max(0.0) + (lowest - log[1]).max(0.0))

@@ -7,14 +7,14 @@ use super::trial;
 use super::wall_time::describe_range;
 use std::time::Duration;
 use tisane::error::{Error, Result};
-use tisane_run::assemble::{self, MOST_SUMMED, Setup};
+use tisane_run::assemble::{self, MAX_SUMMED, Setup};
 use tisane_run::config::Engine;
 use tisane_run::help;
 
 /// CPU time for which the beginning is integrated, after the first forces.
 const BUDGET: Duration = Duration::from_millis(500);
-/// Largest number of particles on a GPU whose first forces are evaluated for a forecast; on the CPU [`MOST_SUMMED`].
-const MOST_ON_GPU: usize = 1 << 21;
+/// Largest number of particles on a GPU whose first forces are evaluated for a forecast; on the CPU [`MAX_SUMMED`].
+const MAX_ON_GPU: usize = 1 << 21;
 /// Number of particles that stand for more.
 const PART: usize = 1 << 15;
 /// Factor within which the wall time by a part of the particles lies.
@@ -57,8 +57,8 @@ fn rate(times: &[f64]) -> f64 {
 #[must_use]
 pub fn forecast(set: &Setup) -> String {
     let n = set.particles.len();
-    let most = if assemble::forecast_engine(&set.config, n) == Engine::Cuda { MOST_ON_GPU } else { MOST_SUMMED };
-    if n > most {
+    let max = if assemble::forecast_engine(&set.config, n) == Engine::Cuda { MAX_ON_GPU } else { MAX_SUMMED };
+    if n > max {
         return forecast_by_part(set).unwrap_or_else(|error| unknown(&error));
     }
     match trial::pace(set, BUDGET) {

@@ -305,8 +305,8 @@ mod tests {
         for &it in Integrator::all() {
             assert_eq!(serde_json::to_value(it).unwrap(), it.name());
             assert!(it.name().starts_with(it.info().name()), "{}", it.name());
-            let [most, .., least] = it.variant().tried;
-            assert!(it.variant().range.0 < least && most <= it.variant().range.1);
+            let [max, .., min] = it.variant().tried;
+            assert!(it.variant().range.0 < min && max <= it.variant().range.1);
         }
     }
 

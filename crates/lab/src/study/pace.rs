@@ -54,14 +54,14 @@ impl Pace {
     /// Returns the factor within which the wall time lies if the run goes on as it begins.
     #[must_use]
     pub fn within(&self) -> f64 {
-        let [least, most] = SCATTER;
+        let [min, max] = SCATTER;
         let mean = self.seconds_per_dt_max();
         let misfit = self.whole.iter().map(|seconds| (seconds / mean).ln().powi(2)).sum::<f64>();
         let scatter = match self.whole.len() {
-            0 => most,
+            0 => max,
             // Of a single dt_max the scatter is not known: half way.
-            1 => 0.5 * (least + most),
-            k => (misfit / k as f64).sqrt().clamp(least, most),
+            1 => 0.5 * (min + max),
+            k => (misfit / k as f64).sqrt().clamp(min, max),
         };
         (2.0 * scatter).exp()
     }

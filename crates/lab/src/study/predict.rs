@@ -20,13 +20,13 @@ use tisane::integrator::BlockSteps;
 use tisane::particles::Vec3;
 use tisane::time::{LOG2_TICKS_PER_DT_MAX, Time};
 use tisane_io::machine;
-use tisane_run::assemble::{self, MOST_SUMMED, OnGpu, SAMPLE, Setup};
+use tisane_run::assemble::{self, MAX_SUMMED, OnGpu, SAMPLE, Setup};
 use tisane_run::config::{Config, Engine};
 
 /// Least relative uncertainty of a prediction, whatever the fit says: machines are never alike twice.
-const LEAST_SCATTER: f64 = 0.2;
+const MIN_SCATTER: f64 = 0.2;
 
-/// |a| / |jerk| of every particle at the start, or of a sample of more than [`MOST_SUMMED`], in internal units; infinite
+/// |a| / |jerk| of every particle at the start, or of a sample of more than [`MAX_SUMMED`], in internal units; infinite
 /// where there is no force.
 ///
 /// # Errors
@@ -38,7 +38,7 @@ pub fn natural_times(set: &Setup) -> Result<Vec<f64>> {
     let mut engine = assemble::force_engine(law, on, Precision::F64, set.epsilon(), set.clock, gpu)?;
     engine.load(p)?;
     let (mut forces, mut times) = (Forces::default(), Vec::with_capacity(p.len()));
-    let all: Vec<u32> = if p.len() > MOST_SUMMED { assemble::sample(p, SAMPLE) } else { (0..p.len() as u32).collect() };
+    let all: Vec<u32> = if p.len() > MAX_SUMMED { assemble::sample(p, SAMPLE) } else { (0..p.len() as u32).collect() };
     for index in all.chunks(TILE) {
         let column = |of: &[Vec3]| index.iter().map(|&i| of[i as usize]).collect::<Vec<_>>();
         let targets = Targets { index, pos: &column(&p.pos), vel: &column(&p.vel) };
@@ -153,7 +153,7 @@ pub fn predict(fit: &Fit, set: &Setup, times: &[f64]) -> Option<Prediction> {
     Some(Prediction {
         // Each iteration beyond the first is an evaluation and a correction more.
         seconds: steps * fit.seconds_per_dt_max(&levels) * f64::from(evaluations),
-        within: (2.0 * fit.prediction_scatter.max(LEAST_SCATTER)).exp(),
+        within: (2.0 * fit.prediction_scatter.max(MIN_SCATTER)).exp(),
         block_steps: steps * 2f64.powi(used as i32),
         particle_steps: steps * particle_steps,
     })

@@ -67,7 +67,7 @@ impl Measured {
     /// Largest of |E − E₀| / |E₀| at the multiples of dt_max.
     #[must_use]
     pub fn max_energy_error(&self) -> f64 {
-        self.errors.iter().fold(0.0, |most, error| error.abs().max(most))
+        self.errors.iter().fold(0.0, |max, error| error.abs().max(max))
     }
 
     /// Mean number of particles in a block.
@@ -290,8 +290,8 @@ impl Trial {
     }
 
     /// Integrates for `budget` s of CPU time, or with `once` to the next multiple of dt_max; the evaluation of one `particle` takes
-    /// so many s, and that of a block `most` s.
-    fn stretch(&mut self, to: Time, [budget, particle, most]: [f64; 3], once: bool) -> Result<Stretch> {
+    /// so many s, and that of a block `max` s.
+    fn stretch(&mut self, to: Time, [budget, particle, max]: [f64; 3], once: bool) -> Result<Stretch> {
         let (from, n, watch) = (self.now, self.particles.len(), Watch::start());
         let mut it = Stretch::default();
         // On a GPU so many that it takes them by itself, and the budget is still kept.
@@ -305,7 +305,7 @@ impl Trial {
                     break;
                 }
             }
-            let fits = |block: usize| particle * block as f64 <= most;
+            let fits = |block: usize| particle * block as f64 <= max;
             if !fits(n) && !fits(self.next_block()) {
                 break;
             }

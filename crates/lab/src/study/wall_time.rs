@@ -3,8 +3,8 @@
 /// Describes a wall time in s with the range of a factor `within` either way.
 #[must_use]
 pub fn describe_range(seconds: f64, within: f64) -> String {
-    let [likely, least, most] = [seconds, seconds / within, seconds * within].map(describe_seconds);
-    format!("about {likely} ({least} to {most})")
+    let [likely, min, max] = [seconds, seconds / within, seconds * within].map(describe_seconds);
+    format!("about {likely} ({min} to {max})")
 }
 
 /// Describes a wall time with two significant digits, the accuracy of a prediction.

@@ -307,8 +307,8 @@ impl Case {
             }
         }
         if check.tolerance.get() < 0.0 || (check.kind == Kind::Factor && check.tolerance.get() < 1.0) {
-            let least = if check.kind == Kind::Factor { 1 } else { 0 };
-            say("tolerance", format!("expected at least {least}, found {}", check.tolerance));
+            let min = if check.kind == Kind::Factor { 1 } else { 0 };
+            say("tolerance", format!("expected at least {min}, found {}", check.tolerance));
         }
         for run in check.runs() {
             let of = if check.per.as_deref() == Some(run) {

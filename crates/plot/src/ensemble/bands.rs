@@ -132,7 +132,7 @@ impl<'a> Outputs<'a> {
         panel.series = self.lines("", &Over { of: &of, carries: true });
         let lows = panel.series.iter().flat_map(|series| series.spread.iter().flatten());
         // Shares that do not change much are seen without zero.
-        if lows.fold(1.0, |least: f64, (low, _)| least.min(*low)) < 0.5 {
+        if lows.fold(1.0, |min: f64, (low, _)| min.min(*low)) < 0.5 {
             panel.y.range = Some((0.0, 1.04));
         }
         Some(panel)

@@ -6,7 +6,7 @@ use crate::figure::{Axis, Figure, Mark, Panel, Series};
 use std::path::Path;
 
 /// Most panels: one for each key with few values.
-const MOST_PANELS: usize = 4;
+const MAX_PANELS: usize = 4;
 
 pub(super) fn figure(dir: &Path, members: &Members<'_>) -> Result<Figure, String> {
     let errors = members.table.numbers("max_energy_error").ok_or("members.csv has no column max_energy_error")?;
@@ -34,7 +34,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>) -> Result<Figure, String
         }
         panel
     };
-    let keys: Vec<_> = groups::keys(members.table).take(MOST_PANELS).collect();
+    let keys: Vec<_> = groups::keys(members.table).take(MAX_PANELS).collect();
     let panels = match keys.as_slice() {
         [] => vec![panel("Energy errors of the members".into(), &Groups::by(members.table, &[]))],
         keys => keys
@@ -52,7 +52,7 @@ fn shares(sorted: &[f64]) -> Vec<(f64, f64)> {
     let all = sorted.len() as f64;
     let zeros = sorted.partition_point(|error| *error <= 0.0);
     let shown = &sorted[zeros..];
-    let first = shown.first().map(|least| (*least, zeros as f64 / all));
+    let first = shown.first().map(|min| (*min, zeros as f64 / all));
     let steps = shown.iter().enumerate().map(|(k, error)| (*error, (zeros + k + 1) as f64 / all));
     first.into_iter().chain(steps).collect()
 }

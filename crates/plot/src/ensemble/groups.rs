@@ -3,7 +3,7 @@
 use tisane_io::table::{Column, Table, Values};
 
 /// Most groups of a figure: with more, no eye tells their curves apart.
-pub(super) const MOST: usize = 6;
+pub(super) const MAX: usize = 6;
 /// Fewest members of a group, in the mean.
 const FEWEST: usize = 2;
 
@@ -26,7 +26,7 @@ pub(super) fn settings(table: &Table) -> impl Iterator<Item = &Column> {
 pub(super) fn keys(table: &Table) -> impl Iterator<Item = &Column> {
     let few = |column: &&Column| {
         let count = Groups::by(table, &[*column]).names.len();
-        count > 1 && count <= MOST && count * FEWEST <= table.rows()
+        count > 1 && count <= MAX && count * FEWEST <= table.rows()
     };
     settings(table).filter(few)
 }
@@ -44,7 +44,7 @@ impl Groups {
         for key in keys(table) {
             taken.push(key);
             let more = Self::by(table, &taken);
-            if more.names.len() <= MOST && more.names.len() * FEWEST <= table.rows() {
+            if more.names.len() <= MAX && more.names.len() * FEWEST <= table.rows() {
                 groups = more;
             } else {
                 taken.pop();
@@ -70,7 +70,7 @@ impl Groups {
                 found.push((values, number.unwrap_or(found.len() as f64)));
                 found.len() - 1
             }));
-            if found.len() > 8 * MOST {
+            if found.len() > 8 * MAX {
                 // Too many for any figure: how many is of no interest.
                 break;
             }

@@ -9,9 +9,9 @@ use tisane_io::table::Column;
 
 /// Fewest and most values of a key that is swept: fewer are curves of other figures, more are mostly drawn numbers.
 const FEWEST: usize = 3;
-const MOST: usize = 16;
+const MAX: usize = 16;
 /// Most keys: each has a row of panels.
-const MOST_KEYS: usize = 3;
+const MAX_KEYS: usize = 3;
 /// Largest over smallest value from which on the axis is logarithmic.
 const WIDE: f64 = 8.0;
 
@@ -32,10 +32,10 @@ pub(super) fn swept<'a>(members: &Members<'a>) -> Vec<Swept<'a>> {
         let count = distinct(&values).len();
         let others: Vec<&Column> = keys.iter().copied().filter(|other| other.name != key.name).collect();
         let curves = Groups::by(table, &others);
-        let is_swept = (FEWEST..=MOST).contains(&count) && curves.names.len() <= super::groups::MOST;
+        let is_swept = (FEWEST..=MAX).contains(&count) && curves.names.len() <= super::groups::MAX;
         is_swept.then_some(Swept { key, values, curves })
     };
-    keys.iter().filter_map(swept).take(MOST_KEYS).collect()
+    keys.iter().filter_map(swept).take(MAX_KEYS).collect()
 }
 
 pub(super) fn figure(dir: &Path, members: &Members<'_>, swept: &[Swept<'_>]) -> Result<Figure, String> {

@@ -11,7 +11,7 @@ use tisane_io::atomic::write_atomically;
 /// Longest side of a picture in pixels: larger frames are reduced.
 const LONGEST_SIDE: u32 = 640;
 /// Most pixels of all pictures together, which bounds the file: frames beyond that are left out evenly.
-const MOST_PIXELS: u64 = 1 << 25;
+const MAX_PIXELS: u64 = 1 << 25;
 
 /// Size and pictures of a film as an animated PNG.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,8 +42,8 @@ impl Animation {
     fn of(frame: [u32; 2], frames: u64) -> Self {
         let reduction = frame[0].max(frame[1]).div_ceil(LONGEST_SIDE).max(1);
         let [width, height] = frame.map(|side| (side / reduction).max(1));
-        let most = MOST_PIXELS / (u64::from(width) * u64::from(height));
-        let every = frames.div_ceil(most).max(1);
+        let max = MAX_PIXELS / (u64::from(width) * u64::from(height));
+        let every = frames.div_ceil(max).max(1);
         Self { width, height, pictures: frames.div_ceil(every), every, frame, reduction }
     }
 
@@ -124,7 +124,7 @@ mod tests {
     fn size_and_number_of_pictures_are_bounded() {
         let of = |frame, frames| {
             let it = Animation::of(frame, frames);
-            assert!(it.pictures * u64::from(it.width * it.height) <= MOST_PIXELS, "{it:?}");
+            assert!(it.pictures * u64::from(it.width * it.height) <= MAX_PIXELS, "{it:?}");
             ([it.width, it.height], it.pictures, it.every)
         };
         assert_eq!(of([160, 90], 7), ([160, 90], 7, 1));

@@ -59,11 +59,11 @@ pub(super) fn svg(words: &Words<'_>, shades: &Shades, ink: &Ink) -> String {
     svg.finish()
 }
 
-/// The longest 1, 2 or 5 times a power of ten that is no longer than `most` pixels, and its length in pixels.
-fn bar(pixels: f64, most: f64) -> (f64, f64) {
-    let power = (most / pixels).log10().floor() as i32;
+/// The longest 1, 2 or 5 times a power of ten that is no longer than `max` pixels, and its length in pixels.
+fn bar(pixels: f64, max: f64) -> (f64, f64) {
+    let power = (max / pixels).log10().floor() as i32;
     let candidates = (power - 1..=power).flat_map(|e| [1, 2, 5].map(|m| format!("{m}e{e}").parse().unwrap_or(1.0)));
-    let round = candidates.filter(|x: &f64| x * pixels <= most).fold(0.0, f64::max);
+    let round = candidates.filter(|x: &f64| x * pixels <= max).fold(0.0, f64::max);
     (round, round * pixels)
 }
 

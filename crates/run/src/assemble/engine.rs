@@ -98,15 +98,15 @@ pub(crate) fn several_devices(config: &Config, session: Session) -> Result<Optio
 fn devices(config: &Config, session: Session, task: Task<'_>) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
     let one = session.device.unwrap_or(config.force.device);
     let Some((set, numbers)) = several_devices(config, session)? else { return Ok((one, None, None)) };
-    let least = Gpus::h200(task.precision).least(numbers.len());
+    let min = Gpus::h200(task.precision).min(numbers.len());
     let why = if session.team.is_some() {
         "each rank takes one".into()
     } else if let Some(why) = alone(config) {
         why.into()
     } else if numbers.len() < 2 {
         "no other is there".into()
-    } else if task.n < least && !session.always_several {
-        format!("N = {} is less than {least}, from which {} are quicker", task.n, numbers.len())
+    } else if task.n < min && !session.always_several {
+        format!("N = {} is less than {min}, from which {} are quicker", task.n, numbers.len())
     } else {
         return Ok((numbers[0], Some(set), None));
     };

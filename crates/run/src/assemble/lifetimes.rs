@@ -28,19 +28,19 @@ pub(super) fn warning(set: &Setup) -> Option<String> {
         return None;
     }
     let old = stars.filter(|mass| *mass > turn_off);
-    let (number, most) = old.clone().fold((0, 0.0), |(number, most): (u64, f64), mass| (number + 1, most.max(mass)));
+    let (number, max) = old.clone().fold((0, 0.0), |(number, max): (u64, f64), mass| (number + 1, max.max(mass)));
     let above = old.filter(|mass| *mass > SUPERNOVA).count();
     let end = format!("t_end = {} {}", set.config.t_end(), units.time.name);
     let (number, of_heavy) = match (number, above) {
         (0, _) => return None,
-        (1, _) => (format!("a star of {} Msun", digits(most)), String::new()),
+        (1, _) => (format!("a star of {} Msun", digits(max)), String::new()),
         (n, 0) => (format!("{n} stars above {} Msun", digits(turn_off)), String::new()),
         (n, above) => (format!("{n} stars above {} Msun", digits(turn_off)), format!(" ({above} above {SUPERNOVA})")),
     };
     Some(format!(
         "{number}{of_heavy} would end before {end}, the heaviest, of {} Msun, after {} Myr: there is no stellar evolution, and they keep \
          their masses and radii",
-        digits(most),
-        digits(main_sequence_lifetime(most))
+        digits(max),
+        digits(main_sequence_lifetime(max))
     ))
 }

@@ -15,11 +15,11 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
 
 /// Largest number of particles for which a forecast sums over all pairs.
-pub const MOST_SUMMED: usize = 1 << 16;
+pub const MAX_SUMMED: usize = 1 << 16;
 /// Number of particles whose forces a forecast of more is made from.
 pub const SAMPLE: usize = 1 << 12;
 /// Number of particles from which a GPU sums in less time than it takes to open it.
-const LEAST_ON_GPU: usize = 1 << 15;
+const MIN_ON_GPU: usize = 1 << 15;
 /// Number of nearest neighbours, and of the heaviest particles, whose potentials an estimate has without error.
 const NEAREST: usize = 6;
 const HEAVIEST: usize = 64;
@@ -48,12 +48,12 @@ pub(super) fn energy(p: &Particles, pot: &[f64]) -> f64 {
 }
 
 /// Computes potentials at the start of a run, or estimates them where `estimates` allows it and there are more than
-/// [`MOST_SUMMED`] particles. Where the run may use a GPU, that sums many particles, with the same bits.
+/// [`MAX_SUMMED`] particles. Where the run may use a GPU, that sums many particles, with the same bits.
 pub(super) fn potentials_for(p: &Particles, epsilon: f64, force: &Force, estimates: bool) -> Result<Vec<f64>> {
-    if estimates && p.len() > MOST_SUMMED {
+    if estimates && p.len() > MAX_SUMMED {
         return estimated(p, epsilon, SAMPLE);
     }
-    if matches!(force.engine, Engine::Cuda | Engine::Auto) && p.len() >= LEAST_ON_GPU {
+    if matches!(force.engine, Engine::Cuda | Engine::Auto) && p.len() >= MIN_ON_GPU {
         let device = force.devices.and_then(|devices| devices.numbers(1).first().copied()).unwrap_or(force.device);
         let on = OnGpu { device, room_for: p.len(), ..OnGpu::default() };
         // Without a usable GPU the CPU does it; a run that needs one says so later.
@@ -146,8 +146,8 @@ mod tests {
             let mut errors: Vec<f64> = found.iter().zip(&exact).map(|(a, b)| (a / b - 1.0).abs()).collect();
             errors.sort_by(f64::total_cmp);
             // A few between the two, next to a sampled one deep in the other, are worse.
-            let [median, most] = [errors[p.len() / 2], errors[p.len() / 100 * 99]];
-            assert!(median < 0.05 && most < 0.5, "{median:e} {most:e}");
+            let [median, max] = [errors[p.len() / 2], errors[p.len() / 100 * 99]];
+            assert!(median < 0.05 && max < 0.5, "{median:e} {max:e}");
             for &i in &sample(&p, 2048) {
                 let i = i as usize;
                 assert!((found[i] / exact[i] - 1.0).abs() < 1e-12, "particle {i} is in the sample");

@@ -26,9 +26,9 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
         return Err(Obstacle::Subsystems);
     }
     let shift = halvings as i32;
-    let most = MAX_DT_MAX_STEPS.saturating_mul(TICKS_PER_DT_MAX);
+    let max = MAX_DT_MAX_STEPS.saturating_mul(TICKS_PER_DT_MAX);
     let count = |time: Time| match shift {
-        0.. => time.0.checked_shl(shift as u32).filter(|ticks| ticks >> shift == time.0 && *ticks <= most),
+        0.. => time.0.checked_shl(shift as u32).filter(|ticks| ticks >> shift == time.0 && *ticks <= max),
         _ => time.0.is_multiple_of(1 << -shift).then(|| time.0 >> -shift),
     };
     let moment = |time: Time| count(time).map(Time).ok_or(Obstacle::Moment);

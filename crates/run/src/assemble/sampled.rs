@@ -74,8 +74,8 @@ fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
     let Some(enclosed) = &shape.enclosed else { return Curve::new() };
     let mut radii = radii(p, Vec3::zeros());
     radii.retain(|r| *r > 0.0);
-    let (least, most) = radii.iter().fold((f64::INFINITY, 0.0), |(least, most), r| (r.min(least), r.max(most)));
-    laws::logarithmic(|r| mass * enclosed(r / unit), (least, HALO * most))
+    let (min, max) = radii.iter().fold((f64::INFINITY, 0.0), |(min, max), r| (r.min(min), r.max(max)));
+    laws::logarithmic(|r| mass * enclosed(r / unit), (min, HALO * max))
 }
 
 /// Describes the model for a summary: its lengths in units of `unit`, segregation, rotation, a central body.

@@ -1,6 +1,6 @@
 //! A configuration that is ready to run: its particles, its clock and its units.
 
-use super::potentials::MOST_SUMMED;
+use super::potentials::MAX_SUMMED;
 use crate::binaries::Terms;
 use crate::config::Config;
 use std::sync::Arc;
@@ -80,7 +80,7 @@ impl Setup {
     /// Returns true if the energies of the particles are estimates.
     #[must_use]
     pub fn has_estimates(&self) -> bool {
-        self.estimates && self.particles.len() > MOST_SUMMED
+        self.estimates && self.particles.len() > MAX_SUMMED
     }
 
     /// Returns the settings that close pairs are compared with.

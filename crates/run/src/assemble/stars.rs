@@ -84,27 +84,27 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
 }
 
 fn describe_masses(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
-    let least = masses.iter().copied().fold(f64::INFINITY, f64::min);
-    let most = masses.iter().copied().fold(0.0, f64::max);
+    let min = masses.iter().copied().fold(f64::INFINITY, f64::min);
+    let max = masses.iter().copied().fold(0.0, f64::max);
     let mean = total / masses.len() as f64;
     let (n, unit) = (masses.len(), &units.mass.name);
-    format!("{name}: {n} from {least:.4e} to {most:.4e}, mean {mean:.4e}, sum {total:.6e} {unit}")
+    format!("{name}: {n} from {min:.4e} to {max:.4e}, mean {mean:.4e}, sum {total:.6e} {unit}")
 }
 
 /// Returns the mass function in solar masses, and its name.
 fn law(written: &Masses) -> (MassFunction, String) {
-    let (least, most) = written.limits().unwrap_or((1.0, 1.0));
-    let named = |name: &str| format!("{name}, {least} to {most} Msun");
+    let (min, max) = written.limits().unwrap_or((1.0, 1.0));
+    let named = |name: &str| format!("{name}, {min} to {max} Msun");
     match written.function {
-        config::MassFunction::Kroupa => (MassFunction::kroupa(least, most), named("Kroupa (2001)")),
-        config::MassFunction::Maschberger => (MassFunction::maschberger(least, most), named("Maschberger (2013)")),
+        config::MassFunction::Kroupa => (MassFunction::kroupa(min, max), named("Kroupa (2001)")),
+        config::MassFunction::Maschberger => (MassFunction::maschberger(min, max), named("Maschberger (2013)")),
         config::MassFunction::PowerLaw => {
             let slopes: Vec<f64> = written.slopes.iter().map(|slope| slope.get()).collect();
             let breaks = written.breaks.iter().map(|m| m.get());
-            let limits: Vec<f64> = std::iter::once(least).chain(breaks).chain([most]).collect();
+            let limits: Vec<f64> = std::iter::once(min).chain(breaks).chain([max]).collect();
             (MassFunction::power_law(&slopes, &limits), named(&format!("power law {slopes:?}")))
         }
-        _ => (MassFunction::salpeter(least, most), named("Salpeter (1955)")),
+        _ => (MassFunction::salpeter(min, max), named("Salpeter (1955)")),
     }
 }
 
@@ -190,7 +190,7 @@ pub(super) fn laws_of_binaries(
     let (axes, eccentricities) = laws_of(written, units);
     let mu: Vec<f64> = mu(pairs, units.g()).into_iter().step_by(orbits.len().div_ceil(MEMBERS)).collect();
     let found = orbits.iter().map(|orbit| orbit.semi_major_axis);
-    let range = found.fold((f64::INFINITY, 0.0), |(least, most): (f64, f64), a| (least.min(a), most.max(a)));
+    let range = found.fold((f64::INFINITY, 0.0), |(min, max): (f64, f64), a| (min.min(a), max.max(a)));
     let mean = |a: f64| sum(mu.iter().map(|mu| axes.cumulative(a, *mu))) / mu.len() as f64;
     let e = (0..=100).map(|k| f64::from(k) / 100.0);
     let fixed = matches!(eccentricities, Eccentricities::Fixed(_));
@@ -203,8 +203,8 @@ pub(super) fn laws_of_binaries(
 
 /// Returns the laws of semi-major axes and eccentricities, in the units of the configuration.
 fn laws_of(written: &config::Binaries, units: &Units) -> (SemiMajorAxes, Eccentricities) {
-    let (least, most) = written.axes();
-    let limits = (least.unwrap_or(0.0), most.unwrap_or(f64::INFINITY));
+    let (min, max) = written.axes();
+    let limits = (min.unwrap_or(0.0), max.unwrap_or(f64::INFINITY));
     let periods = |law| SemiMajorAxes::Periods { law, day: DAY_CGS * units.velocity.cgs / units.length.cgs, limits };
     let axes = match written.semi_major_axis {
         config::SemiMajorAxis::Opik => SemiMajorAxes::Opik(limits.0, limits.1),
@@ -253,7 +253,7 @@ pub(super) fn describe_binaries(
 ) -> Option<(String, String)> {
     let mut axes: Vec<f64> = orbits.iter().map(|orbit| orbit.semi_major_axis).collect();
     axes.sort_by(f64::total_cmp);
-    let (Some(least), Some(most)) = (axes.first(), axes.last()) else { return None };
+    let (Some(min), Some(max)) = (axes.first(), axes.last()) else { return None };
     let terms = systems.mass.iter().zip(&systems.vel);
     let kinetic = 0.5 * sum(terms.map(|(m, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])));
     let kt = 2.0 / 3.0 * kinetic / pairs.masses.len() as f64;
@@ -263,7 +263,7 @@ pub(super) fn describe_binaries(
     let hard = pairs.of.iter().zip(orbits).filter(|binary| energy(*binary) > kt).count();
     let (n, of, unit) = (axes.len(), pairs.masses.len(), &units.length.name);
     let text = format!(
-        "{n} of {of} systems; a from {least:.4e} to {most:.4e}, median {:.4e} {unit}; {hard} hard (above kT)",
+        "{n} of {of} systems; a from {min:.4e} to {max:.4e}, median {:.4e} {unit}; {hard} hard (above kT)",
         axes[n / 2]
     );
     Some(("binaries".into(), text))

@@ -22,7 +22,7 @@ const PER_PERIOD: f64 = 16.0;
 /// Number of halvings of the longest step in the default of the shortest one, as in Hénon units.
 const HALVINGS: u32 = 23;
 /// Largest number of outputs in the default of their interval.
-const MOST_OUTPUTS: f64 = 500.0;
+const MAX_OUTPUTS: f64 = 500.0;
 /// Rounded steps may be longer than asked for by this factor.
 const LONGER: f64 = 1.25;
 /// First digits of rounded numbers: the plainest first.
@@ -108,16 +108,16 @@ pub(crate) fn propose(found: &Binaries, span: Option<Span>, whole: &[Span], dt_m
     let parts = if found.kind == Kind::Cluster { PER_CROSSING } else { PER_PERIOD };
     let what = found.time_scale_name();
     let mut target = natural.or(span.map(|span| span.length)).unwrap_or(scale.time) / parts;
-    let mut least = 0f64;
+    let mut min = 0f64;
     if let Some(span) = span {
-        least = span.shortest_step();
-        target = target.max(2.0 * least);
+        min = span.shortest_step();
+        target = target.max(2.0 * min);
     }
     if let Some(dt_min) = dt_min {
         target = target.clamp(dt_min, f64::from(LOG2_TICKS_PER_DT_MAX).exp2() * dt_min / LONGER);
-        least = least.max(dt_min);
+        min = min.max(dt_min);
     }
-    let dt_max = longest_step(target, least, whole)?;
+    let dt_max = longest_step(target, min, whole)?;
     let needed = found.halvings(dt_max / scale.time);
     let time = |t: f64| units.readable(t, Dimension::TIME);
     let ratio = natural.map(|natural| (natural / dt_max, natural));
@@ -172,36 +172,35 @@ fn seconds_of_two(p: &Particles, epsilon: f64) -> Option<f64> {
     Some(began.elapsed().as_secs_f64() / steps as f64)
 }
 
-/// Returns a round number near `target` and no less than `least` that divides all of `whole`; [`None`] if none was found.
-fn longest_step(target: f64, least: f64, whole: &[Span]) -> Option<f64> {
+/// Returns a round number near `target` and no less than `min` that divides all of `whole`; [`None`] if none was found.
+fn longest_step(target: f64, min: f64, whole: &[Span]) -> Option<f64> {
     let shortest = whole.iter().map(|span| span.length).fold(f64::INFINITY, f64::min);
-    let most = (LONGER * target).min(shortest * (1.0 + 1e-12));
-    let divides =
-        |step: &f64| *step <= most && *step >= least && whole.iter().all(|span| span.in_steps(*step).is_some());
-    let near = |digits: &[f64], least_part: f64| {
-        let top = most.log10().floor() as i32;
+    let max = (LONGER * target).min(shortest * (1.0 + 1e-12));
+    let divides = |step: &f64| *step <= max && *step >= min && whole.iter().all(|span| span.in_steps(*step).is_some());
+    let near = |digits: &[f64], min_part: f64| {
+        let top = max.log10().floor() as i32;
         let powers = [top, top - 1].into_iter();
         let values = powers.flat_map(|power| digits.iter().map(move |digit| format!("{digit}e{power}")));
-        values.filter_map(|text| text.parse::<f64>().ok()).find(|step| divides(step) && *step >= least_part * most)
+        values.filter_map(|text| text.parse::<f64>().ok()).find(|step| divides(step) && *step >= min_part * max)
     };
     let round = || [0.25, 0.15, 0.05].into_iter().find_map(|part| DIGITS.iter().find_map(|digits| near(digits, part)));
     // A part of the run or of an interval: by a round number, or by any.
     let part = || {
         let round = (0..10).flat_map(|decade| [1.0, 2.0, 5.0].map(|digit| digit * 10f64.powi(decade)));
-        let first = (shortest / most).ceil().max(1.0);
+        let first = (shortest / max).ceil().max(1.0);
         let any = (0..1000).map(|k| first + f64::from(k));
-        round.chain(any).map(|parts| shortest / parts).find(|step| divides(step) && *step >= 0.01 * most)
+        round.chain(any).map(|parts| shortest / parts).find(|step| divides(step) && *step >= 0.01 * max)
     };
     Some(shortest).filter(divides).or_else(round).or_else(part)
 }
 
-/// Returns a round multiple of `dt_max` for at most [`MOST_OUTPUTS`] outputs of a run, which divides it if that is
+/// Returns a round multiple of `dt_max` for at most [`MAX_OUTPUTS`] outputs of a run, which divides it if that is
 /// possible; `dt_max` itself for a run without an end.
 fn interval(dt_max: f64, span: Option<f64>) -> f64 {
     let Some(span) = span else { return dt_max };
     let steps = (span / dt_max).round();
     let multiples = (0..9).flat_map(|decade| [1.0, 2.0, 4.0, 5.0, 8.0].map(|digit| digit * 10f64.powi(decade)));
-    let enough: Vec<f64> = multiples.filter(|multiple| steps / multiple <= MOST_OUTPUTS).collect();
+    let enough: Vec<f64> = multiples.filter(|multiple| steps / multiple <= MAX_OUTPUTS).collect();
     let whole = enough.iter().take_while(|multiple| **multiple <= 10.0 * enough[0]).find(|m| steps % **m == 0.0);
     let multiple = whole.or(enough.first()).copied().unwrap_or(1.0);
     let rounded = twelve_digits(multiple * dt_max);
@@ -251,13 +250,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_length_of_a_run_has_a_step(target in 1e-6..1e6_f64, span in 1e-3..1e9_f64) {
-            let least = span / MAX_DT_MAX_STEPS as f64;
-            let target = target.max(2.0 * least);
-            let step = longest_step(target, least, &[Span::exact(span)]).unwrap();
+            let min = span / MAX_DT_MAX_STEPS as f64;
+            let target = target.max(2.0 * min);
+            let step = longest_step(target, min, &[Span::exact(span)]).unwrap();
             prop_assert!(step <= 1.3 * target && whole_multiple(span, step).is_some());
             let every = interval(step, Some(span));
             prop_assert!(whole_multiple(every, step).is_some());
-            prop_assert!(span / every < 1.001 * MOST_OUTPUTS);
+            prop_assert!(span / every < 1.001 * MAX_OUTPUTS);
         }
     }
 }

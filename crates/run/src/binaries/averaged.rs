@@ -7,14 +7,14 @@ use tisane::encounters::HierarchicalOrbits;
 use tisane::particles::Particles;
 
 /// Largest number of particles of a system that is no cluster in which triples are looked for.
-const MOST: usize = 64;
+const MAX: usize = 64;
 
 /// Returns the systems by the ids of their stars, ascending. In a cluster they are its hierarchies; in a system of few bodies, the
 /// binaries with the body that each is bound to most strongly.
 pub(super) fn find(p: &Particles, bodies: &Bodies, kind: Kind) -> Vec<Vec<u64>> {
     let found = match kind {
         Kind::Cluster => of_cluster(bodies),
-        Kind::Orbits | Kind::Few if p.len() <= MOST => of_few(p),
+        Kind::Orbits | Kind::Few if p.len() <= MAX => of_few(p),
         Kind::Orbits | Kind::Few => Vec::new(),
     };
     let ids = |stars: Vec<u32>| {

@@ -10,7 +10,7 @@ use tisane::particles::Particles;
 /// Largest number of pairs that are looked at; they stand for more.
 const SAMPLE: usize = 512;
 /// Largest number of terms of their tidal fields.
-const MOST_TERMS: usize = 10_000_000;
+const MAX_TERMS: usize = 10_000_000;
 /// Rows of an orbit: one where the pair forms, one where it dissolves.
 const PER_ORBIT: f64 = 2.0;
 
@@ -40,7 +40,7 @@ pub(super) fn estimate(p: &Particles, orbits: &[CloseOrbit], first: &[usize]) ->
     } else {
         first.iter().map(|&i| [i, i + 1]).collect()
     };
-    let sample = SAMPLE.min(MOST_TERMS / p.len().max(1)).max(1);
+    let sample = SAMPLE.min(MAX_TERMS / p.len().max(1)).max(1);
     let step = of_input.len().div_ceil(sample).max(1);
     let mut found = Marginal::default();
     for &[i, j] in of_input.iter().step_by(step) {

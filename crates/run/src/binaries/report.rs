@@ -99,11 +99,11 @@ impl Binaries {
     /// Shortest and longest semi-major axis, without softening.
     fn axes(&self) -> String {
         let axes = || self.orbits.iter().map(|orbit| orbit.pair.semi_major_axis);
-        let (least, most) = axes().fold((f64::INFINITY, 0.0), |(least, most), a| (a.min(least), a.max(most)));
-        if least == most {
-            return format!("semi-major axis {}", self.length(least));
+        let (min, max) = axes().fold((f64::INFINITY, 0.0), |(min, max), a| (a.min(min), a.max(max)));
+        if min == max {
+            return format!("semi-major axis {}", self.length(min));
         }
-        format!("semi-major axes {} to {}", self.length(least), self.length(most))
+        format!("semi-major axes {} to {}", self.length(min), self.length(max))
     }
 
     fn count(&self) -> String {
@@ -228,10 +228,10 @@ impl Binaries {
     }
 
     fn of_averaged(&self) -> Option<String> {
-        const MOST_NAMED: usize = 3;
+        const MAX_NAMED: usize = 3;
         let name = |ids: &Vec<u64>| ids.iter().map(u64::to_string).collect::<Vec<_>>().join(" + ");
-        let names: Vec<String> = self.averaged.iter().take(MOST_NAMED).map(name).collect();
-        let more = if self.averaged.len() > MOST_NAMED { ", ..." } else { "" };
+        let names: Vec<String> = self.averaged.iter().take(MAX_NAMED).map(name).collect();
+        let more = if self.averaged.len() > MAX_NAMED { ", ..." } else { "" };
         let (what, both) = match self.averaged.len() {
             0 => return None,
             1 => ("a stable system".to_owned(), "its inner and its outer orbit"),

@@ -166,7 +166,7 @@ impl Walk<'_> {
             self.report(path, format!("expected at least one value, found an empty list: {meaning}"));
         }
         let length = |bound| schema.get(bound).and_then(Json::as_u64);
-        if let Some(exactly) = length("minItems").filter(|least| length("maxItems") == Some(*least))
+        if let Some(exactly) = length("minItems").filter(|min| length("maxItems") == Some(*min))
             && items.len() as u64 != exactly
         {
             self.report(path, format!("expected {exactly} values, found {}", items.len()));
@@ -209,10 +209,10 @@ impl Walk<'_> {
     fn integer(&mut self, schema: &Json, path: &str, number: i64) {
         // Ranges are integers, or floats where schemars derives them from a type.
         let bound = |name| schema.get(name).and_then(|bound| bound.as_i64().or(bound.as_f64().map(|x| x as i64)));
-        if let Some(least) = bound("minimum").filter(|least| number < *least) {
-            self.report(path, format!("expected a whole number of at least {least}, found {number}"));
-        } else if let Some(most) = bound("maximum").filter(|most| number > *most) {
-            self.report(path, format!("expected a whole number of at most {most}, found {number}"));
+        if let Some(min) = bound("minimum").filter(|min| number < *min) {
+            self.report(path, format!("expected a whole number of at least {min}, found {number}"));
+        } else if let Some(max) = bound("maximum").filter(|max| number > *max) {
+            self.report(path, format!("expected a whole number of at most {max}, found {number}"));
         }
     }
 }

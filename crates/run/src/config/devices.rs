@@ -11,7 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 pub struct DeviceSet(u64);
 
 /// Highest number of a GPU in a set.
-const MOST: u32 = 63;
+const MAX: u32 = 63;
 /// Description of a valid [`DeviceSet`], for messages.
 const EXPECTED: &str = "a list of numbers of GPUs from 0 to 63 such as [0, 1], or \"all\"";
 
@@ -26,7 +26,7 @@ impl DeviceSet {
     fn of(numbers: impl IntoIterator<Item = u32>) -> Result<Self, String> {
         let mut set = 0;
         for number in numbers {
-            if number > MOST {
+            if number > MAX {
                 return Err(format!("expected {EXPECTED}, found {number}"));
             }
             if set & (1 << number) != 0 {
@@ -53,7 +53,7 @@ impl DeviceSet {
     /// Returns the numbers, ascending, on a machine that has `there` GPUs.
     #[must_use]
     pub fn numbers(self, there: usize) -> Vec<u32> {
-        let all = if self == Self::ALL { 0..u32::try_from(there).unwrap_or(MOST).min(MOST + 1) } else { 0..MOST + 1 };
+        let all = if self == Self::ALL { 0..u32::try_from(there).unwrap_or(MAX).min(MAX + 1) } else { 0..MAX + 1 };
         all.filter(|number| self.0 & (1 << number) != 0).collect()
     }
 
@@ -118,7 +118,7 @@ impl JsonSchema for DeviceSet {
                 { "const": "all" },
                 {
                     "type": "array",
-                    "items": { "type": "integer", "minimum": 0, "maximum": MOST },
+                    "items": { "type": "integer", "minimum": 0, "maximum": MAX },
                     "minItems": 1,
                     "uniqueItems": true
                 }

@@ -15,7 +15,7 @@ use tisane::law::Mistake;
 const MAX_DEPTH: usize = 8;
 
 /// Most mistakes that are told of one configuration.
-const MOST_PROBLEMS: usize = 20;
+const MAX_PROBLEMS: usize = 20;
 
 /// Location of a setting.
 #[derive(Clone, Debug)]
@@ -249,8 +249,8 @@ impl Document {
     /// others, up to a number of them.
     pub(super) fn locate(&self, mut problems: Vec<Problem>) -> Box<ConfigError> {
         problems.sort_by_cached_key(|problem| self.order(problem));
-        let left_out = problems.len().saturating_sub(MOST_PROBLEMS);
-        problems.truncate(MOST_PROBLEMS);
+        let left_out = problems.len().saturating_sub(MAX_PROBLEMS);
+        problems.truncate(MAX_PROBLEMS);
         let more = (left_out > 0).then(|| Problem::new("", format!("and {left_out} more mistakes like these")).into());
         let mut found = problems.into_iter().map(|problem| self.locate_one(problem)).chain(more);
         let first = found.next().unwrap_or_else(|| Problem::new("", "the configuration is wrong").into());
@@ -273,8 +273,8 @@ fn override_value(text: &str) -> Value {
 
 /// Returns an override as messages show it: the start of a long one.
 fn shown(set: &str) -> String {
-    const MOST: usize = 120;
-    match set.char_indices().nth(MOST) {
+    const MAX: usize = 120;
+    match set.char_indices().nth(MAX) {
         None => format!("--set {set}"),
         Some((end, _)) => format!("--set {}…", &set[..end]),
     }

@@ -244,12 +244,12 @@ impl Rule {
             _ => {}
         }
         for (name, limits) in [("uniform", self.uniform), ("log_uniform", self.log_uniform)] {
-            if let Some([least, most]) = limits.filter(|[least, most]| least.get() > most.get()) {
-                let problem = format!("expected the smaller limit first, found {least} and {most}");
+            if let Some([min, max]) = limits.filter(|[min, max]| min.get() > max.get()) {
+                let problem = format!("expected the smaller limit first, found {min} and {max}");
                 found.push(Problem::new(format!("{key}.{name}"), problem));
             }
         }
-        above(found, format!("{key}.log_uniform"), self.log_uniform.map(|[least, _]| least), 0.0);
+        above(found, format!("{key}.log_uniform"), self.log_uniform.map(|[min, _]| min), 0.0);
         at_least(found, format!("{key}.normal"), self.normal.map(|[_, deviation]| deviation), 0.0);
     }
 }

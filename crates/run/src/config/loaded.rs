@@ -6,7 +6,7 @@ use super::file::{Source, read, read_text};
 use super::validate;
 use std::path::Path;
 use tisane::compensated_sum::sum;
-use tisane::diagnostics::cluster::bodies::LEAST_BODIES;
+use tisane::diagnostics::cluster::bodies::MIN_BODIES;
 use tisane::{Error, Result};
 
 /// A configuration that has been read, checked and resolved, with its text.
@@ -30,7 +30,7 @@ impl Loaded {
         self.source.overrides()
     }
 
-    /// Lets potentials of more than [`MOST_SUMMED`](crate::assemble::MOST_SUMMED) particles be estimated, which would
+    /// Lets potentials of more than [`MAX_SUMMED`](crate::assemble::MAX_SUMMED) particles be estimated, which would
     /// otherwise be sums over all pairs: for a forecast of a run. The virial ratio of a sampled model is then right to
     /// about 10⁻³ (several clusters: 10⁻²), and the bits are not those of the run.
     #[must_use]
@@ -104,5 +104,5 @@ pub(crate) fn is_cluster(mass: &[f64]) -> bool {
         true => [mass, first],
         false => [first, second.max(mass)],
     });
-    mass.len() >= LEAST_BODIES && heaviest[0] + heaviest[1] <= DOMINANT * all
+    mass.len() >= MIN_BODIES && heaviest[0] + heaviest[1] <= DOMINANT * all
 }

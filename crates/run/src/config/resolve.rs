@@ -134,9 +134,9 @@ impl Initial {
 
 impl Masses {
     fn resolve(&mut self, key: &str, base: &Path) -> Result<(), Problem> {
-        if let Some((least, most)) = self.default_limits() {
-            self.m_min.get_or_insert(least);
-            self.m_max.get_or_insert(most);
+        if let Some((min, max)) = self.default_limits() {
+            self.m_min.get_or_insert(min);
+            self.m_max.get_or_insert(max);
         }
         if let Some(path) = &mut self.path {
             *path = absolute_path(key, base, path)?;

@@ -70,11 +70,11 @@ impl Members {
         let (sender, receiver) = mpsc::channel();
         std::thread::scope(|scope| {
             start(scope, &work, self.start.threads, &devices, None, sender)?;
-            let least = match self.device {
+            let min = match self.device {
                 Some(_) => usize::MAX,
                 None => 2 * pool_of(self.start.threads)?.current_num_threads(),
             };
-            let mut dealt = Dealt { work: &work, receiver, least, given: 0, ended: 0, stream: VecDeque::new() };
+            let mut dealt = Dealt { work: &work, receiver, min, given: 0, ended: 0, stream: VecDeque::new() };
             let mut goes_on = Ok(true);
             while matches!(goes_on, Ok(true)) {
                 goes_on = serve(&mut |bytes, answer| {
@@ -102,7 +102,7 @@ struct Dealt<'a> {
     work: &'a Work<'a>,
     receiver: Receiver<Message>,
     /// Smallest number of members to have waiting.
-    least: usize,
+    min: usize,
     /// Number of members that were dealt, and of those that have ended.
     given: usize,
     ended: usize,
@@ -141,7 +141,7 @@ impl Dealt<'_> {
         let piece: Vec<u8> = self.stream.drain(..self.stream.len().min(PIECE)).collect();
         let (holds, more) = (self.given - self.ended, !self.stream.is_empty());
         Ok(Report {
-            wants: self.least.max(2 * (self.ended - ended_before)),
+            wants: self.min.max(2 * (self.ended - ended_before)),
             waiting: self.work.waiting(),
             holds,
             idle: (gone || holds == 0) && !more,

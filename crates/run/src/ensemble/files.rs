@@ -180,7 +180,7 @@ impl Directory {
         status.failed = failed.len() as u64;
         let errors = counts(table, "member").zip(floats(table, "max_energy_error"));
         let errors = errors.filter(|(member, _)| !failed.contains(member));
-        status.energy_error = errors.fold(0.0, |most, (_, error)| most.max(error));
+        status.energy_error = errors.fold(0.0, |max, (_, error)| max.max(error));
     }
 
     pub(super) fn push_member(&mut self, row: Vec<Value>) {

@@ -165,10 +165,10 @@ fn number(x: f64) -> Value {
 fn draw(rule: &Rule, deviates: &[f64]) -> f64 {
     let (u, v) = (deviates[0], deviates[1]);
     let limits = |limits: [tisane::units::Real; 2]| limits.map(tisane::units::Real::get);
-    if let Some([least, most]) = rule.uniform.map(limits) {
-        least + (most - least) * u
-    } else if let Some([least, most]) = rule.log_uniform.map(limits) {
-        least * libm::exp(u * libm::log(most / least))
+    if let Some([min, max]) = rule.uniform.map(limits) {
+        min + (max - min) * u
+    } else if let Some([min, max]) = rule.log_uniform.map(limits) {
+        min * libm::exp(u * libm::log(max / min))
     } else {
         let [mean, deviation] = rule.normal.map_or([0.0; 2], limits);
         mean + deviation * (-2.0 * libm::log(1.0 - u)).sqrt() * libm::cos(TAU * v)

@@ -20,10 +20,10 @@ use tisane_io::checkpoint::MemberState;
 use tisane_io::table::Value;
 
 /// Largest numbers of members, and of their particles, in progress at a time.
-const MOST_MEMBERS: usize = 1 << 16;
-const MOST_PARTICLES: usize = 1 << 21;
+const MAX_MEMBERS: usize = 1 << 16;
+const MAX_PARTICLES: usize = 1 << 21;
 /// Smallest number of members that are started together.
-const LEAST_BATCH: usize = 4096;
+const MIN_BATCH: usize = 4096;
 /// Smallest number of members that a thread looks at.
 const SHARE: usize = 16;
 /// Time after which the device hands the members back: those at their outputs make way for others.
@@ -127,10 +127,10 @@ impl OnDevice<'_> {
     /// Starts members until there are enough.
     fn fill(&mut self) -> Result<()> {
         let mut particles: usize = self.running.iter().map(|it| it.member.system.particles.len()).sum();
-        let most = MOST_MEMBERS.min(self.work.share);
-        while self.running.len() < most && particles < MOST_PARTICLES && !self.work.is_stopping() {
+        let max = MAX_MEMBERS.min(self.work.share);
+        while self.running.len() < max && particles < MAX_PARTICLES && !self.work.is_stopping() {
             // The number of particles of a member is known once it is built.
-            let batch = (self.running.len() / 2).max(LEAST_BATCH).min(most - self.running.len());
+            let batch = (self.running.len() / 2).max(MIN_BATCH).min(max - self.running.len());
             let taken: Vec<_> = std::iter::from_fn(|| self.work.take()).take(batch).collect();
             if taken.is_empty() {
                 return Ok(());

@@ -68,10 +68,10 @@ impl Dealer<'_> {
     /// Takes new members for each rank: as many as it would have waiting, but no more than its share of all, and of those that
     /// are left so few that the ranks end together.
     fn tasks(&self) -> Vec<Vec<Task>> {
-        let most = self.work.waiting().div_ceil(2 * self.team.size());
+        let max = self.work.waiting().div_ceil(2 * self.team.size());
         let of = |rank: &Rank| {
             let Report { wants, waiting, holds, .. } = rank.report;
-            let more = wants.saturating_sub(waiting).min(self.work.share.saturating_sub(holds)).min(most);
+            let more = wants.saturating_sub(waiting).min(self.work.share.saturating_sub(holds)).min(max);
             std::iter::from_fn(|| self.work.take()).take(more).collect()
         };
         self.ranks.iter().map(of).collect()

@@ -12,7 +12,7 @@ use tisane_io::checksum::Digest;
 use tisane_io::table::{Table, Value};
 
 /// Most members that a message lists.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// Tables of an ensemble, and where the rows of each member stand in them.
 pub(super) struct Rows {
@@ -255,8 +255,8 @@ impl Findings {
             (&self.anew, format!("{changed}: the members are computed again, to the same bits")),
         ];
         let listed = |members: &[u64]| {
-            let mut listed: Vec<String> = members.iter().take(MOST_LISTED).map(u64::to_string).collect();
-            listed.extend((members.len() > MOST_LISTED).then(|| "…".to_owned()));
+            let mut listed: Vec<String> = members.iter().take(MAX_LISTED).map(u64::to_string).collect();
+            listed.extend((members.len() > MAX_LISTED).then(|| "…".to_owned()));
             listed.join(", ")
         };
         let some = all.iter().filter(|(members, _)| !members.is_empty());

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane::force::split::message::{add_evaluate, add_load, add_neighbours, add_update};
-use tisane::force::split::{Found, MOST_LIST_WORDS, Peers, Split};
+use tisane::force::split::{Found, MAX_LIST_WORDS, Peers, Split};
 use tisane::force::{Evaluation, ForceEngine, Targets};
 use tisane::particles::Particles;
 use tisane::time::Time;
@@ -32,10 +32,10 @@ const AFTER_STOP: Duration = Duration::from_millis(300);
 /// Bytes of the forces on a target.
 const OF_TARGET: usize = 56;
 /// Pairs of a block below which it is not shared: to send it takes longer.
-const LEAST_PAIRS: usize = 1 << 14;
-const LEAST_PAIRS_ON_GPU: usize = 1 << 23;
+const MIN_PAIRS: usize = 1 << 14;
+const MIN_PAIRS_ON_GPU: usize = 1 << 23;
 /// Words of messages after which they are sent although nothing is evaluated.
-const MOST_WORDS: usize = 1 << 20;
+const MAX_WORDS: usize = 1 << 20;
 
 /// All ranks, led by this one.
 pub struct Team {
@@ -173,9 +173,9 @@ impl Team {
         let longest = ANSWER + TEXT + OF_TARGET * (order.n.div_ceil(self.size) + 64);
         self.begin(kind, engine, &words_of(&bytes), Some(longest))?;
         self.finish(&mut |_, _| {}).map_err(at_start)?;
-        let least = if order.kind == "cuda" { LEAST_PAIRS_ON_GPU } else { LEAST_PAIRS };
+        let min = if order.kind == "cuda" { MIN_PAIRS_ON_GPU } else { MIN_PAIRS };
         let peers = Ranks { team: self, engine, words: Vec::new(), asked_lists: false, some: Found::default() };
-        Ok(Box::new(Split::new(own, Box::new(peers), least.div_ceil(order.n.max(1)).max(2))))
+        Ok(Box::new(Split::new(own, Box::new(peers), min.div_ceil(order.n.max(1)).max(2))))
     }
 
     /// Sends the description of an ensemble to the other ranks, which then wait for its members: an encoded
@@ -314,7 +314,7 @@ impl<E: Evaluation> Peers<E> for Ranks<E> {
         if all.neighbours.is_empty() {
             self.send()?;
         } else {
-            let longest = ANSWER + TEXT + 4 * MOST_LIST_WORDS;
+            let longest = ANSWER + TEXT + 4 * MAX_LIST_WORDS;
             self.team.begin(WORK_WITH_LISTS, self.engine, &self.words, Some(longest))?;
             self.words.clear();
         }
@@ -323,7 +323,7 @@ impl<E: Evaluation> Peers<E> for Ranks<E> {
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         add_update(&mut self.words, all, changed);
-        if self.words.len() < MOST_WORDS {
+        if self.words.len() < MAX_WORDS {
             return Ok(());
         }
         self.send()?;

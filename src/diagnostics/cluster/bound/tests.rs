@@ -79,9 +79,9 @@ fn counted(stars: &Stars, cluster: Range<usize>, other: &Range<usize>) -> (usize
         let velocity = of.iter().map(|&i| stars.mass[i] * stars.vel[i]).sum::<Vec3>() / mass;
         let pot = potential(stars, &of);
         let energy = |i: usize| 0.5 * (stars.vel[i] - velocity).norm_squared() + pot[i];
-        let least = of.iter().copied().max_by(|&a, &b| energy(a).total_cmp(&energy(b))).unwrap();
-        if energy(least) >= 0.0 {
-            of.retain(|&i| i != least);
+        let min = of.iter().copied().max_by(|&a, &b| energy(a).total_cmp(&energy(b))).unwrap();
+        if energy(min) >= 0.0 {
+            of.retain(|&i| i != min);
             continue;
         }
         let more: Vec<usize> =

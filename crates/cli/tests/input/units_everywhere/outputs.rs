@@ -85,7 +85,7 @@ fn verify_outputs_of_a_run_are_the_same_in_all_units() {
         assert_eq!(found.len(), first.len());
         for ((journal, name, a), (_, other, b)) in found.iter().zip(&first) {
             assert_eq!((name, a.len()), (other, b.len()), "{journal}");
-            let size = b.iter().filter(|x| x.is_finite()).fold(0.0, |most: f64, x| most.max(x.abs()));
+            let size = b.iter().filter(|x| x.is_finite()).fold(0.0, |max: f64, x| max.max(x.abs()));
             let far =
                 a.iter().zip(b).find(|(a, b)| !((*a - *b).abs() <= 1e-6 * size || a.is_nan() && b.is_nan() || a == b));
             assert!(far.is_none(), "{journal}, {name} in {}: {far:?} of {size:e}", to.units.describe());

@@ -201,7 +201,7 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
             }
         }
         self.sum_far(some.view(), task.radius, out);
-        let cut = out.cut(regular.len(), task.most);
+        let cut = out.cut(regular.len(), task.max);
         if !cut.is_empty() {
             let mut whole = Forces::default();
             self.sum(Block::of_places(some.view(), &cut).view(), &mut whole);

@@ -28,7 +28,7 @@ pub trait ExternalField: Send + Sync {
 }
 
 /// Least share of the whole acceleration by which a step is measured.
-const LEAST_SHARE: f64 = 1.0 / 256.0;
+const MIN_SHARE: f64 = 1.0 / 256.0;
 
 /// Returns the acceleration by which the next step of a particle is measured, of which `acc` is the whole acceleration
 /// and `external` that by a field: the part by the other particles alone.
@@ -42,11 +42,11 @@ const LEAST_SHARE: f64 = 1.0 / 256.0;
 #[must_use]
 pub fn for_step(acc: Vec3, external: Vec3) -> Vec3 {
     let pairs = acc - external;
-    let least = acc * LEAST_SHARE;
+    let min = acc * MIN_SHARE;
     if pairs == Vec3::zeros() {
         acc
-    } else if pairs.norm_squared() < least.norm_squared() {
-        least
+    } else if pairs.norm_squared() < min.norm_squared() {
+        min
     } else {
         pairs
     }

@@ -68,8 +68,8 @@ pub fn add_evaluate(words: &mut Vec<u64>, now: Time, targets: Targets<'_>) {
 /// Appends a message that asks for regular forces and new lists. The present lists are not in it: irregular forces by these
 /// are those of the engine that asks.
 pub fn add_neighbours(words: &mut Vec<u64>, task: &NeighbourTargets<'_>) {
-    let NeighbourTargets { now, targets, regular, radius, most, .. } = *task;
-    words.extend([NEIGHBOURS, targets.len() as u64, now.0, most as u64, regular.len() as u64]);
+    let NeighbourTargets { now, targets, regular, radius, max, .. } = *task;
+    words.extend([NEIGHBOURS, targets.len() as u64, now.0, max as u64, regular.len() as u64]);
     add_targets(words, targets);
     add_index(words, regular);
     words.extend_from_slice(bytemuck::cast_slice(radius));
@@ -133,11 +133,11 @@ pub(super) fn next<'a>(words: &mut &'a [u64]) -> Option<Message<'a>> {
             Some(Message::Evaluate(Time(now), take_targets(words, n)?))
         }
         NEIGHBOURS => {
-            let &[now, most, count] = take::<u64>(words, 3)? else { return None };
-            let (most, count) = (usize::try_from(most).ok()?, usize::try_from(count).ok()?);
+            let &[now, max, count] = take::<u64>(words, 3)? else { return None };
+            let (max, count) = (usize::try_from(max).ok()?, usize::try_from(count).ok()?);
             let targets = take_targets(words, n)?;
             let (regular, radius) = (take(words, count)?, take(words, count)?);
-            Some(Message::Neighbours(NeighbourTargets { now: Time(now), targets, lists: &[], regular, radius, most }))
+            Some(Message::Neighbours(NeighbourTargets { now: Time(now), targets, lists: &[], regular, radius, max }))
         }
         _ => None,
     }

@@ -19,7 +19,7 @@ use std::time::{Duration, Instant};
 /// Time for which a thread looks for work before it sleeps: longer than the host takes between two steps.
 const AWAKE: Duration = Duration::from_micros(200);
 /// Words of messages after which they are sent although nothing is evaluated.
-const MOST_WORDS: usize = 1 << 20;
+const MAX_WORDS: usize = 1 << 20;
 
 /// Engines, each in a thread.
 pub struct Threads<E: Evaluation> {
@@ -107,7 +107,7 @@ impl<E: Evaluation> Peers<E> for Threads<E> {
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         add_update(&mut self.words, all, changed);
-        if self.words.len() < MOST_WORDS {
+        if self.words.len() < MAX_WORDS {
             return Ok(());
         }
         self.send()?;

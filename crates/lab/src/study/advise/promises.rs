@@ -56,7 +56,7 @@ impl Advice {
 }
 
 /// Least scatter of a wall time, as ln: machines are never alike twice.
-const LEAST_SCATTER: f64 = 0.2;
+const MIN_SCATTER: f64 = 0.2;
 
 /// Error at the end of `steps` steps from the errors at the end of each step of a trial: expected, least, most.
 #[must_use]
@@ -117,8 +117,8 @@ fn error_law(group: &[Trial], exact: &[&Trial]) -> Option<EnergyLaw> {
 fn truncation(points: &[(f64, f64)], integrator: Integrator) -> Option<(f64, f64)> {
     let seen: Vec<(f64, f64)> = points.iter().copied().filter(|(_, error)| *error > 0.0).collect();
     // Few trials, with encounters in some, may seem to show another power.
-    let (least, most) = integrator.variant().error_powers;
-    let exponent = fit::power(&seen)?.exponent.clamp(least, most);
+    let (min, max) = integrator.variant().error_powers;
+    let exponent = fit::power(&seen)?.exponent.clamp(min, max);
     Some((fit::coefficient(&seen, exponent), exponent))
 }
 
@@ -158,7 +158,7 @@ pub fn advise(trials: &[Trial], promises: &[Promise], goal: Goal) -> Option<Advi
 impl Trial {
     /// Returns the trial as advice.
     fn as_advice(&self) -> Advice {
-        let within = (2.0 * LEAST_SCATTER).exp();
+        let within = (2.0 * MIN_SCATTER).exp();
         let seconds = [self.seconds, self.seconds / within, self.seconds * within];
         Advice { candidate: self.candidate, error: self.error, seconds, tried: Some(self.part) }
     }
@@ -172,10 +172,10 @@ impl Promise {
 
     /// Returns the accuracy for a goal with its prediction; [`None`] if the goal is out of reach.
     fn choice(&self, trials: &[Trial], goal: Goal) -> Option<Advice> {
-        let (least, most) = self.range;
+        let (min, max) = self.range;
         let accuracy = match goal {
             Goal::Error(goal) => {
-                let law = self.error.accuracy_for(goal, (least, most))?;
+                let law = self.error.accuracy_for(goal, (min, max))?;
                 // A trial that missed the goal where the law reaches it corrects the law.
                 let corrected =
                     |it: &Trial| it.candidate.accuracy * (goal / it.error[0]).powf(1.0 / self.error.exponent);
@@ -190,14 +190,14 @@ impl Promise {
                 let affordable = (goal / self.cost.coefficient).powf(1.0 / exponent);
                 // Where truncation is half of what the mode rounds, shorter steps gain nothing.
                 let EnergyLaw { coefficient, exponent, round_off, .. } = self.error;
-                affordable.max((0.5 * round_off / coefficient).powf(1.0 / exponent)).max(least)
+                affordable.max((0.5 * round_off / coefficient).powf(1.0 / exponent)).max(min)
             }
         };
         let accuracy = two_digits_down(accuracy);
         let advice = self.at(accuracy);
         let fits = match goal {
-            Goal::Error(_) => accuracy >= least,
-            Goal::Time(goal) => accuracy <= most && advice.seconds[0] <= goal * 1.1,
+            Goal::Error(_) => accuracy >= min,
+            Goal::Time(goal) => accuracy <= max && advice.seconds[0] <= goal * 1.1,
         };
         fits.then_some(advice)
     }
@@ -206,14 +206,14 @@ impl Promise {
     #[must_use]
     pub fn at(&self, accuracy: f64) -> Advice {
         let Self { engine, mode, integrator, .. } = *self;
-        let [.., least] = integrator.variant().tried;
+        let [.., min] = integrator.variant().tried;
         // Beyond the trials the laws are only followed: twice as unsure for every two times shorter step.
-        let beyond = (least / accuracy).max(1.0).powf(integrator.variant().step_power);
+        let beyond = (min / accuracy).max(1.0).powf(integrator.variant().step_power);
         let range = |x: f64, within: f64| [x, x / within, x * within];
         Advice {
             candidate: Candidate { engine, mode, integrator, accuracy },
             error: range(self.error.at(accuracy), self.within * (2.0 * self.error.scatter).exp() * beyond),
-            seconds: range(self.cost.at(accuracy), (2.0 * self.cost.scatter.max(LEAST_SCATTER)).exp() * beyond.sqrt()),
+            seconds: range(self.cost.at(accuracy), (2.0 * self.cost.scatter.max(MIN_SCATTER)).exp() * beyond.sqrt()),
             tried: None,
         }
     }

@@ -61,9 +61,9 @@ impl Trials {
         let section = self.configured.info().section;
         match Level::not_longer_than(wanted / dt_max) {
             Some(level) => {
-                let most = two_digits_down(level.step(dt_max));
+                let max = two_digits_down(level.step(dt_max));
                 format!(
-                    "\nthis step needs {section}.dt_min = {most:e} or less, a closer pericentre one that is shorter still"
+                    "\nthis step needs {section}.dt_min = {max:e} or less, a closer pericentre one that is shorter still"
                 )
             }
             None => format!(

@@ -13,8 +13,8 @@ use tisane_run::config::Engine;
 #[test]
 fn drift_and_walk_are_told_apart() {
     let steady: Vec<f64> = (1..=10).map(|k| 1e-9 * f64::from(k)).collect();
-    let [expected, least, most] = extrapolate(&steady, 1000.0);
-    assert!((expected / 1e-6 - 1.0).abs() < 1e-6 && least / expected > 0.99 && most / expected < 1.01);
+    let [expected, min, max] = extrapolate(&steady, 1000.0);
+    assert!((expected / 1e-6 - 1.0).abs() < 1e-6 && min / expected > 0.99 && max / expected < 1.01);
     let to_and_fro: Vec<f64> = (1..=10).map(|k| if k % 2 == 1 { 1e-9 } else { 0.0 }).collect();
     let [expected, ..] = extrapolate(&to_and_fro, 1000.0);
     assert!((1e-8..1e-7).contains(&expected), "a walk grows by the root: {expected}");

@@ -5,7 +5,7 @@ use tisane::force::precision::Precision;
 use tisane_run::config::Engine;
 
 /// Steps of dt_max in each of the first trials, at most.
-pub(super) const MOST_STEPS: u64 = 64;
+pub(super) const MAX_STEPS: u64 = 64;
 
 /// What a trial is tried with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -61,6 +61,6 @@ impl Trial {
 
     /// Returns true if it could go on: it had all steps that the first trials have, and the run has more.
     pub(super) fn is_cut(&self) -> bool {
-        self.part < 1.0 && self.errors.len() as u64 == MOST_STEPS
+        self.part < 1.0 && self.errors.len() as u64 == MAX_STEPS
     }
 }

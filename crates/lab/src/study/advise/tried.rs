@@ -1,7 +1,7 @@
 //! Trials of advice: what is tried, what came of it, and why a trial has no result.
 
 use super::promises::{Advice, Goal, advise, extrapolate, promises};
-use super::trial::{Candidate, MOST_STEPS, Trial};
+use super::trial::{Candidate, MAX_STEPS, Trial};
 use crate::study::integrators::Integrator;
 use crate::study::points::Progress;
 use crate::study::trial::{self, Measured};
@@ -90,7 +90,7 @@ pub fn integrators(configured: &IntegratorSettings, needs: Needs) -> Vec<Integra
 }
 
 /// Trials of the recommendation, at most: each is corrected by those before it.
-const MOST_AGAIN: usize = 6;
+const MAX_AGAIN: usize = 6;
 
 /// What the trials are made of, and how long they may take together.
 #[derive(Clone, Copy, Debug)]
@@ -143,10 +143,10 @@ pub fn trials(
     progress.begin(candidates.len(), 0, candidates.len() as f64);
     let mut trials = Trials { tried: Vec::new(), each, configured: budget.configured.clone() };
     for candidate in candidates {
-        trials.add(budget.attempt(candidate, MOST_STEPS, each)?, progress);
+        trials.add(budget.attempt(candidate, MAX_STEPS, each)?, progress);
     }
     let mut before = None;
-    for _ in 0..MOST_AGAIN {
+    for _ in 0..MAX_AGAIN {
         let left = deadline.saturating_duration_since(Instant::now());
         let next = trials.untried(goal).filter(|candidate| !left.is_zero() && before != Some(*candidate));
         let Some(candidate) = next else { break };
@@ -162,11 +162,11 @@ pub fn trials(
     Ok(trials)
 }
 
-/// Makes one trial of at most `most` steps of dt_max.
+/// Makes one trial of at most `max` steps of dt_max.
 fn one(
     (file, sets): (&Path, &[String]),
     candidate: Candidate,
-    most: u64,
+    max: u64,
     budget: Duration,
 ) -> Result<Result<Trial, Failed>> {
     let loaded = Config::from_file(file, sets)?;
@@ -174,7 +174,7 @@ fn one(
     spin_pool::on_threads(threads, || {
         let set = assemble::prepare(loaded)?;
         let steps = set.steps_to_end;
-        let cause = match trial::run(&set, Session::default(), 0..steps.min(most), Some(budget)) {
+        let cause = match trial::run(&set, Session::default(), 0..steps.min(max), Some(budget)) {
             Ok(Some(measured)) => return Ok(Ok(scaled(measured, candidate, steps as f64))),
             Ok(None) => Cause::TooSlow,
             Err(error @ Error::StepBelowFloor(_)) => Cause::BelowDtMin(error),

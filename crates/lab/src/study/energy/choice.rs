@@ -47,8 +47,8 @@ fn cheapest(candidates: &[Best]) -> Option<Best> {
 /// Returns the range of the accuracies of a law that may be chosen: those that have a result, and with which lasting
 /// orbits are stable: a short span of time does not show that.
 fn range(law: &ModeLaw) -> Option<(f64, f64)> {
-    let (least, most) = law.tried()?;
-    Some((least, most.min(law.integrator.variant().max_stable))).filter(|(least, most)| least <= most)
+    let (min, max) = law.tried()?;
+    Some((min, max.min(law.integrator.variant().max_stable))).filter(|(min, max)| min <= max)
 }
 
 /// Returns the choice for a goal, or what came closest to it.
@@ -71,15 +71,15 @@ fn best(laws: &[&ModeLaw], goal: f64) -> Result<Best, Missed> {
 /// it is below what was tried.
 fn missed(laws: &[&ModeLaw], goal: f64) -> Missed {
     let floor = |law: &ModeLaw| law.error.map_or(0.0, |error| error.round_off);
-    let at_least = |law: &ModeLaw| range(law).map_or(f64::NAN, |(least, _)| law.error_at(least));
+    let at_least = |law: &ModeLaw| range(law).map_or(f64::NAN, |(min, _)| law.error_at(min));
     let measured = || laws.iter().copied().filter(|law| !at_least(law).is_nan());
     let open = measured().filter(|law| floor(law) < goal);
     let why_open = |law: &ModeLaw| {
-        let (key, (least, _)) = (law.integrator.accuracy_key(), range(law).unwrap_or_default());
+        let (key, (min, _)) = (law.integrator.accuracy_key(), range(law).unwrap_or_default());
         let error = at_least(law);
-        match law.without_result.iter().any(|x| *x < least) {
-            false => format!("below what was tried ({key} = {least}): {error:.1e} so far; add smaller {key}"),
-            true => format!("below what was tried ({key} = {least}): {error:.1e} so far; smaller {key} had no result"),
+        match law.without_result.iter().any(|x| *x < min) {
+            false => format!("below what was tried ({key} = {min}): {error:.1e} so far; add smaller {key}"),
+            true => format!("below what was tried ({key} = {min}): {error:.1e} so far; smaller {key} had no result"),
         }
     };
     let of = |law: &ModeLaw, why: String| Missed {

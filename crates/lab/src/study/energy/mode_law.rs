@@ -43,9 +43,9 @@ impl ModeLaw {
     }
 
     /// The largest x of a range whose error is at most `goal`, to a percent.
-    pub(super) fn accuracy_for(&self, goal: f64, (least, most): (f64, f64)) -> Option<f64> {
-        let steps = ((most / least).ln() / 0.01).ceil().max(1.0) as u32;
-        let all = (0..=steps).map(|k| most * (least / most).powf(f64::from(k) / f64::from(steps)));
+    pub(super) fn accuracy_for(&self, goal: f64, (min, max): (f64, f64)) -> Option<f64> {
+        let steps = ((max / min).ln() / 0.01).ceil().max(1.0) as u32;
+        let all = (0..=steps).map(|k| max * (min / max).powf(f64::from(k) / f64::from(steps)));
         all.filter(|x| self.error_at(*x) <= goal).max_by(f64::total_cmp)
     }
 

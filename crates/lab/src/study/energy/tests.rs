@@ -12,8 +12,8 @@ fn law(
     (seconds, pairs): (f64, f64),
 ) -> ModeLaw {
     let error = EnergyLaw::known(at_1, integrator.error_power(), round_off);
-    let (most, ratio) = if integrator == Integrator::named("hermite4").unwrap() { (0.1, 2.0f64) } else { (0.5, 1.4) };
-    let xs = (0..9).map(|k| most / ratio.powi(k));
+    let (max, ratio) = if integrator == Integrator::named("hermite4").unwrap() { (0.1, 2.0f64) } else { (0.5, 1.4) };
+    let xs = (0..9).map(|k| max / ratio.powi(k));
     let cost =
         |scale: f64| xs.clone().map(|x| (x, scale * x.powf(-integrator.variant().step_power))).collect::<Vec<_>>();
     ModeLaw {

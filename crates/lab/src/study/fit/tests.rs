@@ -23,13 +23,13 @@ proptest! {
         let points: Vec<_> =
             (0..12).map(|k| 0.2 / f64::from(1 << k)).enumerate().map(|(k, nu)| (nu, law.at(nu) * noise(k, 0.1))).collect();
         let truncation = law.coefficient * 0.2f64.powf(p);
-        let least = law.coefficient * (0.2f64 / 2048.0).powf(p);
+        let min = law.coefficient * (0.2f64 / 2048.0).powf(p);
         let free = energy(&points, Truncation::Free(2.0)).unwrap();
         let fixed = energy(&points, Truncation::Known(law.coefficient, p)).unwrap();
         // Where all is free, a round-off error above the truncation error at one point alone is not found: that point
         // lies off the law.
-        let plateau = law.round_off > 1.3 * least * 2f64.powf(p);
-        let at_one_point = law.round_off > least && !plateau;
+        let plateau = law.round_off > 1.3 * min * 2f64.powf(p);
+        let at_one_point = law.round_off > min && !plateau;
         prop_assert!(fixed.scatter < 0.2 && (free.scatter < 0.2 || at_one_point), "{fixed:?} {free:?}");
         // A plateau of two points at least, and enough above it to see the power.
         if plateau && law.round_off < truncation / 100.0 {
@@ -98,11 +98,11 @@ fn a_floor_needs_a_plateau() {
         let points: Vec<_> = points.iter().enumerate().map(|(k, x)| (*x, law.at(*x) * noise(k, 0.05))).collect();
         (points.clone(), energy(&points, Truncation::Free(2.0)).unwrap())
     };
-    let least = 1e-4 * (0.1f64 / 2048.0).powi(2);
-    let (_, without) = of(1.2 * least);
+    let min = 1e-4 * (0.1f64 / 2048.0).powi(2);
+    let (_, without) = of(1.2 * min);
     assert_eq!(without.round_off, 0.0, "{without:?}");
-    let (points, with) = of(20.0 * least);
-    assert!((with.round_off / (20.0 * least)).ln().abs() < 0.2, "{with:?}");
+    let (points, with) = of(20.0 * min);
+    assert!((with.round_off / (20.0 * min)).ln().abs() < 0.2, "{with:?}");
     let smallest = points.iter().map(|(_, y)| *y).fold(f64::INFINITY, f64::min);
     assert!(with.round_off < 1.2 * smallest && !with.is_rough(), "{with:?} and {smallest:e}");
     // What is known of the truncation error takes the place of a plateau: the mode is worse than f64.

@@ -57,8 +57,8 @@ impl Masses {
     /// Returns the smallest and largest mass in Msun; [`None`] for a function without limits.
     #[must_use]
     pub fn limits(&self) -> Option<(f64, f64)> {
-        let (least, most) = self.default_limits()?;
-        Some((self.m_min.unwrap_or(least).get(), self.m_max.unwrap_or(most).get()))
+        let (min, max) = self.default_limits()?;
+        Some((self.m_min.unwrap_or(min).get(), self.m_max.unwrap_or(max).get()))
     }
 
     /// Returns the default limits in Msun; zeros for a power law, which has none.

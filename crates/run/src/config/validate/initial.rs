@@ -105,9 +105,9 @@ fn share(at: &str, model: &str, share: Real, found: &mut Vec<Problem>) {
     }
 }
 
-fn within(key: String, value: Real, least: f64, most: f64, found: &mut Vec<Problem>) {
-    if !(least..=most).contains(&value.get()) {
-        found.push(Problem::new(key, format!("expected a number from {least} to {most}, found {value}")));
+fn within(key: String, value: Real, min: f64, max: f64, found: &mut Vec<Problem>) {
+    if !(min..=max).contains(&value.get()) {
+        found.push(Problem::new(key, format!("expected a number from {min} to {max}, found {value}")));
     }
 }
 
@@ -214,7 +214,7 @@ fn mass_function(section: &str, masses: &Masses, found: &mut Vec<Problem>) {
         }
         _ => {}
     }
-    let Some((least, most)) = masses.limits() else {
+    let Some((min, max)) = masses.limits() else {
         for (name, value) in [("m_min", masses.m_min), ("m_max", masses.m_max)] {
             if value.is_some() {
                 let problem = "not used: this function has no limits";
@@ -232,9 +232,9 @@ fn mass_function(section: &str, masses: &Masses, found: &mut Vec<Problem>) {
         at_least(found, key("m_min"), masses.m_min.filter(|m| m.get() > 0.0), 0.01);
     }
     let both = !power_law || (masses.m_min.is_some() && masses.m_max.is_some());
-    if both && most <= least {
+    if both && max <= min {
         let (wrong, other) = if masses.m_max.is_some() { ("m_max", "above") } else { ("m_min", "below") };
-        let (value, bound) = if wrong == "m_max" { (most, least) } else { (least, most) };
+        let (value, bound) = if wrong == "m_max" { (max, min) } else { (min, max) };
         found.push(Problem::new(key(wrong), format!("expected a number {other} {bound}, found {value}")));
     }
 }
@@ -279,10 +279,10 @@ fn pairs(section: &str, binaries: &Binaries, physical: bool, found: &mut Vec<Pro
     for (name, value) in axes {
         above(found, key(name), value, 0.0);
     }
-    if let (Some(least), Some(most)) = (binaries.a_min, binaries.a_max)
-        && most < least
+    if let (Some(min), Some(max)) = (binaries.a_min, binaries.a_max)
+        && max < min
     {
-        let problem = format!("expected at least a_min = {least}, found {most}");
+        let problem = format!("expected at least a_min = {min}, found {max}");
         found.push(Problem::new(key("a_max"), problem));
     }
     match binaries.semi_major_axis {

@@ -60,8 +60,8 @@ impl SystemStepper for Stepper {
             let taken = Taken { now: it.span.from, ..Taken::default() };
             // As on a device, no step is taken below the floor.
             let is_below = it.particles.step.iter().any(|level| *level > it.rules.floor);
-            let most = if is_below { 0 } else { it.span.most.min(self.at_once) };
-            let done = own.advance(it.particles, &mut *engine, it.span.until, most)?;
+            let max = if is_below { 0 } else { it.span.max.min(self.at_once) };
+            let done = own.advance(it.particles, &mut *engine, it.span.until, max)?;
             if done.block_steps == 0 {
                 return Ok(taken);
             }

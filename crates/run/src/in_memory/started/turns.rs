@@ -28,10 +28,10 @@ impl Started {
         if self.info.steps_on_device {
             self.system.engines.propagator.set_pause(Pause::new(|| false, TURN));
         }
-        let mut most = 1;
+        let mut max = 1;
         loop {
             // Elsewhere nothing would end a turn of many steps.
-            let at_once = if self.info.steps_on_device { most } else { 1 };
+            let at_once = if self.info.steps_on_device { max } else { 1 };
             let done = match self.system.advance(until, at_once) {
                 Ok(done) => done,
                 Err(error) => return Err(self.fail(error, config)),
@@ -41,11 +41,11 @@ impl Started {
                 self.arrive(until, t);
                 return Ok(true);
             }
-            most = go_on(&self.system);
+            max = go_on(&self.system);
             if config.stops_at_contact() && events.iter().any(|event| event.kind == EventKind::Touch) {
-                most = 0;
+                max = 0;
             }
-            if most == 0 && done.now != until {
+            if max == 0 && done.now != until {
                 let state = &self.system.state;
                 self.arrive(done.now, state.clock.time(done.now) * state.scale.time);
                 return Ok(false);
@@ -117,9 +117,9 @@ mod tests {
         ) -> Result<Option<Taken>> {
             let late = Instant::now().checked_sub(Duration::from_millis(50)).unwrap();
             assert!(pause.is_some_and(|pause| pause.is_due(late)), "signals are seen soon");
-            self.asked.lock().unwrap().push(span.most);
+            self.asked.lock().unwrap().push(span.max);
             self.own.resume(p, span.from, &mut *self.engine)?;
-            let done = self.own.advance(p, &mut *self.engine, span.until, span.most.min(200))?;
+            let done = self.own.advance(p, &mut *self.engine, span.until, span.max.min(200))?;
             let (now, block_steps, particle_steps) = (done.now, done.block_steps, done.particle_steps);
             Ok(Some(Taken { now, block_steps, particle_steps, ..Taken::default() }))
         }
@@ -163,7 +163,7 @@ mod tests {
         let (calls, ..) = to_end(&mut simulation, |_| u64::MAX);
         assert_eq!(simulation.state_sha256().unwrap(), hash);
         assert!(calls < steps / 50, "{calls} calls");
-        assert!(asked.lock().unwrap().iter().all(|&most| most == u64::MAX));
+        assert!(asked.lock().unwrap().iter().all(|&max| max == u64::MAX));
         // Every step is seen where that is asked for.
         let (mut simulation, asked) = stepping();
         assert_eq!(to_end(&mut simulation, |_| 1), (steps, steps, hash.clone()));
@@ -174,6 +174,6 @@ mod tests {
         let (_, found, of_stopped) = to_end(&mut simulation, stop);
         assert_eq!((found, of_stopped), (steps, hash));
         assert!(!asked.lock().unwrap().is_empty());
-        assert!(asked.lock().unwrap().iter().all(|&most| most == 100));
+        assert!(asked.lock().unwrap().iter().all(|&max| max == 100));
     }
 }

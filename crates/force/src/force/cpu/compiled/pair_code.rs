@@ -44,7 +44,7 @@ impl PairCode {
     /// Number of sources of which it takes a multiple.
     pub const TURN: usize = Schedule::TURN;
     /// Largest number of columns of a law.
-    pub const MOST_COLUMNS: usize = BESIDE.len();
+    pub const MAX_COLUMNS: usize = BESIDE.len();
 
     /// Makes the code of a program for `K` sums on vectors of `size` bytes, with 1 / s by `estimates` or by division.
     /// Returns [`None`] if there is none for it here.

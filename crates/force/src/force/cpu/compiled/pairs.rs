@@ -87,7 +87,7 @@ impl<'a> CompiledPairs<'a> {
             });
         }
         let width = <M::Real as Real>::WIDTH;
-        let mut beside = [&[][..]; PairCode::MOST_COLUMNS];
+        let mut beside = [&[][..]; PairCode::MAX_COLUMNS];
         let beside = &mut beside[..of_law.len()];
         for (column, values) in beside.iter_mut().zip(of_law) {
             *column = &values[(bag.group + places.start) * width + bag.first..];

@@ -122,7 +122,7 @@ impl Device {
     ///
     /// # Errors
     /// If the device is lost.
-    pub fn most_shared_bytes(&self) -> Result<usize> {
+    pub fn max_shared_bytes(&self) -> Result<usize> {
         let attribute = CUdevice_attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN;
         let bytes = self.context.attribute(attribute).map_err(driver_error("asking for its shared memory"))?;
         Ok(usize::try_from(bytes).unwrap_or_default())

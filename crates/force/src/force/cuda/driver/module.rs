@@ -227,14 +227,14 @@ impl<C: KernelArgument> Kernel<C> {
     /// # Errors
     /// If the driver fails.
     pub fn allow_shared_memory(self, device: &Device) -> Result<()> {
-        let most = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
+        let max = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES;
         let own = CUfunction_attribute_enum::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES;
         let reserved = driver_error("reserving shared memory");
         // SAFETY: a function of a loaded module.
         let own = unsafe { result::function::get_function_attribute(self.function, own) }.map_err(&reserved)?;
-        let bytes = device.most_shared_bytes()? as i32 - own;
+        let bytes = device.max_shared_bytes()? as i32 - own;
         // SAFETY: likewise.
-        unsafe { result::function::set_function_attribute(self.function, most, bytes) }.map_err(reserved)
+        unsafe { result::function::set_function_attribute(self.function, max, bytes) }.map_err(reserved)
     }
 
     /// Launches the kernel on a grid of `blocks` thread blocks of `threads` threads, all of which run at the same time,

@@ -17,7 +17,7 @@ use crate::force::cuda::steps::device_steps::{DeviceSteps, StepKernels};
 use crate::force::cuda::steps::launched_call::LaunchedCall;
 use crate::force::cuda::steps::launched_span::LaunchedSpan;
 use crate::force::cuda::steps::launched_steps::{LaunchedSteps, Launcher, PartCalls, at};
-use crate::force::cuda::steps::resident::{MOST_DEVICES, ResidentMember, take_together};
+use crate::force::cuda::steps::resident::{MAX_DEVICES, ResidentMember, take_together};
 use crate::force::cuda::steps::system::System;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Forces;
@@ -119,7 +119,7 @@ impl CudaGroup {
         }
         let chosen =
             self.asked.unwrap_or_else(|| StepKernels::choose(self.engines[0].precision, n, self.engines.len()));
-        let resident = chosen == StepKernels::Resident && self.direct && self.engines.len() <= MOST_DEVICES;
+        let resident = chosen == StepKernels::Resident && self.direct && self.engines.len() <= MAX_DEVICES;
         for kernels in resident.then_some(StepKernels::Resident).into_iter().chain([StepKernels::Launched]) {
             for engine in &mut self.engines {
                 engine.set_step_kernels(Some(kernels));

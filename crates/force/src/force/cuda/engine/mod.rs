@@ -255,15 +255,15 @@ impl CudaEngine {
         let held = held(&mut self.held)?;
         let all_bags = bags(held.sources);
         let (span_bags, spans) = shape.spans(self.precision, all_bags);
-        let most = shape.batch(self.precision, all_bags);
+        let max = shape.batch(self.precision, all_bags);
         let call = Call::new(&held.arrays, &scalars);
         let tiles = matches!(shape, LaunchShape::Tiles { .. });
         if tiles {
             kernels.predict(device, &call)?;
         }
         device.mark(watch, 2)?;
-        for first in part.clone().step_by(most) {
-            let call = call.batch((first, most.min(part.end - first)), (span_bags, spans));
+        for first in part.clone().step_by(max) {
+            let call = call.batch((first, max.min(part.end - first)), (span_bags, spans));
             kernels.force(device, &call, shape)?;
             device.mark(watch, 3)?;
             if tiles {
@@ -360,8 +360,8 @@ impl ForceEngine for CudaEngine {
         if self.held.as_ref().is_some_and(|held| held.staging.changed() > 0) {
             self.flush()?;
         }
-        if let StepScheme::AhmadCohen { wanted, most, .. } = rules.scheme {
-            return self.take_neighbour_steps((wanted, most), p, rules, span, pause);
+        if let StepScheme::AhmadCohen { wanted, max, .. } = rules.scheme {
+            return self.take_neighbour_steps((wanted, max), p, rules, span, pause);
         }
         let Some(Buffers { arrays, staging, steps: Some(Some(steps)), sources, .. }) = &mut self.held else {
             return Ok(None);

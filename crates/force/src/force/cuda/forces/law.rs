@@ -7,7 +7,7 @@ use crate::force::cuda::driver::module::Module;
 use crate::force::cuda::driver::nvrtc;
 use crate::force::cuda::driver::nvrtc::Sources;
 use crate::force::cuda::shapes::launch_shape::LaunchShape;
-use crate::force::cuda::shapes::layout::MOST_COLUMNS;
+use crate::force::cuda::shapes::layout::MAX_COLUMNS;
 use crate::force::precision::Precision;
 use crate::law::program::{Input, Op, Register};
 use crate::law::{Law, Program};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 /// Cost of a program, in operations, up to which there are kernels of two targets a thread: they are compiled for longer
 /// than they are faster where each pair costs more.
-const MOST_FOR_TWO: usize = 64;
+const MAX_FOR_TWO: usize = 64;
 /// Cost of the pairs in a thread's loop body, and their largest number.
 const LOOP_BODY: (usize, usize) = (96, 4);
 
@@ -58,8 +58,8 @@ pub fn load(device: &Device, precision: Precision, law: &Law) -> Result<Arc<Modu
 /// Returns the machine code of a law's kernels, for a compute capability.
 fn compile(law: &Law, precision: Precision, capability: (i32, i32)) -> Result<Arc<Vec<u8>>> {
     let columns = law.program().columns.len();
-    if columns > MOST_COLUMNS {
-        let problem = format!("the law reads {columns} columns, and a GPU takes {MOST_COLUMNS}");
+    if columns > MAX_COLUMNS {
+        let problem = format!("the law reads {columns} columns, and a GPU takes {MAX_COLUMNS}");
         return Err(Error::input("[force.law]", problem).with_help(r#"take force.engine = "cpu""#));
     }
     nvrtc::compile_sources(&law_source(law, precision), KERNELS, capability)
@@ -91,8 +91,8 @@ pub fn law_source(law: &Law, precision: Precision) -> String {
 #[must_use]
 pub fn law_type(law: &Law) -> String {
     let (columns, has_potential) = (law.program().columns.len(), law.has_potential());
-    let (in_body, most) = LOOP_BODY;
-    let held = (in_body / cost(law)).clamp(1, most);
+    let (in_body, max) = LOOP_BODY;
+    let held = (in_body / cost(law)).clamp(1, max);
     let mut text = format!(
         "struct UserLaw {{\n    static constexpr int COLUMNS = {columns};\n    \
          static constexpr bool HAS_POTENTIAL = {has_potential};\n    static constexpr int HELD = {held};\n"
@@ -110,7 +110,7 @@ pub fn law_type(law: &Law) -> String {
 
 /// Returns the numbers of targets a lane, of the kernels for small blocks, and a thread, for which a law has kernels.
 pub fn targets(law: &Law, precision: Precision) -> [&'static [usize]; 2] {
-    let targets: &[_] = if cost(law) <= MOST_FOR_TWO { &[1, 2] } else { &[1] };
+    let targets: &[_] = if cost(law) <= MAX_FOR_TWO { &[1, 2] } else { &[1] };
     [if LaunchShape::whole(precision).is_empty() { &[] } else { targets }, targets]
 }
 

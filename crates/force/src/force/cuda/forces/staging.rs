@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 #[cfg(doc)]
-use crate::force::cuda::shapes::layout::MOST_COLUMNS;
+use crate::force::cuda::shapes::layout::MAX_COLUMNS;
 use crate::force::cuda::shapes::layout::{FORCE, STATE, TARGET, index_words, upload_words};
 use crate::force::forces::Forces;
 use crate::force::targets::Targets;
@@ -86,7 +86,7 @@ impl Staging {
     }
 
     /// Stages all particles and the padding, and copies the masses to the device, with the values of `columns` behind
-    /// them: at most [`MOST_COLUMNS`].
+    /// them: at most [`MAX_COLUMNS`].
     ///
     /// # Errors
     /// If the device fails.

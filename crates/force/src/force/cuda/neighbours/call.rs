@@ -17,7 +17,7 @@ pub struct NeighbourCall<'a> {
     /// Number of entries of a row of the lists.
     pub capacity: u32,
     /// Largest number of neighbours.
-    pub most: u32,
+    pub max: u32,
     /// Number of ratios of radii.
     pub ratio_count: u32,
     /// Highest derivative of the criterion of irregular, and of regular steps.
@@ -64,7 +64,7 @@ pub struct NeighbourAddresses {
     pub rank: u64,
     /// Number of sources within the radius of each regular target: u32.
     pub within: u64,
-    /// Regular targets whose lists would be too long: [`MOST_CUT`] u32.
+    /// Regular targets whose lists would be too long: [`MAX_CUT`] u32.
     pub cut: u64,
     /// Forces: 3 parts of 8 f64 for each target.
     pub sums: u64,
@@ -90,8 +90,8 @@ pub const SUMS_STRIDE: usize = 8;
 pub const RECORD: usize = 8;
 /// Number of numbers of an exchange (`EXCHANGE`).
 pub const EXCHANGE: usize = 13;
-/// Largest number of lists that may be too long in a step (`MOST_CUT`).
-pub const MOST_CUT: usize = 256;
+/// Largest number of lists that may be too long in a step (`MAX_CUT`).
+pub const MAX_CUT: usize = 256;
 /// Number of threads of most kernels (`NEAR_THREADS`).
 pub const THREADS: usize = 256;
 

@@ -126,11 +126,11 @@ impl HostNeighbours {
         task: &NeighbourTargets<'_>,
         out: &mut NeighbourForces<Forces>,
     ) -> Result<()> {
-        let NeighbourTargets { targets, lists, regular, radius, most, .. } = *task;
+        let NeighbourTargets { targets, lists, regular, radius, max, .. } = *task;
         let (n, of_regular) = (targets.len(), regular.len());
-        let most = most.min(self.sources);
+        let max = max.min(self.sources);
         let longest = lists.iter().map(|list| list.len()).max().unwrap_or_default();
-        self.make_room(device, longest.max(if of_regular > 0 { most } else { 0 }) + 1, n)?;
+        self.make_room(device, longest.max(if of_regular > 0 { max } else { 0 }) + 1, n)?;
         out.eps2 = eps2;
         out.resize(of_regular);
         self.regular.host::<u32>()[..of_regular].copy_from_slice(regular);
@@ -139,7 +139,7 @@ impl HostNeighbours {
         self.radius.send::<f64>(device, of_regular)?;
         device.clear(&self.within.memory)?;
         let stride = n.max(of_regular);
-        let call = self.call(call, (most, stride));
+        let call = self.call(call, (max, stride));
         self.kernels.predict(device, self.sources, n, &call)?;
         for first in (0..n).step_by(self.chunk) {
             let last = n.min(first + self.chunk);
@@ -198,7 +198,7 @@ impl HostNeighbours {
         for r in begin..end {
             out.within[r] = self.within.host::<u32>()[r];
             out.lists[r].clear();
-            if out.within[r] <= call.most {
+            if out.within[r] <= call.max {
                 let row = &self.lists.host::<u32>()[(chunk + r - begin) * capacity..];
                 out.lists[r].extend_from_slice(&row[..out.within[r] as usize]);
             } else {
@@ -213,7 +213,7 @@ impl HostNeighbours {
     }
 
     /// Returns the call of the kernels.
-    fn call<'a>(&self, force: Call<'a>, (most, stride): (usize, usize)) -> NeighbourCall<'a> {
+    fn call<'a>(&self, force: Call<'a>, (max, stride): (usize, usize)) -> NeighbourCall<'a> {
         NeighbourCall {
             launched: LaunchedCall::of_forces(force),
             arrays: NeighbourAddresses {
@@ -229,7 +229,7 @@ impl HostNeighbours {
             },
             eta_regular: 0.0,
             capacity: self.capacity as u32,
-            most: most as u32,
+            max: max as u32,
             ratio_count: 0,
             criteria: [0; 2],
             six: 0,

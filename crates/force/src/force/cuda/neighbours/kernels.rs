@@ -1,6 +1,6 @@
 //! Kernels of the neighbour scheme, and their launches.
 
-use super::call::{MOST_CUT, NeighbourCall, THREADS};
+use super::call::{MAX_CUT, NeighbourCall, THREADS};
 use crate::error::{Error, Result};
 use crate::force::canonical::bags;
 use crate::force::cuda::driver::device::Device;
@@ -20,7 +20,7 @@ const CORRECT_THREADS: usize = 128;
 /// Number of thread blocks of near_regular for each multiprocessor at least, as far as spans allow.
 const BLOCKS: usize = 16;
 /// Smallest number of bags in a span.
-const LEAST_SPAN_BAGS: usize = 4;
+const MIN_SPAN_BAGS: usize = 4;
 
 /// Kernels of a precision mode.
 pub struct NeighbourKernels {
@@ -78,7 +78,7 @@ impl NeighbourKernels {
         let kernels = Self {
             precision,
             multiprocessors: device.multiprocessors(),
-            shared_bytes: device.most_shared_bytes()?,
+            shared_bytes: device.max_shared_bytes()?,
             predict: module.kernel("near_predict")?,
             put: module.kernel("near_put")?,
             irregular: module.kernel("near_irregular")?,
@@ -145,9 +145,9 @@ impl NeighbourKernels {
     ) -> Result<()> {
         let shape = self.shape(sources, number);
         let (span_bags, spans) = shape.spans(self.precision, bags(sources));
-        let most = if in_order(self.precision) { number } else { shape.batch(self.precision, bags(sources)) };
-        for begin in (first..first + number).step_by(most) {
-            let batch = most.min(first + number - begin);
+        let max = if in_order(self.precision) { number } else { shape.batch(self.precision, bags(sources)) };
+        for begin in (first..first + number).step_by(max) {
+            let batch = max.min(first + number - begin);
             let mut call = call.of(begin, batch, true);
             call.launched.force = call.launched.force.batch((begin, batch), (span_bags, spans));
             Self::launch_tiles(self.regular, device, shape, (batch, spans), &call)?;
@@ -162,12 +162,12 @@ impl NeighbourKernels {
     /// # Errors
     /// If the driver fails.
     pub fn cut(&self, device: &Device, sources: usize, call: &NeighbourCall<'_>) -> Result<()> {
-        let shape = self.shape(sources, MOST_CUT / 8);
+        let shape = self.shape(sources, MAX_CUT / 8);
         let (span_bags, spans) = shape.spans(self.precision, bags(sources));
-        let mut call = call.of(0, MOST_CUT, true);
-        call.launched.force = call.launched.force.batch((0, MOST_CUT), (span_bags, spans));
-        Self::launch_tiles(self.cut, device, shape, (MOST_CUT, spans), &call)?;
-        Self::each(self.cut_reduce, device, Items::new(MOST_CUT, 7), &call)
+        let mut call = call.of(0, MAX_CUT, true);
+        call.launched.force = call.launched.force.batch((0, MAX_CUT), (span_bags, spans));
+        Self::launch_tiles(self.cut, device, shape, (MAX_CUT, spans), &call)?;
+        Self::each(self.cut_reduce, device, Items::new(MAX_CUT, 7), &call)
     }
 
     /// Returns the shape of regular forces on a number of targets.
@@ -176,7 +176,7 @@ impl NeighbourKernels {
         let threads = targets.div_ceil(of_thread).next_power_of_two().clamp(32, 128);
         let tiles = targets.div_ceil(of_thread * threads);
         let spans = (self.multiprocessors * BLOCKS).div_ceil(tiles).next_power_of_two();
-        let span_bags = (bags(sources).next_power_of_two() / spans).clamp(LEAST_SPAN_BAGS, MAX_SPAN_BAGS);
+        let span_bags = (bags(sources).next_power_of_two() / spans).clamp(MIN_SPAN_BAGS, MAX_SPAN_BAGS);
         LaunchShape::Tiles { targets: of_thread, threads, span_bags }
     }
 

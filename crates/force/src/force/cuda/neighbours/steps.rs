@@ -2,7 +2,7 @@
 //! (kernels/neighbours.cu). The state and the lists stay on the device; the host learns the next moment and the numbers of
 //! its targets and regular targets.
 
-use super::call::{EXCHANGE, KEPT, MOST_CUT, NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
+use super::call::{EXCHANGE, KEPT, MAX_CUT, NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
 use super::kernels::NeighbourKernels;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
@@ -78,7 +78,7 @@ struct OwnArrays {
 }
 
 impl NeighbourSteps {
-    /// Prepares the steps of `sources` sources with lists of up to `most` neighbours, wanted `wanted` of them; [`None`] if
+    /// Prepares the steps of `sources` sources with lists of up to `max` neighbours, wanted `wanted` of them; [`None`] if
     /// there are no kernels for this device, or too little memory.
     ///
     /// # Errors
@@ -87,10 +87,10 @@ impl NeighbourSteps {
         device: &Device,
         precision: Precision,
         (sources, slots): (usize, usize),
-        (wanted, most): (f64, usize),
+        (wanted, max): (f64, usize),
     ) -> Result<Option<Self>> {
         let Some(kernels) = NeighbourKernels::load(device, precision)? else { return Ok(None) };
-        let capacity = (most.min(sources) + 1).next_multiple_of(4);
+        let capacity = (max.min(sources) + 1).next_multiple_of(4);
         let ratios = ratios(wanted);
         let (word, double) = (4 * slots, 8 * slots);
         let sizes = [
@@ -107,7 +107,7 @@ impl NeighbourSteps {
             word,
             word,
             word,
-            4 * MOST_CUT,
+            4 * MAX_CUT,
             3 * SUMS_STRIDE * double,
             EXCHANGE * double,
             SCHEDULE_BYTES,
@@ -158,7 +158,7 @@ impl NeighbourSteps {
             packed: device.pinned(PACKED / 2)?,
             offsets: device.pinned(half)?,
             handed_over: Duration::ZERO,
-            made_for: (wanted, most),
+            made_for: (wanted, max),
         }))
     }
 
@@ -243,7 +243,7 @@ impl NeighbourSteps {
 
     /// Returns the call of the kernels; [`None`] for another scheme.
     fn call<'a>(&self, arrays: &'a Arrays, physics: (Clock, f64), rules: &StepRules) -> Option<NeighbourCall<'a>> {
-        let StepScheme::AhmadCohen { points, eta: [_, eta_regular], criteria, most, .. } = rules.scheme else {
+        let StepScheme::AhmadCohen { points, eta: [_, eta_regular], criteria, max, .. } = rules.scheme else {
             return None;
         };
         let own = &self.arrays;
@@ -272,7 +272,7 @@ impl NeighbourSteps {
             },
             eta_regular,
             capacity: self.capacity as u32,
-            most: most.min(self.memory.sources) as u32,
+            max: max.min(self.memory.sources) as u32,
             ratio_count: own.ratio_count as u32,
             criteria,
             six: points,
@@ -411,8 +411,8 @@ impl NeighbourSteps {
 
 /// Returns the ratios of the next radius to the last, by the number of sources within it, up to where they stay the same.
 fn ratios(wanted: f64) -> Vec<f64> {
-    let most = (2.0 * wanted) as u32 + 2;
-    (0..=most).map(|found| next_radius(1.0, found, wanted)).collect()
+    let max = (2.0 * wanted) as u32 + 2;
+    (0..=max).map(|found| next_radius(1.0, found, wanted)).collect()
 }
 
 /// Returns true if the last regular step of every particle ended at the last moment, not after `now`, of its level.

@@ -42,8 +42,8 @@ impl AccelerationShape {
     /// Returns true if the kernels can be launched in this shape, in a mode that has kernels for its number of targets.
     #[must_use]
     pub fn is_valid(self, precision: Precision) -> bool {
-        let most = MAX_THREADS / self.groups(precision);
-        let threads = self.threads > 0 && self.threads.is_multiple_of(32) && self.threads <= most;
+        let max = MAX_THREADS / self.groups(precision);
+        let threads = self.threads > 0 && self.threads.is_multiple_of(32) && self.threads <= max;
         let span = self.span_bags.is_power_of_two() && self.span_bags <= MAX_SPAN_BAGS;
         threads && self.span_bags > 0 && (span || in_order(precision))
     }
@@ -52,7 +52,7 @@ impl AccelerationShape {
     /// among many thread blocks by their sources; many need no more blocks than their targets occupy.
     #[must_use]
     pub fn choose(precision: Precision, n: usize, multiprocessors: usize) -> Self {
-        let most = *Self::targets(precision).last().unwrap_or(&1);
+        let max = *Self::targets(precision).last().unwrap_or(&1);
         let all = bags(n).max(1);
         let whole = |targets: usize, threads: usize| Self { targets, threads, span_bags: all.next_power_of_two() };
         match precision {
@@ -71,8 +71,8 @@ impl AccelerationShape {
                 let (targets, threads) = match n {
                     0..=2048 => (1, 64),
                     2049..=8192 => (1, 128),
-                    _ if precision == Precision::F32Chamomile => (most, 64),
-                    _ => (most, 128),
+                    _ if precision == Precision::F32Chamomile => (max, 64),
+                    _ => (max, 128),
                 };
                 let tiles = n.div_ceil(targets * threads);
                 let mut span_bags = MAX_SPAN_BAGS;

@@ -6,7 +6,7 @@ use crate::force::precision::Precision;
 
 /// Returns the largest number of targets for which [`LaunchShape::Whole`] is measured. Where bags are added in order no
 /// other shape divides the sources.
-const fn most_for_whole(precision: Precision) -> usize {
+const fn max_for_whole(precision: Precision) -> usize {
     if in_order(precision) { 1 << 14 } else { 1 << 12 }
 }
 /// Smallest number of targets for which [`LaunchShape::Tiles`] is measured, where there is another shape.
@@ -16,7 +16,7 @@ const SPANS: std::ops::RangeInclusive<usize> = 8..=256;
 /// Smallest number of thread blocks of [`LaunchShape::Tiles`] that can keep a GPU busy.
 const FEWEST_BLOCKS: usize = 100;
 /// Largest number of batches for which spans shorter than the longest are measured.
-const MOST_BATCHES: usize = 1;
+const MAX_BATCHES: usize = 1;
 
 /// Returns the shapes worth measuring for a block of `targets` among `sources`, of the kernels with these numbers of
 /// targets a lane and a thread ([`crate::force::cuda::CudaEngine::compiled_targets`]).
@@ -24,7 +24,7 @@ const MOST_BATCHES: usize = 1;
 pub fn candidates(precision: Precision, choices: &[Vec<usize>; 2], sources: usize, targets: usize) -> Vec<LaunchShape> {
     let [lanes, threads] = choices;
     let mut found = Vec::new();
-    if targets <= most_for_whole(precision) {
+    if targets <= max_for_whole(precision) {
         found.extend(lanes.iter().filter(|lane| worth(32, **lane, targets)).flat_map(|lane| whole(*lane, sources)));
     }
     if targets >= FEWEST_FOR_TILES || lanes.is_empty() {
@@ -77,7 +77,7 @@ fn tiles(precision: Precision, thread: usize, sources: usize, targets: usize) ->
             let busy = blocks >= FEWEST_BLOCKS || span_bags == shortest;
             // A span need not be longer than all sources.
             let needed = span_bags == shortest || span_bags < 2 * all;
-            if busy && needed && (batches <= MOST_BATCHES || span_bags >= longest) {
+            if busy && needed && (batches <= MAX_BATCHES || span_bags >= longest) {
                 found.push(shape);
             }
         }

@@ -64,14 +64,14 @@ impl Shapes {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::force::cuda::shapes::layout::MOST_COLUMNS;
+    use crate::force::cuda::shapes::layout::MAX_COLUMNS;
 
     #[test]
     fn shapes_of_laws_have_kernels_and_fit_the_shared_memory() {
         let mut fewer = 0;
         for precision in Precision::ALL {
             let choices = [LaunchShape::whole(precision), LaunchShape::tiles(precision)];
-            for (columns, of_law) in (0..=MOST_COLUMNS).flat_map(|columns| [(columns, &[1][..]), (columns, &[1, 2])]) {
+            for (columns, of_law) in (0..=MAX_COLUMNS).flat_map(|columns| [(columns, &[1][..]), (columns, &[1, 2])]) {
                 let lanes: &[_] = if choices[0].is_empty() { &[] } else { of_law };
                 let newton = || TuningTable::load(precision, &choices.map(<[_]>::to_vec)).unwrap();
                 let table = newton();
@@ -79,12 +79,12 @@ mod tests {
                 let shapes = Shapes::OfLaw { newton: newton(), precision, columns, choices, multiprocessors: 132 };
                 for (n, targets) in (6..18).flat_map(|n| (0..=n).map(move |targets| (1 << n, 1 << targets))) {
                     match (shapes.choose(n, targets), table.choose(n, targets)) {
-                        (LaunchShape::Whole { targets, warps, bags }, LaunchShape::Whole { warps: most, .. }) => {
+                        (LaunchShape::Whole { targets, warps, bags }, LaunchShape::Whole { warps: max, .. }) => {
                             let shared = warps * shared_bytes(precision, columns, targets);
                             assert!(lanes.contains(&targets) && shared < 48 << 10, "{precision:?} {columns} {shared}");
                             assert!(warps.is_power_of_two() && bags.is_power_of_two() && bags <= MAX_WARP_BAGS);
-                            assert!(warps == most || columns > 2, "{precision:?} {columns}: {warps} of {most} warps");
-                            fewer += usize::from(warps < most);
+                            assert!(warps == max || columns > 2, "{precision:?} {columns}: {warps} of {max} warps");
+                            fewer += usize::from(warps < max);
                         }
                         (LaunchShape::Tiles { targets, .. }, LaunchShape::Tiles { .. }) => {
                             assert!(of_law.contains(&targets));

@@ -21,8 +21,8 @@ pub const MAX_SHARED_BYTES: usize = (48 << 10) - 64;
 const FEW_TARGETS: usize = 16;
 const MANY_TARGETS: usize = 12_288;
 const BLOCKS: usize = 45;
-const MOST_SPANS: usize = 512;
-const LEAST_SPAN_BAGS: usize = 2;
+const MAX_SPANS: usize = 512;
+const MIN_SPAN_BAGS: usize = 2;
 
 /// Shape of a force evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,8 +147,8 @@ impl LaunchShape {
         let threads = targets.div_ceil(of_thread).next_power_of_two().clamp(32, 128);
         let tiles = targets.div_ceil(of_thread * threads);
         let blocks = multiprocessors * BLOCKS / of_thread;
-        let spans = blocks.div_ceil(tiles).next_power_of_two().min(MOST_SPANS);
-        let span_bags = (bags(sources).next_power_of_two() / spans).clamp(LEAST_SPAN_BAGS, MAX_SPAN_BAGS);
+        let spans = blocks.div_ceil(tiles).next_power_of_two().min(MAX_SPANS);
+        let span_bags = (bags(sources).next_power_of_two() / spans).clamp(MIN_SPAN_BAGS, MAX_SPAN_BAGS);
         Self::Tiles { targets: of_thread, threads, span_bags }
     }
 

@@ -3,7 +3,7 @@
 /// Bytes of device memory for partial sums; larger blocks are evaluated in batches.
 pub const PARTIAL_BYTES: usize = 64 << 20;
 /// Largest number of columns of a law: they travel to the device with the masses.
-pub const MOST_COLUMNS: usize = 4;
+pub const MAX_COLUMNS: usize = 4;
 /// Number of words of a corrected particle: ticks, position, velocity, acceleration, jerk.
 pub const STATE: usize = 13;
 /// Number of words of a target: position, velocity.

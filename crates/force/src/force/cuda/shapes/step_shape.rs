@@ -8,16 +8,16 @@ use crate::force::precision::Precision;
 
 /// Number of threads of a thread block (`STEP_THREADS` of kernels/steps.cuh).
 pub const THREADS: usize = 512;
-/// Largest number of thread blocks (`MOST_BLOCKS`).
-pub const MOST_BLOCKS: usize = 128;
+/// Largest number of thread blocks (`MAX_BLOCKS`).
+pub const MAX_BLOCKS: usize = 128;
 /// Number of columns of a particle's state (`COLUMNS`).
 pub const COLUMNS: usize = 13;
 /// Number of f64 of a warp's scratch (`ROWS` × `ROW`).
 pub const SCRATCH: usize = 8 * (BAG + 4);
 /// Largest number of bags of a group: the kernels add no more of them. In f64 larger systems lose more by small tiles of
 /// targets than they gain: 131072 particles took 7.3 s, and 6.8 s with steps by the host on another day.
-const MOST_BAGS: usize = 16;
-const MOST_BAGS_IN_F64: usize = 8;
+const MAX_BAGS: usize = 16;
+const MAX_BAGS_IN_F64: usize = 8;
 /// Largest number of bags of a group with which warps cooperate on small blocks, and of pairs of target and bag of a
 /// thread block at which they do.
 const COOPERATING_BAGS: usize = 4;
@@ -25,7 +25,7 @@ const COOPERATES: usize = 32;
 /// Shared memory that the kernels take besides what they are launched with, rounded up.
 const STATIC_BYTES: usize = 8 << 10;
 /// Device memory beyond which the nodes of all targets are not kept: larger systems are stepped by the host.
-const MOST_NODE_BYTES: usize = 5 << 29;
+const MAX_NODE_BYTES: usize = 5 << 29;
 
 /// Division of the sources among thread blocks. No shape changes a bit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,13 +49,13 @@ impl StepShape {
     pub fn choose(precision: Precision, sources: usize, multiprocessors: usize, shared: usize) -> Option<Self> {
         let all = bags(sources).next_power_of_two();
         // A power of two.
-        let blocks = 1 << multiprocessors.min(MOST_BLOCKS).checked_ilog2()?;
+        let blocks = 1 << multiprocessors.min(MAX_BLOCKS).checked_ilog2()?;
         // Few groups mean few nodes to wait for; many, more multiprocessors for the pairs.
         let groups = match all {
             ..=32 => all,
             33..=128 => 32,
             129..=512 => 64,
-            _ => MOST_BLOCKS,
+            _ => MAX_BLOCKS,
         };
         let groups = if precision.arithmetic().order == Order::Running { 1 } else { groups.min(blocks) };
         let replicas = (blocks / groups).min(8);
@@ -64,9 +64,9 @@ impl StepShape {
         let fits = |shape: &Self| shape.shared_bytes(precision) + STATIC_BYTES <= shared;
         let tiles = [512, 256, 128, 64, 32].map(|tile| Self { bags, groups, replicas, tile, cooperates });
         let nodes = if in_order(precision) { all } else { groups };
-        let held = sources.next_multiple_of(BAG) * FORCE * 16 * nodes <= MOST_NODE_BYTES;
-        let most = if precision.in_f64() { MOST_BAGS_IN_F64 } else { MOST_BAGS };
-        tiles.into_iter().find(fits).filter(|_| bags <= most && held && sources > 0)
+        let held = sources.next_multiple_of(BAG) * FORCE * 16 * nodes <= MAX_NODE_BYTES;
+        let max = if precision.in_f64() { MAX_BAGS_IN_F64 } else { MAX_BAGS };
+        tiles.into_iter().find(fits).filter(|_| bags <= max && held && sources > 0)
     }
 
     /// Returns the number of particles of a group.
@@ -98,16 +98,16 @@ mod tests {
                 for (multiprocessors, shared) in [(132, 227 << 10), (108, 163 << 10), (20, 99 << 10)] {
                     let Some(shape) = StepShape::choose(precision, n, multiprocessors, shared) else { continue };
                     assert!(shape.own() * shape.groups >= n && shape.groups.is_power_of_two());
-                    assert!(shape.groups * shape.replicas <= multiprocessors.min(MOST_BLOCKS));
-                    assert!(shape.shared_bytes(precision) < shared && shape.bags <= MOST_BAGS);
+                    assert!(shape.groups * shape.replicas <= multiprocessors.min(MAX_BLOCKS));
+                    assert!(shape.shared_bytes(precision) < shared && shape.bags <= MAX_BAGS);
                 }
             }
         }
         let on_h200 = |precision, n| StepShape::choose(precision, n, 132, 227 << 10);
-        for (precision, most) in
+        for (precision, max) in
             [(Precision::Mixed, 131_072), (Precision::DoubleFloat, 131_072), (Precision::F64, 65_536)]
         {
-            assert!(on_h200(precision, most).is_some() && on_h200(precision, most + 1).is_none());
+            assert!(on_h200(precision, max).is_some() && on_h200(precision, max + 1).is_none());
         }
         assert!(on_h200(Precision::F32Direct, 1024).is_some() && on_h200(Precision::F32Direct, 1025).is_none());
         assert!(on_h200(Precision::F64, 0).is_none());

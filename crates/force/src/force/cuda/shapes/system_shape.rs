@@ -9,8 +9,8 @@ use crate::force::precision::Precision;
 
 /// Largest number of threads of a thread block (`SYSTEM_THREADS` of kernels/systems.cuh), and of bags of a system
 /// (`SYSTEM_BAGS`).
-pub const MOST_THREADS: usize = 512;
-pub const MOST_BAGS: usize = 16;
+pub const MAX_THREADS: usize = 512;
+pub const MAX_BAGS: usize = 16;
 /// Number of rows of a warp's scratch (`KEPT`).
 pub const KEPT: usize = 8;
 /// Largest number of particles of a system that one thread steps, and number of such threads of a thread block
@@ -39,7 +39,7 @@ impl SystemShape {
     /// if they do not fit.
     #[must_use]
     pub fn choose(precision: Precision, n: usize, shared: usize) -> Option<Self> {
-        if n == 0 || bags(n) > MOST_BAGS {
+        if n == 0 || bags(n) > MAX_BAGS {
             return None;
         }
         // One warp has nothing to wait for, and leaves room for more systems; more finish a large system earlier. Targets
@@ -49,7 +49,7 @@ impl SystemShape {
             65..=128 => (32, 28, 1, 6),
             129..=256 => (128, 32, 2, 12),
             257..=512 => (256, 32, 4, 24),
-            _ => (MOST_THREADS, 64, 8, 32),
+            _ => (MAX_THREADS, 64, 8, 32),
         };
         let tiles = [tile, 32, 16, 8].into_iter();
         let shapes = tiles.flat_map(|tile| (1..=sharers).rev().map(move |sharers| (tile, sharers)));
@@ -61,7 +61,7 @@ impl SystemShape {
     #[must_use]
     pub fn is_valid(&self) -> bool {
         let Self { threads, tile, sharers, .. } = *self;
-        (32..=MOST_THREADS).contains(&threads)
+        (32..=MAX_THREADS).contains(&threads)
             && threads.is_multiple_of(32)
             && tile > 0
             && tile.is_multiple_of(4)
@@ -71,7 +71,7 @@ impl SystemShape {
     /// Returns true if a system of `n` particles fits in this many bytes of shared memory.
     #[must_use]
     pub fn fits(&self, precision: Precision, n: usize, shared: usize) -> bool {
-        bags(n) <= MOST_BAGS && self.shared_bytes(precision, n) + STATIC_BYTES <= shared
+        bags(n) <= MAX_BAGS && self.shared_bytes(precision, n) + STATIC_BYTES <= shared
     }
 
     /// Returns the bytes of shared memory of a thread block for a system of `n` particles (`Alone` of
@@ -109,8 +109,8 @@ mod tests {
             for shared in [227 << 10, 163 << 10, 99 << 10] {
                 let shape = |n| SystemShape::choose(precision, n, shared);
                 assert_eq!(shape(0), None);
-                assert_eq!(shape(MOST_BAGS * BAG + 1), None);
-                for n in 1..=MOST_BAGS * BAG {
+                assert_eq!(shape(MAX_BAGS * BAG + 1), None);
+                for n in 1..=MAX_BAGS * BAG {
                     let Some(shape) = shape(n) else {
                         assert!(shared < 227 << 10 && n > 448, "{} {n} {shared}", precision.name());
                         continue;

@@ -151,11 +151,11 @@ impl TuningTable {
     #[must_use]
     pub fn choose(&self, sources: usize, targets: usize) -> LaunchShape {
         let [s, t] = place(sources, targets);
-        let (mut nearest, mut least) = (0, f64::INFINITY);
+        let (mut nearest, mut min) = (0, f64::INFINITY);
         for (k, [row_s, row_t]) in self.places.iter().enumerate() {
             let distance = (row_s - s).abs() + (row_t - t).abs();
-            if distance < least {
-                (nearest, least) = (k, distance);
+            if distance < min {
+                (nearest, min) = (k, distance);
             }
         }
         let row = &self.rows[nearest];
@@ -190,8 +190,8 @@ mod tests {
     fn the_built_in_table_is_whole() {
         for precision in Precision::ALL {
             let shapes = read(BUILT_IN, precision).unwrap().expect("rows for every mode");
-            let most = shapes.rows.last().unwrap().sources;
-            assert!(most >= 1 << 18, "{}: up to {most} sources", precision.name());
+            let max = shapes.rows.last().unwrap().sources;
+            assert!(max >= 1 << 18, "{}: up to {max} sources", precision.name());
             let mut places: Vec<_> = shapes.rows.iter().map(|row| (row.sources, row.targets)).collect();
             places.dedup();
             assert_eq!(places.len(), shapes.rows.len(), "{}: a place has two rows", precision.name());

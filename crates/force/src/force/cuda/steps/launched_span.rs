@@ -53,7 +53,7 @@ impl<'a> LaunchedSpan<'a> {
             taken.pairs = matches!(rules.scheme, StepScheme::AhmadCohen { .. }).then_some(report.pairs);
         }
         let below_floor = !rules.clamps && report.deepest > u64::from(rules.floor.0);
-        if report.moment > span.until || taken.block_steps == span.most || below_floor {
+        if report.moment > span.until || taken.block_steps == span.max || below_floor {
             return Ok(None);
         }
         if taken.block_steps > 0 && self.looked.elapsed() >= LOOK {

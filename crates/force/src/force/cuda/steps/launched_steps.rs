@@ -26,7 +26,7 @@ pub const CORRECT_THREADS: usize = 256;
 /// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
 /// Largest number of threads that share the spans of a sum: then a thread block has one target.
-const MOST_PARTS: usize = CORRECT_THREADS / 8;
+const MAX_PARTS: usize = CORRECT_THREADS / 8;
 
 /// Kernels of block steps with their memory, for a number of sources.
 pub struct LaunchedSteps {
@@ -43,9 +43,9 @@ pub struct LaunchedSteps {
 /// Returns the number of threads that share the spans of a sum: as many as there are spans to read at a time, as long as
 /// all thread blocks run at once.
 fn parts_for(targets: usize, spans: usize, multiprocessors: usize) -> usize {
-    let most = 2 * multiprocessors * (CORRECT_THREADS / 8) / targets.max(1);
-    let at_once = 1 << most.checked_ilog2().unwrap_or_default();
-    spans.div_ceil(SPANS).next_power_of_two().min(at_once).min(MOST_PARTS)
+    let max = 2 * multiprocessors * (CORRECT_THREADS / 8) / targets.max(1);
+    let at_once = 1 << max.checked_ilog2().unwrap_or_default();
+    spans.div_ceil(SPANS).next_power_of_two().min(at_once).min(MAX_PARTS)
 }
 
 /// What a call of [`LaunchedSteps::take`] works with.
@@ -292,9 +292,9 @@ impl LaunchedSteps {
         part: Range<usize>,
     ) -> impl Iterator<Item = LaunchedCall<'a>> {
         let (call, all_bags, end) = (*call, bags(self.memory.sources), part.end);
-        let (spans, most) = (shape.spans(self.precision, all_bags), shape.batch(self.precision, all_bags));
-        part.step_by(most)
-            .map(move |first| LaunchedCall { force: call.force.batch((first, most.min(end - first)), spans), ..call })
+        let (spans, max) = (shape.spans(self.precision, all_bags), shape.batch(self.precision, all_bags));
+        part.step_by(max)
+            .map(move |first| LaunchedCall { force: call.force.batch((first, max.min(end - first)), spans), ..call })
     }
 }
 

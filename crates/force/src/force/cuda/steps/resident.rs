@@ -10,7 +10,7 @@ use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::driver::module::{Kernel, KernelArgument, Module};
 use crate::force::cuda::forces::launch::Arrays;
-use crate::force::cuda::shapes::step_shape::{MOST_BLOCKS, StepShape, THREADS};
+use crate::force::cuda::shapes::step_shape::{MAX_BLOCKS, StepShape, THREADS};
 use crate::force::mode::Order;
 use crate::force::precision::Precision;
 use crate::particles::Particles;
@@ -20,16 +20,16 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Words of a report: moment, steps, particle steps, reason, exchange, and the clamped steps of each group.
-const REPORT: usize = 5 + MOST_BLOCKS;
+const REPORT: usize = 5 + MAX_BLOCKS;
 /// Reason of a launch that took no step: `REFUSED` of kernels/steps.cuh.
 pub const REFUSED: u64 = 2;
 /// Number of steps of a first launch, and time that later ones are to take: a signal is seen between them.
 const FIRST_STEPS: u64 = 64;
 const LAUNCH: Duration = Duration::from_millis(10);
-/// Largest number of devices that take steps together (`MOST_DEVICES` of kernels/steps.cuh).
-pub const MOST_DEVICES: usize = 8;
+/// Largest number of devices that take steps together (`MAX_DEVICES` of kernels/steps.cuh).
+pub const MAX_DEVICES: usize = 8;
 /// Number of the last exchange before the buffers are cleared and the numbers begin anew.
-const MOST_EXCHANGES: u64 = 1 << 31;
+const MAX_EXCHANGES: u64 = 1 << 31;
 
 /// Argument of the kernels, with the layout of `Steps` in kernels/steps.cuh, which describes the arrays. Both must be
 /// changed together. The arrays are borrowed for the lifetime of the call.
@@ -47,10 +47,10 @@ pub struct StepsCall<'a> {
     report: u64,
     history: u64,
     working_history: u64,
-    mail: [u64; MOST_DEVICES],
+    mail: [u64; MAX_DEVICES],
     now: u64,
     until: u64,
-    most: u64,
+    max: u64,
     tick: f64,
     dt_max: f64,
     eps2: f64,
@@ -58,8 +58,8 @@ pub struct StepsCall<'a> {
     noise: NoiseCall,
     coordinate: f64,
     speed: f64,
-    least_acc: f64,
-    most_acc: f64,
+    min_acc: f64,
+    max_acc: f64,
     sources: u32,
     slots: u32,
     bags: u32,
@@ -136,11 +136,11 @@ pub fn take_together(
     let mail: Vec<_> = members.iter().map(mail).collect();
     let began = Instant::now();
     let mut taken = Taken { now: span.from, ..Taken::default() };
-    while taken.block_steps < span.most {
-        let steps = members[0].steps.steps.min(span.most - taken.block_steps);
+    while taken.block_steps < span.max {
+        let steps = members[0].steps.steps.min(span.max - taken.block_steps);
         let launched = Instant::now();
         for (k, member) in members.iter().enumerate() {
-            let part = Span { from: taken.now, until: span.until, most: steps };
+            let part = Span { from: taken.now, until: span.until, max: steps };
             let sharing = Sharing { mail: &mail, device: k, from_pairs: shared_pairs };
             let call = member.steps.call(member.arrays, (clock, eps2), rules, part, sharing);
             member.steps.launch(member.device, rules, &call)?;
@@ -219,7 +219,7 @@ impl ResidentSteps {
         (sources, slots): (usize, usize),
         blocks: usize,
     ) -> Result<Option<Self>> {
-        let shared = device.most_shared_bytes()?;
+        let shared = device.max_shared_bytes()?;
         let Some(shape) = StepShape::choose(precision, sources, blocks, shared) else { return Ok(None) };
         let Some(module) = Module::block_steps(device)? else { return Ok(None) };
         let mode = precision.name().replace('-', "_");
@@ -236,7 +236,7 @@ impl ResidentSteps {
         } else {
             2
         };
-        let sizes = [2 * 8 * MOST_BLOCKS, 2 * shape.groups * shape.own() * words * 16, parts * slots * 7 * 16];
+        let sizes = [2 * 8 * MAX_BLOCKS, 2 * shape.groups * shape.own() * words * 16, parts * slots * 7 * 16];
         if sizes.iter().sum::<usize>() + StepState::bytes(slots) > device.free_bytes()? {
             return Ok(None);
         }
@@ -302,7 +302,7 @@ impl ResidentSteps {
             // This also loads them now: not while another device waits for this one.
             kernels.iter().try_for_each(|kernel| kernel.allow_shared_memory(device))?;
             // As `mail` in kernels/steps.cuh has it.
-            let mail = device.memory(16 * (MOST_DEVICES + 2 * 8 * self.slots))?;
+            let mail = device.memory(16 * (MAX_DEVICES + 2 * 8 * self.slots))?;
             self.shared = Some(Shared { _module: module, kernels, mail });
         }
         Ok(true)
@@ -323,7 +323,7 @@ impl ResidentSteps {
         device.wait()?;
         let [.., exchange] = self.report();
         self.exchange = exchange;
-        if self.exchange > MOST_EXCHANGES {
+        if self.exchange > MAX_EXCHANGES {
             self.exchange = 0;
             let mail = self.shared.iter().map(|it| &it.mail);
             [&self.headers, &self.targets, &self.nodes].into_iter().chain(mail).try_for_each(|it| device.clear(it))?;
@@ -363,7 +363,7 @@ impl ResidentSteps {
             mail: std::array::from_fn(|k| mail.get(k).copied().unwrap_or_default()),
             now: span.from.0,
             until: span.until.0,
-            most: span.most,
+            max: span.max,
             tick: clock.tick(),
             dt_max: rules.dt_max,
             eps2,
@@ -371,8 +371,8 @@ impl ResidentSteps {
             noise: rules.noise.into(),
             coordinate: rules.thresholds.coordinate,
             speed: rules.thresholds.speed,
-            least_acc: rules.thresholds.least_acc,
-            most_acc: rules.thresholds.most_acc,
+            min_acc: rules.thresholds.min_acc,
+            max_acc: rules.thresholds.max_acc,
             sources: self.sources as u32,
             slots: self.slots as u32,
             bags: bags as u32,
@@ -408,7 +408,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_number_is_divided_by_that_of_the_devices(number in 0_u64..1 << 28, devices in 2..=MOST_DEVICES as u64) {
+        fn a_number_is_divided_by_that_of_the_devices(number in 0_u64..1 << 28, devices in 2..=MAX_DEVICES as u64) {
             prop_assert_eq!((number * u64::from(inverse(devices))) >> 32, number / devices);
         }
     }

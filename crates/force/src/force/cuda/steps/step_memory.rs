@@ -139,7 +139,7 @@ impl StepMemory {
             },
             rules: [rules.dt_max, rules.scheme.accuracy()],
             noise: rules.noise.into(),
-            limits: [thresholds.coordinate, thresholds.speed, thresholds.least_acc, thresholds.most_acc],
+            limits: [thresholds.coordinate, thresholds.speed, thresholds.min_acc, thresholds.max_acc],
             chunks: slots.div_ceil(CHUNK) as u32,
             floor: u32::from(rules.floor.0),
             clamps: u32::from(rules.clamps),

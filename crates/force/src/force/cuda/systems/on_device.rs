@@ -26,13 +26,13 @@ use std::time::{Duration, Instant};
 const FIRST_STEPS: u64 = 64;
 const LAUNCH: Duration = Duration::from_millis(50);
 /// Largest number of steps of a launch.
-const MOST_STEPS: u64 = 1 << 20;
+const MAX_STEPS: u64 = 1 << 20;
 /// Minimum number of systems that a thread reads back.
 const SHARE: usize = 16;
 /// Smallest number of particles of a system for which several thread blocks are quicker than one, and smallest number
 /// of thread blocks that it is worth while for.
 const SEVERAL_FROM: usize = 257;
-const LEAST_BLOCKS: usize = 4;
+const MIN_BLOCKS: usize = 4;
 
 /// Block steps and forces of many independent systems on one device. Each system's bits are those of the same system
 /// alone: in f64 those of every engine, in other modes those of [`CudaEngine`](crate::force::cuda::CudaEngine).
@@ -144,7 +144,7 @@ impl SystemsOnDevice {
         let mode = precision.name().replace('-', "_");
         let Some(kernel) = module.find(&format!("systems_{mode}"))? else { return Ok(None) };
         let few = (precision == Precision::F64).then(|| module.kernel("few_bodies_f64")).transpose()?;
-        let shared = device.most_shared_bytes()?;
+        let shared = device.max_shared_bytes()?;
         kernel.allow_shared_memory(&device)?;
         let several = SeveralBlocks::new(ordinal, precision, device.multiprocessors(), shared);
         if largest > 0 && SystemShape::choose(precision, largest, shared).is_none() && !several.takes(largest) {
@@ -210,10 +210,10 @@ impl SystemsOnDevice {
             };
             for ((m, call), share) in going.iter_mut().zip(shares) {
                 let (span, taken) = (systems[members[*m]].span, &taken[members[*m]]);
-                (call.now, call.most) = (taken.now.0, share.min(span.most - taken.block_steps));
+                (call.now, call.max) = (taken.now.0, share.min(span.max - taken.block_steps));
             }
             // The longest first, so that none of them is left alone at the end.
-            going.sort_by_key(|(m, call)| Reverse(call.most.saturating_mul(sizes[*m] as u64)));
+            going.sort_by_key(|(m, call)| Reverse(call.max.saturating_mul(sizes[*m] as u64)));
             let launched = Instant::now();
             let of_going: Vec<usize> = going.iter().map(|(m, _)| sizes[*m]).collect();
             let calls: Vec<SystemCall> = going.iter().map(|(_, call)| *call).collect();
@@ -223,10 +223,10 @@ impl SystemsOnDevice {
             let mut reports = reports.iter();
             going.retain(|(m, call)| {
                 let (Some(report), k) = (reports.next(), members[*m]) else { return false };
-                note(&mut taken[k], report, call.most) && taken[k].block_steps < systems[k].span.most
+                note(&mut taken[k], report, call.max) && taken[k].block_steps < systems[k].span.max
             });
             let ratio = LAUNCH.as_secs_f64() / launched.elapsed().as_secs_f64().max(1e-6);
-            steps = ((mean as f64 * ratio.min(4.0)) as u64).clamp(FIRST_STEPS, MOST_STEPS);
+            steps = ((mean as f64 * ratio.min(4.0)) as u64).clamp(FIRST_STEPS, MAX_STEPS);
             self.paced = Some((steps, of_going.iter().sum()));
             if pause.is_some_and(|pause| pause.is_due(began)) {
                 break;
@@ -246,7 +246,7 @@ impl SystemsOnDevice {
     /// Divides the systems by how they are stepped, each kind in ascending order.
     fn crews(&self, sizes: &[usize]) -> Vec<(Crew, Vec<usize>)> {
         let large = sizes.iter().filter(|&&n| n >= SEVERAL_FROM).count();
-        let few_large = large * LEAST_BLOCKS <= self.device.multiprocessors();
+        let few_large = large * MIN_BLOCKS <= self.device.multiprocessors();
         let mut crews: Vec<(Crew, Vec<usize>)> = Vec::new();
         for (k, &n) in sizes.iter().enumerate().filter(|(_, n)| **n > 0) {
             let crew = self.crew(n, few_large);
@@ -327,7 +327,7 @@ impl SystemsOnDevice {
 fn has_step(system: &SystemSteps<'_>) -> bool {
     let SystemSteps { particles, span, .. } = system;
     let ticks = particles.step.iter().max().copied().unwrap_or_default().ticks();
-    span.most > 0 && span.from.0 / ticks * ticks + ticks <= span.until.0
+    span.max > 0 && span.from.0 / ticks * ticks + ticks <= span.until.0
 }
 
 /// Gives each system, of these sizes, the place of its state behind those before it.

@@ -15,7 +15,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 /// Largest number of systems at a time: each has an engine with some 100 MB of device memory, and a thread on the host.
-const MOST_LANES: usize = 32;
+const MAX_LANES: usize = 32;
 
 /// Engines for systems with several thread blocks each.
 pub struct SeveralBlocks {
@@ -45,10 +45,10 @@ impl SeveralBlocks {
 
     /// Makes the engines for systems of these sizes.
     fn lanes(&mut self, sizes: impl Iterator<Item = usize> + Clone) -> Result<&mut [CudaEngine]> {
-        let most = sizes.clone().count().min(MOST_LANES).min(self.multiprocessors).max(1);
+        let max = sizes.clone().count().min(MAX_LANES).min(self.multiprocessors).max(1);
         // Fewer systems at a time have more thread blocks each, which the largest needs.
         let largest = sizes.max().unwrap_or_default();
-        let lanes = (1..=most).rev().find(|&lanes| self.shape(largest, lanes).is_some()).unwrap_or(1);
+        let lanes = (1..=max).rev().find(|&lanes| self.shape(largest, lanes).is_some()).unwrap_or(1);
         while self.lanes.len() < lanes {
             self.lanes.push(CudaEngine::new(self.precision, 0.0, Clock { start: 0.0, dt_max: 1.0 }, self.device)?);
         }

@@ -6,7 +6,7 @@ use crate::force::block_steps::{SystemSteps, Taken};
 /// Number of steps from which on they tell how many are to come.
 const KNOWN_FROM: u64 = 256;
 /// Largest share, in those of the mean system: expectations may be wrong, and a launch is as long as its longest system.
-const MOST_SHARE: f64 = 4.0;
+const MAX_SHARE: f64 = 4.0;
 /// Part of the expected steps from which on a launch goes to the end, with as much to spare.
 const TO_THE_END: f64 = 0.5;
 
@@ -26,9 +26,8 @@ pub fn shares(expected: &[Option<f64>], steps: u64) -> Vec<u64> {
     let known = expected.iter().flatten();
     let mean = known.clone().sum::<f64>() / known.count().max(1) as f64;
     let part = steps as f64 / mean;
-    let (part, most) =
-        if part < TO_THE_END { (part, steps as f64) } else { (1.0 / TO_THE_END, mean.max(steps as f64)) };
-    let share = |expected: f64| (expected * part).min(MOST_SHARE * most).ceil() as u64;
+    let (part, max) = if part < TO_THE_END { (part, steps as f64) } else { (1.0 / TO_THE_END, mean.max(steps as f64)) };
+    let share = |expected: f64| (expected * part).min(MAX_SHARE * max).ceil() as u64;
     expected.iter().map(|expected| expected.map_or(steps, share)).collect()
 }
 
@@ -54,7 +53,7 @@ mod tests {
             square_of_rest: 1.0,
             heaviest: u32::MAX,
         },
-        thresholds: Thresholds { coordinate: 1.0, speed: 1.0, least_acc: 0.0, most_acc: 1.0 },
+        thresholds: Thresholds { coordinate: 1.0, speed: 1.0, min_acc: 0.0, max_acc: 1.0 },
     };
 
     #[test]
@@ -77,7 +76,7 @@ mod tests {
     fn a_system_is_expected_to_go_on_as_it_did() {
         let mut particles = Particles::default();
         let mut expected = |before: u64, taken: u64, now: u64| {
-            let span = Span { from: Time(600), until: Time(1000), most: u64::MAX };
+            let span = Span { from: Time(600), until: Time(1000), max: u64::MAX };
             let clock = Clock { start: 0.0, dt_max: 1.0 };
             let system = SystemSteps { particles: &mut particles, clock, epsilon: 0.0, rules: RULES, span, before };
             expected_steps(&system, &Taken { now: Time(now), block_steps: taken, ..Taken::default() })

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 
 /// Largest number of words of states that are on the device at a time, a GiB in pinned memory and on the device, and of
 /// systems.
-const MOST_WORDS: usize = 1 << 27;
-const MOST_SYSTEMS: usize = 1 << 20;
+const MAX_WORDS: usize = 1 << 27;
+const MAX_SYSTEMS: usize = 1 << 20;
 /// Part of the free device memory that states may take.
 const SHARE_OF_MEMORY: usize = 2;
 /// Minimum number of systems that a thread copies.
@@ -59,12 +59,12 @@ impl Store {
     /// # Errors
     /// If the device is lost.
     pub fn at_once(device: &Device, sizes: impl Iterator<Item = usize>) -> Result<usize> {
-        let room = (device.free_bytes()? / 8 / SHARE_OF_MEMORY).min(MOST_WORDS);
+        let room = (device.free_bytes()? / 8 / SHARE_OF_MEMORY).min(MAX_WORDS);
         let ends = sizes.scan(0, |end, n| {
             *end += words(n);
             Some(*end)
         });
-        Ok(ends.take(MOST_SYSTEMS).take_while(|&end| end <= room).count().max(1))
+        Ok(ends.take(MAX_SYSTEMS).take_while(|&end| end <= room).count().max(1))
     }
 
     /// Addresses of calls, states and reports.
