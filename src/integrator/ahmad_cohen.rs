@@ -222,8 +222,8 @@ impl BlockLoop for AhmadCohen {
         StepGuards { limits: self.parameters.limits, clock: self.clock, info: AhmadCohenSettings::info() }
     }
 
-    fn present_rules(&self) -> StepRules {
-        self.guards().rules(self.scheme(), self.noise, &self.guard)
+    fn present_rules(&self) -> Option<StepRules> {
+        Some(self.guards().rules(self.scheme(), self.noise, &self.guard))
     }
 
     fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {

@@ -76,8 +76,9 @@ pub(crate) trait BlockLoop {
     /// Returns what the limits of the steps and the errors need to know.
     fn guards(&self) -> StepGuards;
 
-    /// Returns the rules of the block steps of the particles that are loaded.
-    fn present_rules(&self) -> StepRules;
+    /// Returns the rules of the block steps of the particles that are loaded, for an engine that takes these steps; [`None`] if
+    /// none does.
+    fn present_rules(&self) -> Option<StepRules>;
 
     /// Moves the particles of the block to `now`; returns the number of clamped particles.
     ///
@@ -136,7 +137,7 @@ pub(crate) trait BlockLoop {
         max: u64,
         done: &mut Progress,
     ) -> Result<bool> {
-        let rules = self.present_rules();
+        let Some(rules) = self.present_rules() else { return Ok(false) };
         let Schedule { scheduler, pause, .. } = self.schedule();
         let span = Span { from: scheduler.now(), until, max };
         let Some(taken) = f.take_steps(p, &rules, span, pause)? else { return Ok(false) };

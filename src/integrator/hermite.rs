@@ -362,8 +362,8 @@ impl<S: HermiteScheme> BlockLoop for BlockHermite<S> {
         StepGuards { limits: self.limits, clock: self.clock, info: self.scheme.info() }
     }
 
-    fn present_rules(&self) -> StepRules {
-        self.guards().rules(self.scheme.step_scheme(), self.noise, &self.guard)
+    fn present_rules(&self) -> Option<StepRules> {
+        Some(self.guards().rules(self.scheme.step_scheme()?, self.noise, &self.guard))
     }
 
     fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
@@ -402,12 +402,12 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
     }
 
     fn step_scheme(&self) -> Option<StepScheme> {
-        Some(self.scheme.step_scheme())
+        self.scheme.step_scheme()
     }
 
     fn step_rules(&mut self, p: &Particles) -> Option<StepRules> {
         self.note(p);
-        Some(self.present_rules())
+        self.present_rules()
     }
 
     fn set_pause(&mut self, pause: Pause) {

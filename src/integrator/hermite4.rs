@@ -79,8 +79,8 @@ impl HermiteScheme for FourthOrder {
         self.iterations
     }
 
-    fn step_scheme(&self) -> StepScheme {
-        StepScheme::Hermite4 { nu: self.nu, iterations: self.iterations }
+    fn step_scheme(&self) -> Option<StepScheme> {
+        Some(StepScheme::Hermite4 { nu: self.nu, iterations: self.iterations })
     }
 
     fn natural_step(&self) -> f64 {

@@ -254,9 +254,9 @@ impl HermiteScheme for MultipointScheme {
         self.order.history()
     }
 
-    fn step_scheme(&self) -> StepScheme {
+    fn step_scheme(&self) -> Option<StepScheme> {
         let [points, _] = self.order.history();
-        StepScheme::Multipoint { points: points as u32, eta: self.eta, third: self.criterion == Criterion::Third }
+        Some(StepScheme::Multipoint { points: points as u32, eta: self.eta, third: self.criterion == Criterion::Third })
     }
 
     fn natural_step(&self) -> f64 {

@@ -94,8 +94,10 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
     }
 
     /// Returns the scheme as an engine knows it that takes the steps by itself (see
-    /// [`tisane_force::force::ForceEngine::take_steps`]).
-    fn step_scheme(&self) -> StepScheme;
+    /// [`tisane_force::force::ForceEngine::take_steps`]); [`None`] if no engine does.
+    fn step_scheme(&self) -> Option<StepScheme> {
+        None
+    }
 
     /// Returns the step on a circular orbit, in units of its period over 2π.
     fn natural_step(&self) -> f64;
