@@ -185,8 +185,8 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
     __shared__ int change[LEVELS];
     __shared__ u32 refused, clamped;
     Schedule *schedule = call.schedule;
-    u32 thread = threadIdx.x, max = CORRECT_TARGETS / max(call.parts, 1u), first = blockIdx.x * max;
-    u32 targets = min(max, call.batch - first), all = schedule->targets, step = schedule->step + 1;
+    u32 thread = threadIdx.x, share = CORRECT_TARGETS / max(call.parts, 1u), first = blockIdx.x * share;
+    u32 targets = min(share, call.batch - first), all = schedule->targets, step = schedule->step + 1;
     u64 now = schedule->now, moment = schedule->moment;
     u32 due = schedule->due;
     if (thread < LEVELS) change[thread] = 0;

@@ -231,10 +231,10 @@ template <class M> struct Group : Members<Steps> {
     }
 
     __device__ __forceinline__ u32 deepest() const {
-        u32 max = 0;
-        for (u32 k = 4 * lane; k < own; k += 128) max = __vmaxu4(max, *reinterpret_cast<const u32 *>(level + k));
-        max = __reduce_max_sync(~0u, max(max(max & 0xff, max >> 8 & 0xff), max(max >> 16 & 0xff, max >> 24)));
-        return max;
+        u32 found = 0;
+        for (u32 k = 4 * lane; k < own; k += 128) found = __vmaxu4(found, *reinterpret_cast<const u32 *>(level + k));
+        found = __reduce_max_sync(~0u, max(max(found & 0xff, found >> 8 & 0xff), max(found >> 16 & 0xff, found >> 24)));
+        return found;
     }
 
     /// Returns which of the 32 particles from k on are due at a moment of a shallowest level.

@@ -142,9 +142,9 @@ template <class M> struct Alone : Members<System> {
     }
 
     __device__ __forceinline__ u32 deepest() const {
-        u32 max = 0;
-        for (u32 k = 4 * lane; k < own; k += 128) max = __vmaxu4(max, *reinterpret_cast<const u32 *>(level + k));
-        return deepest_of(max);
+        u32 found = 0;
+        for (u32 k = 4 * lane; k < own; k += 128) found = __vmaxu4(found, *reinterpret_cast<const u32 *>(level + k));
+        return deepest_of(found);
     }
 
     /// Returns the deepest of the four levels of each lane.
@@ -165,15 +165,15 @@ template <class M> struct Alone : Members<System> {
 
     /// Reads the levels of all particles, with each warp: four of every 128 a lane. Returns the deepest.
     __device__ __forceinline__ u32 read_levels(u32 (&levels)[LEVEL_WORDS]) const {
-        u32 max = 0;
+        u32 found = 0;
 #pragma unroll
         for (u32 w = 0; w < LEVEL_WORDS; ++w) {
             u32 k = 128 * w + 4 * lane;
             levels[w] = 0;
             if (128 * w < own && k < own) levels[w] = *reinterpret_cast<const u32 *>(level + k);
-            max = __vmaxu4(max, levels[w]);
+            found = __vmaxu4(found, levels[w]);
         }
-        return deepest_of(max);
+        return deepest_of(found);
     }
 
     /// Lists the particles that are due at a moment of a shallowest level, with several warps: each goes through all
