@@ -41,8 +41,7 @@ use records::star_changes::Changed;
 use records::state::{self, Centre, Recorded};
 use records::store::store;
 use records::{description, field};
-use settings::criteria;
-use settings::rules::Rules;
+use settings::criteria::{self, Rules};
 use std::time::Instant;
 use tisane_force::error::Result;
 use tisane_force::force::block_steps::Pause;
@@ -135,7 +134,7 @@ impl Encounters {
         Ok((done, false))
     }
 
-    /// Returns true if the membership of a body is looked at after a step that ended at `now`.
+    /// Returns true if the membership of a body is updated after a step that ended at `now`.
     fn is_update_due(&self, body: usize, now: Time) -> bool {
         let level = self.particles.step[body];
         now.is_multiple_of(Level(level.0.saturating_sub(criteria::LOG2_STEPS_PER_UPDATE)))

@@ -17,7 +17,7 @@ pub trait Steps: Integrator<Evaluation = Forces> {
     /// Returns the level of the shortest step allowed.
     fn floor(&self) -> Level;
 
-    /// Takes particles that stand before `now`, the moment of the last block, to it, by steps as long as that takes.
+    /// Takes particles that stand before `now`, the moment of the last block, to it, by one step of any length each.
     ///
     /// # Errors
     /// If the engine fails or a number is not finite.

@@ -3,7 +3,7 @@
 use super::component::{Component, PairOrbit};
 use tisane_force::particles::Vec3;
 
-/// Bodies that move about each other, in internal units: a subsystem, or one inside of another.
+/// Members that move about each other, in internal units: a subsystem, or one inside of another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Description {
     /// Its stars.
@@ -12,14 +12,14 @@ pub struct Description {
     pub inside_of: Option<usize>,
     /// Mass.
     pub mass: f64,
-    /// Binding energy of its bodies on each other, without that inside of them.
+    /// Binding energy of its members on each other, without that inside of them.
     pub binding: f64,
-    /// Orbit of its bodies, if they are two.
+    /// Orbit of its members, if they are two.
     pub orbit: Option<PairOrbit>,
     /// True while the internal motion is integrated with the forces of others.
     pub is_perturbed: bool,
-    /// True while it is followed in the mean over its orbit: there are others that feel it so, and that it feels, or it is a stable
-    /// triple or quadruple, or the inner pair of one.
+    /// True while it is orbit-averaged: in the coupling with a perturber, as a stable triple or quadruple, or as the inner pair of
+    /// one.
     pub is_averaged: bool,
     /// Energy that the integration neglects: Σ |(1 − K) φ| over all others, with the energy φ of one of them and the members
     /// less that with their centre of mass, of which the part K is integrated. 0 for one that is inside of another.

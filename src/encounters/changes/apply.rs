@@ -11,7 +11,7 @@ use tisane_force::force::ForceEngine;
 use tisane_force::time::Time;
 
 impl Encounters {
-    /// Applies changes at `now`: all that take part take a step to it, and gives the new bodies forces and steps.
+    /// Applies changes at `now`: all that take part take a step to it, and new bodies get forces and steps.
     pub(crate) fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
         let disturbed = self.disturbed(changes, now);
         let mut taking: Vec<usize> = changes.iter().flat_map(Change::bodies).chain(&disturbed).copied().collect();

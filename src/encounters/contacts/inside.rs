@@ -1,7 +1,6 @@
 //! Contacts of stars inside of subsystems: on the way of a motion, and on orbits that nothing disturbs.
 
-use crate::encounters::forces::bodies::Bodies;
-use crate::encounters::forces::bodies::Sizes;
+use crate::encounters::forces::bodies::{Bodies, Sizes};
 use crate::encounters::forces::coupling;
 use crate::encounters::forces::tides::Tides;
 use crate::encounters::motion::elements::pericentre;

@@ -11,8 +11,7 @@ use crate::encounters::motion::elements::{Elements, elements, pericentre};
 use crate::encounters::motion::member::Few;
 use crate::encounters::motion::nested::HierarchicalOrbits;
 use crate::encounters::motion::subsystem::Subsystem;
-use crate::encounters::settings::criteria;
-use crate::encounters::settings::rules::Rules;
+use crate::encounters::settings::criteria::{self, Rules};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
@@ -182,13 +181,13 @@ impl Membership<'_> {
             {
                 return Some(change);
             }
-            let felt = outer.max(inner)
+            let is_perturbed = outer.max(inner)
                 > criteria::BOUND_JOINS_ABOVE * rules.perturbation.min(criteria::MAX_SMALLEST_FOR_BOUND);
             // Bodies that touch need steps that know of it, however light they are: those of a common motion.
             let nearest = pericentre(pair.pos, pair.vel, pair.mass).min(pair.r);
             // Not those that fall in from far away: they join when they are near.
             let touches = self.may_touch([i.min(k), i.max(k)], nearest.max(pair.r / 4.0));
-            if !((felt || touches) && pair.is_bound_by(1.0) && number <= criteria::MAX_MEMBERS_BOUND) {
+            if !((is_perturbed || touches) && pair.is_bound_by(1.0) && number <= criteria::MAX_MEMBERS_BOUND) {
                 return None;
             }
         }

@@ -77,8 +77,8 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Returns the energy of bodies, with that of their coupling. What `counts` has the masses of all
-    /// others, and loses those of the bodies.
+    /// Returns the energy of bodies, with that of their coupling. `counts` has the masses of all others, and loses those of
+    /// the bodies.
     pub fn energy(
         &self,
         p: &Particles,

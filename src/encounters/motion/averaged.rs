@@ -1,7 +1,7 @@
 //! Orbit-averaged coupling of a pair and a perturber: where the perturbation is weak, and the period short against the time in
 //! which it changes. The energy of the direct coupling depends on the position of the pair on its orbit, that of the averaged one
-//! does not; where they begin or end to feel each other so, the binding energy of the pair takes up the
-//! difference, so that the sum stays.
+//! does not. Where the coupling changes from one to the other, the binding energy of the pair takes up the difference, so that
+//! the sum stays.
 
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
@@ -9,8 +9,7 @@ use crate::encounters::forces::orbit::{AveragedPair, Orbit};
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::elements::bound_by;
 use crate::encounters::motion::subsystem::{Perturber, Subsystem, comes_within};
-use crate::encounters::settings::criteria;
-use crate::encounters::settings::rules::Rules;
+use crate::encounters::settings::criteria::{self, Rules};
 use crate::few_body::Motion;
 use nalgebra::Matrix3;
 use tisane_force::error::Result;

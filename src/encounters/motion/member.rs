@@ -4,11 +4,7 @@
 //! the potential energy of its stars beside the others, less that of a point, goes over to it and back, so that the sum stays.
 
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::motion::elements::Elements;
-use crate::encounters::motion::elements::apocentre;
-use crate::encounters::motion::elements::bound_by;
-use crate::encounters::motion::elements::extent;
-use crate::encounters::motion::elements::pair_elements;
+use crate::encounters::motion::elements::{Elements, apocentre, bound_by, extent, pair_elements};
 use crate::encounters::settings::criteria;
 use crate::few_body::Motion;
 use tisane_force::error::Result;

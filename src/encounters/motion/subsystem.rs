@@ -6,15 +6,10 @@ use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::AveragedPair;
 use crate::encounters::forces::surroundings::{Positions, Reach, at};
 use crate::encounters::forces::tides::{Far, Tides};
-use crate::encounters::motion::elements::Elements;
-use crate::encounters::motion::elements::apocentre;
-use crate::encounters::motion::elements::extent;
-use crate::encounters::motion::elements::pair_elements;
-use crate::encounters::motion::elements::pericentre;
+use crate::encounters::motion::elements::{Elements, apocentre, extent, pair_elements, pericentre};
 use crate::encounters::motion::member::{Few, Member};
 use crate::encounters::motion::touched::Touched;
-use crate::encounters::settings::criteria;
-use crate::encounters::settings::rules::Rules;
+use crate::encounters::settings::criteria::{self, Rules};
 use crate::few_body::Motion;
 use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
@@ -25,7 +20,7 @@ use tisane_force::time::{Clock, Level, Time};
 pub struct Perturber {
     /// Lowest star of the body.
     pub star: u32,
-    /// Square of the distance within which it does.
+    /// Square of the distance within which they do.
     pub outer2: f64,
     /// True if the coupling is averaged over the orbit of the subsystem, a pair.
     pub is_averaged: bool,
@@ -36,7 +31,7 @@ pub struct Perturber {
 pub struct Subsystem {
     /// Stars, ascending.
     pub stars: Vec<u32>,
-    /// Bodies that move about each other, in the order of their lowest stars.
+    /// Members that move about each other, in the order of their lowest stars.
     pub members: Vec<Member>,
     /// Internal motion, at [`time`](Self::time).
     pub motion: Motion,

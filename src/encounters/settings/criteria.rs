@@ -19,8 +19,8 @@ pub const MIN_BINDING_TO_FORM: f64 = 0.5;
 pub const MIN_BINDING_TO_STAY: f64 = 0.25;
 /// Perturbation at the apocentre of a pair that settles, in units of [`MAX_PERTURBATION_TO_STAY`]. Not measured.
 pub const SETTLES_BELOW: f64 = 0.7;
-/// A body is looked at for changes of membership once in 2 to this power steps. Each look costs a sum over all bodies; in a
-/// cluster without binaries these are 26 % of the time on one core (N = 16384).
+/// The membership of a body is updated once in 2 to this power steps. Each update costs a sum over all bodies; in a cluster
+/// without binaries these are 26 % of the time on one core (N = 16384).
 pub const LOG2_STEPS_PER_UPDATE: u8 = 2;
 
 // Subsystems of more than two bodies
@@ -146,3 +146,27 @@ pub const DISTURBED_ABOVE: f64 = 1e-8;
 pub const MAX_SMALLEST_PERTURBATION: f64 = 1e-2;
 /// Smallest relative correction of a potential for the members of a subsystem. Rounding has more.
 pub const MIN_CORRECTION: f64 = 1e-12;
+
+/// Criteria that depend on the accuracy.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Rules {
+    /// Smallest relative perturbation that the members of a subsystem feel.
+    pub perturbation: f64,
+    /// True where pairs and stable systems may be orbit-averaged.
+    pub averages: bool,
+    /// Largest perturbation with which a pair forms.
+    pub forms: f64,
+    /// Largest perturbation of a pair that stays.
+    pub dissolves: f64,
+}
+
+impl Rules {
+    /// Returns true if the coupling of a pair and a perturber is orbit-averaged, with this perturbation, and this time in
+    /// which the position of the perturber changes, in periods.
+    pub fn is_averaged(&self, perturbation: f64, periods: f64, was: bool) -> bool {
+        let margin = if was { AVERAGED_MARGIN } else { 1.0 };
+        self.averages
+            && perturbation < margin * AVERAGED_BELOW * self.perturbation
+            && margin * periods > MIN_PERIODS_OF_APPROACH
+    }
+}

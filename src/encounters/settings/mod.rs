@@ -1,6 +1,5 @@
 //! Settings of subsystems and of events of stars, and the criteria.
 
 pub mod criteria;
-pub mod rules;
 pub mod section;
 pub mod stars;

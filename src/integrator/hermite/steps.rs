@@ -10,7 +10,7 @@ use tisane_force::force::ForceEngine;
 use tisane_force::particles::Particles;
 use tisane_force::time::{Level, Time};
 
-/// Of schemes with a history particles would have to begin with one.
+/// The scheme of 4th order only: with a history, new forces and new particles would need one too.
 impl Steps for Hermite4 {
     fn block(&self) -> &[u32] {
         &self.block
