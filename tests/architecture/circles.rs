@@ -136,7 +136,10 @@ struct Circle {
 
 /// Returns the circles among files of one crate, given by their paths below `src/` and texts.
 fn circles(files: &[(String, String)]) -> BTreeSet<Circle> {
-    let files: Vec<_> = files.iter().filter(|(file, _)| !file.contains("tests")).collect();
+    // A program beside a library of the same crate names that from outside.
+    let has_library = files.iter().any(|(file, _)| file == "lib.rs");
+    let counts = |file: &str| !file.contains("tests") && !(has_library && file == "main.rs");
+    let files: Vec<_> = files.iter().filter(|(file, _)| counts(file)).collect();
     let by_module: BTreeMap<Path, usize> = files.iter().enumerate().map(|(k, (file, _))| (module(file), k)).collect();
     let modules: BTreeSet<Path> = by_module.keys().cloned().collect();
     let imports: Vec<BTreeSet<usize>> = files
