@@ -12,7 +12,7 @@ use crate::time::{Level, Time};
 use crate::vector::Vec3;
 use std::any::Any;
 use std::borrow::Cow;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 
 /// Column of a state: its name in files, its unit as a product of powers of mass, length and time, and its values.
 #[derive(Clone, Debug, PartialEq)]
@@ -172,7 +172,7 @@ impl<T: SchemeState + Clone + PartialEq> AnyState for T {
 }
 
 /// States of the schemes that move some particles, one of a type.
-#[derive(Debug, Default)]
+#[derive(Default)]
 pub struct States(Vec<Box<dyn SchemeState>>);
 
 impl States {
@@ -255,6 +255,13 @@ impl States {
 pub(crate) fn keep<T>(column: &mut Vec<T>, stays: &[bool]) {
     let mut rows = stays.iter();
     column.retain(|_| rows.next().is_none_or(|stays| *stays));
+}
+
+/// Those that have something.
+impl Debug for States {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.iter()).finish()
+    }
 }
 
 impl Clone for States {

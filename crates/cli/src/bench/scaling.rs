@@ -61,7 +61,7 @@ pub struct ScalingArgs {
     #[arg(long, conflicts_with_all = ["kind", "integrator", "engine", "devices", "seed", "repeat", "output"])]
     model: bool,
     /// Largest number of GPUs and ranks of the model.
-    #[arg(long = "most", default_value_t = 8, requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long = "most", value_name = "MOST", default_value_t = 8, requires = "model", value_parser = clap::value_parser!(u16).range(1..))]
     max: u16,
     /// Latency of a message between ranks for the model, in µs.
     #[arg(long, default_value_t = LATENCY, requires = "model")]

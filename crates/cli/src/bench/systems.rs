@@ -23,7 +23,7 @@ pub struct SystemsArgs {
     #[arg(long, default_value_t = 4)]
     until: u64,
     /// Largest number of timed block steps of a system.
-    #[arg(long = "most", default_value_t = u64::MAX, hide_default_value = true)]
+    #[arg(long = "most", value_name = "MOST", default_value_t = u64::MAX, hide_default_value = true)]
     max: u64,
     /// Shape that is tried instead of the program's: threads, targets at a time, warps whose lanes share a bag, and pairs
     /// of target and bag up to which they do.

@@ -17,11 +17,10 @@
 //!
 //! ```
 //! use std::sync::Arc;
-//! use tisane::force::external::{ExternalField, WithExternal};
-//! use tisane::force::{precision::Precision, range::Range, reference};
-//! use tisane::integrator::{Integrator, leapfrog::Leapfrog};
-//! use tisane::particles::{Particles, Vec3};
-//! use tisane::time::{Clock, Time};
+//! use tisane_force::force::external::{ExternalField, WithExternal};
+//! use tisane_force::force::{Accelerations, ForceEngine, Targets, precision::Precision, reference};
+//! use tisane_force::particles::{Particles, Vec3};
+//! use tisane_force::time::{Clock, Time};
 //!
 //! /// Uniform field g: φ = −g · x.
 //! struct Uniform(Vec3);
@@ -41,12 +40,12 @@
 //! let clock = Clock { start: 0.0, dt_max: 0.125 };
 //! let field = Arc::new(Uniform(Vec3::new(0.0, 0.0, -2.0)));
 //! let mut engine = WithExternal::new(reference::accelerations(Precision::F64, 0.0), field, clock);
-//! let mut p = Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::x()]);
-//! let mut leapfrog = Leapfrog::new(clock, Range::F64);
-//! leapfrog.start(&mut p, &mut engine)?;
-//! leapfrog.advance(&mut p, &mut engine, Time::from_dt_max(8), u64::MAX)?;
-//! assert_eq!(p.pos[0], Vec3::new(1.0, 0.0, -1.0));
-//! # Ok::<(), tisane::Error>(())
+//! let p = Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::x()]);
+//! engine.load(&p)?;
+//! let mut found = Accelerations::default();
+//! engine.evaluate(Time::default(), Targets::all(&p, &[0]), &mut found)?;
+//! assert_eq!(found.acc[0], Vec3::new(0.0, 0.0, -2.0));
+//! # Ok::<(), tisane_force::Error>(())
 //! ```
 
 mod engine;

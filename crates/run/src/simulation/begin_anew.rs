@@ -1,6 +1,7 @@
 //! Advice after a lost energy: the snapshot from which to begin anew.
 
 use super::Simulation;
+use crate::help;
 use std::path::PathBuf;
 use tisane::error::Error;
 use tisane::units::{Dimension, digits};
@@ -14,7 +15,7 @@ impl Simulation {
     /// Adds to an error about a lost energy where the error arose, and the snapshot before it: to continue from the
     /// checkpoint would keep the error.
     pub(super) fn advise_to_begin_anew(&self, error: Error, lost: f64) -> Error {
-        let advice = error.advice().unwrap_or_default();
+        let advice = help::advice(&error).unwrap_or_default();
         let Some((path, time, kept)) = self.last_good_snapshot(lost) else { return error.with_help(advice) };
         let time = self.units.units.readable(time, Dimension::TIME);
         error.with_help(format!(

@@ -1,6 +1,7 @@
 //! Summary of a run, and the provenance of the files that it writes.
 
 use super::{ExitReason, Simulation, System};
+use crate::help;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::profile::Profiler;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
@@ -111,7 +112,7 @@ impl Simulation {
             pairs_per_second: (state.wall_seconds > 0.0).then(|| pairs as f64 / state.wall_seconds),
             exit_reason: reason.name(),
             error: error.map(ToString::to_string),
-            advice: error.and_then(Error::advice),
+            advice: error.and_then(help::advice),
             // Written by this program.
             changes: made_by.changes().unwrap_or_default(),
             warnings: self.info.warnings.clone(),
