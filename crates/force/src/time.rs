@@ -20,30 +20,35 @@ pub struct Time(pub u64);
 
 impl Time {
     /// Returns the moment after `n` steps of `dt_max`.
+    #[inline]
     #[must_use]
     pub const fn from_dt_max(n: u64) -> Self {
         Self(n * TICKS_PER_DT_MAX)
     }
 
     /// Returns true if the moment is a multiple of `dt_max`, where all particles are synchronised.
+    #[inline]
     #[must_use]
     pub const fn is_synchronised(self) -> bool {
         self.0.is_multiple_of(TICKS_PER_DT_MAX)
     }
 
     /// Returns true if the moment is a multiple of the step of `level`.
+    #[inline]
     #[must_use]
     pub const fn is_multiple_of(self, level: Level) -> bool {
         self.0.is_multiple_of(level.ticks())
     }
 
     /// Returns the moment one step of `level` later.
+    #[inline]
     #[must_use]
     pub const fn after(self, level: Level) -> Self {
         Self(self.0 + level.ticks())
     }
 
     /// Returns the shallowest level (longest step) of whose step this moment is a multiple.
+    #[inline]
     #[must_use]
     pub fn shallowest_level(self) -> Level {
         let zeros = self.0.trailing_zeros().min(LOG2_TICKS_PER_DT_MAX);
@@ -61,6 +66,7 @@ impl Level {
     pub const DEEPEST: Self = Self(LOG2_TICKS_PER_DT_MAX as u8);
 
     /// Returns the step length in ticks.
+    #[inline]
     #[must_use]
     pub const fn ticks(self) -> u64 {
         TICKS_PER_DT_MAX >> self.0
@@ -68,6 +74,7 @@ impl Level {
 
     /// Returns the shallowest level whose step is no longer than `ratio · dt_max`; level 0 for `ratio ≥ 1`, and
     /// [`None`] where even the deepest level's step is too long (`ratio < 2⁻³⁶`, zero or NaN).
+    #[inline]
     #[must_use]
     pub fn not_longer_than(ratio: f64) -> Option<Self> {
         if ratio >= 1.0 {
@@ -80,6 +87,7 @@ impl Level {
 
     /// Returns the deepest level whose step is no shorter than `ratio · dt_max` (0 < ratio ≤ 1), at most
     /// [`Level::DEEPEST`].
+    #[inline]
     #[must_use]
     pub fn not_shorter_than(ratio: f64) -> Self {
         match Self::not_longer_than(ratio) {
@@ -90,6 +98,7 @@ impl Level {
     }
 
     /// Returns the step length for a given `dt_max`, in its unit: an exact scaling by a power of two.
+    #[inline]
     #[must_use]
     pub fn step(self, dt_max: f64) -> f64 {
         dt_max * f64::from_bits((1023 - u64::from(self.0)) << 52)
@@ -108,6 +117,7 @@ pub struct Clock {
 
 impl Clock {
     /// Returns the moment as a floating-point time, rounded once per operation. For output only, never compared.
+    #[inline]
     #[must_use]
     pub fn time(&self, t: Time) -> f64 {
         let whole = (t.0 / TICKS_PER_DT_MAX) as f64;
@@ -117,12 +127,14 @@ impl Clock {
 
     /// Returns the length of time from `from` to `to` (`to ≥ from`). Exact where it is a power-of-two fraction of
     /// `dt_max`.
+    #[inline]
     #[must_use]
     pub fn between(&self, from: Time, to: Time) -> f64 {
         (to.0 - from.0) as f64 * self.tick()
     }
 
     /// Returns the length of one tick.
+    #[inline]
     #[must_use]
     pub fn tick(&self) -> f64 {
         self.dt_max / TICKS_PER_DT_MAX as f64

@@ -24,12 +24,14 @@ impl<'a> Targets<'a> {
     }
 
     /// Number of targets.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
     /// Returns true if there are no targets.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
@@ -89,18 +91,21 @@ impl Block {
     }
 
     /// Borrows the block as targets.
+    #[inline]
     #[must_use]
     pub fn view(&self) -> Targets<'_> {
         Targets { index: &self.index, pos: &self.pos, vel: &self.vel }
     }
 
     /// Number of particles.
+    #[inline]
     #[must_use]
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
     /// Returns true if there are no particles.
+    #[inline]
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
