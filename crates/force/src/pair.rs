@@ -16,6 +16,7 @@ pub struct Body {
 
 impl Body {
     /// Returns two bodies as one at their centre of mass.
+    #[inline]
     #[must_use]
     pub fn merged(a: &Self, b: &Self) -> Self {
         let mass = a.mass + b.mass;
@@ -49,6 +50,7 @@ impl Pair {
     /// Computes the orbit of `b` about `a` with softening `epsilon`. Without softening it is the Kepler orbit. With
     /// softening, energy and angular momentum are still those of the motion, and the elements are accurate if the two
     /// are much farther apart than epsilon.
+    #[inline]
     #[must_use]
     pub fn new(a: &Body, b: &Body, epsilon: f64) -> Self {
         let (x, v) = (b.pos - a.pos, b.vel - a.vel);
@@ -74,6 +76,7 @@ impl Pair {
     }
 
     /// Returns the binding energy, positive if the two are bound.
+    #[inline]
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
         let [a, b] = self.mass;
@@ -81,18 +84,21 @@ impl Pair {
     }
 
     /// Returns the period; NaN if the two are not bound.
+    #[inline]
     #[must_use]
     pub fn period(&self) -> f64 {
         TAU * (self.semi_major_axis.powi(3) / (self.mass[0] + self.mass[1])).sqrt()
     }
 
     /// Returns the pericentre distance, h² / (μ (1 + e)), which holds for a parabola too.
+    #[inline]
     #[must_use]
     pub fn pericentre(&self) -> f64 {
         self.momentum.norm_squared() / ((self.mass[0] + self.mass[1]) * (1.0 + self.eccentricity))
     }
 
     /// Returns the angle between the planes of two orbits, in radians.
+    #[inline]
     #[must_use]
     pub fn inclination_to(&self, other: &Self) -> f64 {
         let (a, b) = (self.momentum, other.momentum);
