@@ -9,26 +9,27 @@ pub mod neighbours;
 
 use crate::error::Result;
 use crate::time::{Level, Time};
+use crate::units::Dimension;
 use crate::vector::Vec3;
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
 
-/// Column of a state: its name in files, its unit as a product of powers of mass, length and time, and its values.
+/// Column of a state: its name in files, its dimension, and its values, which are in internal units.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column<V> {
     /// Name in files.
     pub name: Cow<'static, str>,
-    /// Unit, as in `length/time^2`; empty for plain numbers.
-    pub unit: &'static str,
+    /// Dimension.
+    pub dimension: Dimension,
     /// Values.
     pub values: V,
 }
 
 impl<V> Column<V> {
     /// Creates a column.
-    pub fn new(name: impl Into<Cow<'static, str>>, unit: &'static str, values: V) -> Self {
-        Self { name: name.into(), unit, values }
+    pub fn new(name: impl Into<Cow<'static, str>>, dimension: Dimension, values: V) -> Self {
+        Self { name: name.into(), dimension, values }
     }
 }
 

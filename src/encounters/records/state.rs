@@ -10,6 +10,7 @@ use tisane_force::error::{Error, Result};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::states::{Column, SchemeState, Sizes, Values, ValuesMut};
 use tisane_force::time::{Level, Time};
+use tisane_force::units::Dimension;
 
 /// Names of the columns, and of their lengths.
 const WORDS: &str = "subsystem_words";
@@ -37,12 +38,18 @@ impl SchemeState for SubsystemState {
 
     fn columns(&self) -> Vec<Column<Values<'_>>> {
         let Self { words, numbers } = self;
-        vec![Column::new(WORDS, "", Values::Words(words)), Column::new(NUMBERS, "", Values::Reals(numbers))]
+        vec![
+            Column::new(WORDS, Dimension::NONE, Values::Words(words)),
+            Column::new(NUMBERS, Dimension::NONE, Values::Reals(numbers)),
+        ]
     }
 
     fn columns_mut(&mut self) -> Vec<Column<ValuesMut<'_>>> {
         let Self { words, numbers } = self;
-        vec![Column::new(WORDS, "", ValuesMut::Words(words)), Column::new(NUMBERS, "", ValuesMut::Reals(numbers))]
+        vec![
+            Column::new(WORDS, Dimension::NONE, ValuesMut::Words(words)),
+            Column::new(NUMBERS, Dimension::NONE, ValuesMut::Reals(numbers)),
+        ]
     }
 }
 

@@ -5,8 +5,12 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::Error;
+use tisane::encounters::SubsystemState;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
+use tisane::states::history::History;
+use tisane::states::neighbours::Neighbours;
+use tisane::states::{SchemeState, Values};
 use tisane::subsystems::EventKind;
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
@@ -117,6 +121,27 @@ fn the_snapshot_table_is_that_of_the_sources() {
             &row([&format!("`{}`", field.name), &unit(field.dimension), &format!("{}{vector}", field.description)]);
     }
     assert_table("docs/src/files.md", "snapshot fields", &table);
+}
+
+/// What schemes keep in a checkpoint, as they declare it: at order 6, without what order 8 has more of.
+#[test]
+fn the_table_of_states_is_that_of_the_schemes() {
+    let mut table = String::from("| dataset | unit | kept with |\n|---|---|---|\n");
+    let mut add = |state: &dyn SchemeState, with: &str| {
+        for column in state.columns() {
+            let name = &column.name;
+            let datasets = match column.values {
+                Values::Steps(..) => format!("`{name}time_ticks`, `{name}level`"),
+                Values::Lists(_) => format!("`{name}_counts`, `{name}_lists`"),
+                _ => format!("`{name}`"),
+            };
+            table += &row([&datasets, &unit(column.dimension), with]);
+        }
+    };
+    add(&History::new(1, 1, 2), "`multipoint`, `ahmad_cohen` (of the irregular force)");
+    add(&Neighbours::new(1, 1, 2), "`ahmad_cohen`");
+    add(&SubsystemState::default(), "`[encounters]`");
+    assert_table("docs/src/files.md", "states of schemes", &table);
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use super::{Column, SchemeState, Sizes, Values, ValuesMut};
 use crate::error::Result;
 use crate::time::Time;
+use crate::units::Dimension;
 use crate::vector::Vec3;
 use std::borrow::Cow;
 
@@ -14,10 +15,6 @@ pub const MAX_DERIVATIVES: usize = 4;
 /// Names of the sizes.
 const POINTS: &str = "earlier_points";
 const DERIVATIVES: &str = "derivatives";
-/// Units of acceleration and jerk, and of the derivatives of the acceleration from the second on.
-pub(super) const ACC: &str = "length/time^2";
-pub(super) const JERK: &str = "length/time^3";
-const UNITS: [&str; MAX_DERIVATIVES] = ["length/time^4", "length/time^5", "length/time^6", "length/time^7"];
 
 /// Lists the columns, whose names begin with a prefix, for reading or for changes.
 macro_rules! list {
@@ -27,9 +24,9 @@ macro_rules! list {
             found.push(names.derivative(k, $Values::Vectors(column)));
         }
         for (k, Point { acc, jerk, time }) in $self.points.$iter().enumerate() {
-            found.push(names.point("acceleration", ACC, k, $Values::Vectors(acc)));
-            found.push(names.point("jerk", JERK, k, $Values::Vectors(jerk)));
-            found.push(names.point("time_ticks", "time", k, $Values::Moments(time)));
+            found.push(names.point("acceleration", Dimension::ACCELERATION, k, $Values::Vectors(acc)));
+            found.push(names.point("jerk", Dimension::of_derivative(1), k, $Values::Vectors(jerk)));
+            found.push(names.point("time_ticks", Dimension::NONE, k, $Values::Moments(time)));
         }
         found
     }};
@@ -107,11 +104,11 @@ struct Names<'a>(&'a str);
 
 impl Names<'_> {
     fn derivative<V>(&self, k: usize, values: V) -> Column<V> {
-        Column::new(format!("{}derivative_{}", self.0, k + 2), UNITS.get(k).copied().unwrap_or_default(), values)
+        Column::new(format!("{}derivative_{}", self.0, k + 2), Dimension::of_derivative(k as i32 + 2), values)
     }
 
-    fn point<V>(&self, name: &str, unit: &'static str, k: usize, values: V) -> Column<V> {
-        Column::new(format!("{}{name}_before_{}", self.0, k + 1), unit, values)
+    fn point<V>(&self, name: &str, dimension: Dimension, k: usize, values: V) -> Column<V> {
+        Column::new(format!("{}{name}_before_{}", self.0, k + 1), dimension, values)
     }
 }
 

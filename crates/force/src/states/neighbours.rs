@@ -1,9 +1,10 @@
 //! State of a neighbour scheme: the two parts of the force, and lists.
 
-use super::history::{ACC, History, JERK};
+use super::history::History;
 use super::{Column, SchemeState, Sizes, Values, ValuesMut};
 use crate::error::Result;
 use crate::time::{Level, Time};
+use crate::units::Dimension;
 use crate::vector::Vec3;
 use std::borrow::Cow;
 
@@ -17,20 +18,20 @@ const ENTRIES: &str = "neighbours";
 macro_rules! list {
     ($self:ident, $Values:ident, $history:ident $(, $mutable:tt)?) => {{
         let mut found = vec![
-            Column::new("irregular_acceleration", ACC, $Values::Vectors(&$($mutable)? $self.acc)),
-            Column::new("irregular_jerk", JERK, $Values::Vectors(&$($mutable)? $self.jerk)),
-            Column::new("regular_acceleration", ACC, $Values::Vectors(&$($mutable)? $self.regular_acc)),
-            Column::new("regular_jerk", JERK, $Values::Vectors(&$($mutable)? $self.regular_jerk)),
-            Column::new("regular_potential", "length^2/time^2", $Values::Numbers(&$($mutable)? $self.regular_pot)),
+            Column::new("irregular_acceleration", Dimension::ACCELERATION, $Values::Vectors(&$($mutable)? $self.acc)),
+            Column::new("irregular_jerk", Dimension::of_derivative(1), $Values::Vectors(&$($mutable)? $self.jerk)),
+            Column::new("regular_acceleration", Dimension::ACCELERATION, $Values::Vectors(&$($mutable)? $self.regular_acc)),
+            Column::new("regular_jerk", Dimension::of_derivative(1), $Values::Vectors(&$($mutable)? $self.regular_jerk)),
+            Column::new("regular_potential", Dimension::POTENTIAL, $Values::Numbers(&$($mutable)? $self.regular_pot)),
             Column::new(
                 REGULAR,
-                "time",
+                Dimension::NONE,
                 $Values::Steps(&$($mutable)? $self.regular_time, &$($mutable)? $self.regular_step),
             ),
         ];
         found.extend($self.regular_history.$history(REGULAR));
-        found.push(Column::new("neighbour_radius", "length", $Values::Numbers(&$($mutable)? $self.radius)));
-        found.push(Column::new(LISTS, "", $Values::Lists(&$($mutable)? $self.lists)));
+        found.push(Column::new("neighbour_radius", Dimension::LENGTH, $Values::Numbers(&$($mutable)? $self.radius)));
+        found.push(Column::new(LISTS, Dimension::NONE, $Values::Lists(&$($mutable)? $self.lists)));
         found
     }};
 }

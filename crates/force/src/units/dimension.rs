@@ -32,6 +32,11 @@ impl Dimension {
     pub const DENSITY: Self = Self::new(1, -3, 0, 0);
     /// Dimension of an acceleration, velocity² / length.
     pub const ACCELERATION: Self = Self::new(0, -1, 2, 0);
+    /// Dimension of the derivative of an acceleration of this order, velocity² / length and, for each order, velocity / length.
+    #[must_use]
+    pub const fn of_derivative(order: i32) -> Self {
+        Self::new(0, -1 - order, 2 + order, 0)
+    }
     /// Dimension of a potential per unit mass, velocity².
     pub const POTENTIAL: Self = Self::new(0, 0, 2, 0);
     /// Dimension of an energy, mass · velocity².
