@@ -138,7 +138,7 @@ struct Circle {
 fn circles(files: &[(String, String)]) -> BTreeSet<Circle> {
     // A program beside a library of the same crate names that from outside.
     let has_library = files.iter().any(|(file, _)| file == "lib.rs");
-    let counts = |file: &str| !file.contains("tests") && !(has_library && file == "main.rs");
+    let counts = |file: &str| !(file.contains("tests") || has_library && file == "main.rs");
     let files: Vec<_> = files.iter().filter(|(file, _)| counts(file)).collect();
     let by_module: BTreeMap<Path, usize> = files.iter().enumerate().map(|(k, (file, _))| (module(file), k)).collect();
     let modules: BTreeSet<Path> = by_module.keys().cloned().collect();
