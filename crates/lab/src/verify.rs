@@ -13,7 +13,7 @@ use tisane::integrator::hermite4::{Hermite4, Limits, Parameters};
 use tisane::particles::{Particles, Vec3};
 use tisane::spin_pool::on_threads;
 use tisane::time::{Clock, Level, Time};
-use tisane_run::assemble::{self, Gpu, OnGpu};
+use tisane_run::assemble::{self, Gpu, OnGpu, Physics};
 
 /// Number of particles of the problem: a Plummer sphere.
 pub const N: usize = 1000;
@@ -207,7 +207,7 @@ fn on_gpus(p: &Particles, precision: Precision, gpus: &mut [FoundGpu]) -> Result
     for (device, found) in gpus.iter_mut().enumerate() {
         let Ok(gpu) = found else { continue };
         let on = OnGpu { device: device as u32, room_for: p.len(), ..OnGpu::default() };
-        let both = assemble::cuda(None, (precision, EPSILON, CLOCK), on)
+        let both = assemble::cuda(None, Physics { precision, epsilon: EPSILON, clock: CLOCK }, on)
             .and_then(|(engine, _)| Ok((engine, assemble::cuda_accelerations(None, (precision, EPSILON), on)?.0)));
         match both {
             Ok((engine, alone)) => rows.push(Run {

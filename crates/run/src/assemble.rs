@@ -35,7 +35,7 @@ pub use engine::{
 };
 #[cfg(feature = "mpi")]
 pub(crate) use engine::{device_of_rank, engine_of_rank};
-pub use gpu::{Gpu, OnGpu, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
+pub use gpu::{Gpu, OnGpu, Physics, check_gpu, cuda, cuda_accelerations, gpus, system_stepper};
 pub(crate) use gpu::{OpenAhead, open_ahead};
 pub use memory::MEMORY_PER_PARTICLE;
 pub use new_run::{engines, new_run, propagator};

@@ -7,7 +7,7 @@ use std::fs;
 use tisane::force::precision::Precision;
 use tisane::time::Clock;
 use tisane_io::checkpoint;
-use tisane_run::assemble::{OnGpu, cuda, gpus};
+use tisane_run::assemble::{OnGpu, Physics, cuda, gpus};
 
 fn has_gpu() -> bool {
     gpus().is_ok_and(|gpus| !gpus.is_empty())
@@ -106,7 +106,9 @@ fn particles_that_no_gpu_holds_are_refused_with_the_numbers() {
     }
     let on = OnGpu { room_for: 1 << 31, ..OnGpu::default() };
     let clock = Clock { start: 0.0, dt_max: 0.125 };
-    let error = cuda(None, (Precision::F64, 0.0, clock), on).err().expect("no machine has so much memory");
+    let error = cuda(None, Physics { precision: Precision::F64, epsilon: 0.0, clock }, on)
+        .err()
+        .expect("no machine has so much memory");
     assert_eq!(error.exit_code(), 2);
     let text = error.to_string();
     assert!(text.contains("2147483648 particles need") && text.contains("MiB"), "{text}");

@@ -81,7 +81,7 @@ impl Options {
     ) -> Result<Box<dyn ForceEngine>> {
         if self.engine == EngineKind::Cuda {
             let on = OnGpu { device: self.device, phases, ..OnGpu::default() };
-            return Ok(assemble::cuda(law, (precision, epsilon, CLOCK), on)?.0);
+            return Ok(assemble::cuda(law, assemble::Physics { precision, epsilon, clock: CLOCK }, on)?.0);
         }
         Ok(match law {
             Some(law) => cpu::law_engine(law, precision, epsilon, CLOCK, self.width),

@@ -124,6 +124,17 @@ fn at_start(e: Error) -> Error {
     }
 }
 
+/// What an engine computes with, besides its law.
+#[derive(Clone, Copy, Debug)]
+pub struct Physics {
+    /// Precision mode.
+    pub precision: Precision,
+    /// Plummer softening, in internal units.
+    pub epsilon: f64,
+    /// Time axis.
+    pub clock: Clock,
+}
+
 /// Builds the engine on a GPU, of a law in place of Newton's where there is one; returns it with its name, which
 /// includes the device.
 ///
@@ -131,11 +142,7 @@ fn at_start(e: Error) -> Error {
 /// [`Error::Input`] if there is no such GPU, if it cannot be used, with the numbers if its memory is too small, and if
 /// the kernels of the law cannot be compiled.
 #[cfg(feature = "cuda")]
-pub fn cuda(
-    law: Option<&Arc<Law>>,
-    physics: (Precision, f64, Clock),
-    on: OnGpu,
-) -> Result<(Box<dyn FieldEngine>, String)> {
+pub fn cuda(law: Option<&Arc<Law>>, physics: Physics, on: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
     let engine = cuda_engine(law, physics, on)?;
     let name = gpu_name(&engine.device_name(), on.device as usize);
     Ok((Box::new(engine), name))
@@ -148,7 +155,7 @@ pub fn cuda(
 #[cfg(feature = "cuda")]
 pub(super) fn cuda_group(
     law: Option<&Arc<Law>>,
-    physics: (Precision, f64, Clock),
+    physics: Physics,
     (on, devices): (OnGpu, &[u32]),
 ) -> Result<(Box<dyn ForceEngine>, String)> {
     let one = |device: &u32| cuda_engine(law, physics, OnGpu { device: *device, phases: false, ..on });
@@ -174,7 +181,7 @@ pub(super) fn cuda_group(
 #[cfg(not(feature = "cuda"))]
 pub(super) fn cuda_group(
     _: Option<&Arc<Law>>,
-    _: (Precision, f64, Clock),
+    _: Physics,
     _: (OnGpu, &[u32]),
 ) -> Result<(Box<dyn ForceEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
@@ -184,7 +191,7 @@ pub(super) fn cuda_group(
 #[cfg(feature = "cuda")]
 fn cuda_engine(
     law: Option<&Arc<Law>>,
-    (precision, epsilon, clock): (Precision, f64, Clock),
+    Physics { precision, epsilon, clock }: Physics,
     on: OnGpu,
 ) -> Result<tisane::force::cuda::CudaEngine> {
     use tisane::force::cuda::{CudaEngine, MemoryPlan};
@@ -228,7 +235,7 @@ pub fn gpus() -> Result<Vec<Gpu>> {
 /// # Errors
 /// Always.
 #[cfg(not(feature = "cuda"))]
-pub fn cuda(_: Option<&Arc<Law>>, _: (Precision, f64, Clock), _: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
+pub fn cuda(_: Option<&Arc<Law>>, _: Physics, _: OnGpu) -> Result<(Box<dyn FieldEngine>, String)> {
     Err(gpus().err().unwrap_or_else(|| Error::input("CUDA", "not in this build")))
 }
 

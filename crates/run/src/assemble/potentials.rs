@@ -1,6 +1,6 @@
 //! Potentials of particles: by the sum over all pairs, or estimated where that takes too long for a forecast.
 
-use super::gpu::{OnGpu, cuda};
+use super::gpu::{OnGpu, Physics, cuda};
 use super::width::width;
 use crate::config::{Engine, Force};
 use rayon::prelude::*;
@@ -57,7 +57,7 @@ pub(super) fn potentials_for(p: &Particles, epsilon: f64, force: &Force, estimat
         let device = force.devices.and_then(|devices| devices.numbers(1).first().copied()).unwrap_or(force.device);
         let on = OnGpu { device, room_for: p.len(), ..OnGpu::default() };
         // Without a usable GPU the CPU does it; a run that needs one says so later.
-        if let Ok((mut engine, _)) = cuda(None, (Precision::F64, epsilon, CLOCK), on) {
+        if let Ok((mut engine, _)) = cuda(None, Physics { precision: Precision::F64, epsilon, clock: CLOCK }, on) {
             engine.load(p)?;
             return Ok(Field::from_engine(p, &mut *engine, Time::default())?.pot);
         }

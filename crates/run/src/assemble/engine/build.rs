@@ -1,6 +1,6 @@
 //! Engines of every kind, by what they evaluate.
 
-use super::super::gpu::{OnGpu, cuda, cuda_accelerations, cuda_group, gpus};
+use super::super::gpu::{OnGpu, Physics, cuda, cuda_accelerations, cuda_group, gpus};
 use super::super::width::width;
 use super::task::Task;
 use crate::team::Order;
@@ -77,9 +77,9 @@ impl Build for Forces {
 
     fn on_gpu(task: Task<'_>, gpu: OnGpu) -> Result<(Box<dyn ForceEngine>, String)> {
         if let Some(devices) = gpu.devices.map(|devices| devices.numbers(gpus().map_or(0, |there| there.len()))) {
-            return cuda_group(task.law, (task.precision, task.epsilon, task.clock), (gpu, &devices));
+            return cuda_group(task.law, physics(task), (gpu, &devices));
         }
-        let (engine, name) = cuda(task.law, (task.precision, task.epsilon, task.clock), gpu)?;
+        let (engine, name) = cuda(task.law, physics(task), gpu)?;
         Ok((engine, name))
     }
 
@@ -150,6 +150,10 @@ pub(super) fn build<E: Build>(
         Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
         None => (engine, name),
     })
+}
+
+fn physics(Task { precision, epsilon, clock, .. }: Task<'_>) -> Physics {
+    Physics { precision, epsilon, clock }
 }
 
 /// Returns what the other ranks need to open an engine.
