@@ -239,7 +239,8 @@ fn ensembles_of_version_0_2_are_gone_on_with() {
     // Between two outputs: version 0.2 lost those that it could not write.
     let path = folder.path("o/in_progress.hdf5");
     let is_between = |state: &checkpoint::MemberState| (4.0 * state.run.time()).fract() != 0.0;
-    while !checkpoint::read_members(&path).expect("states").0.iter().all(is_between) {
+    let stands_between = |states: &[checkpoint::MemberState]| !states.is_empty() && states.iter().all(is_between);
+    while !stands_between(&checkpoint::read_members(&path).expect("states").0) {
         folder.tisane(&["resume", "o", "-q", "--threads", "1", "--time-limit", "1ms"]).exits(3);
     }
     change(&folder, "ensemble.json", |text| {
@@ -247,7 +248,6 @@ fn ensembles_of_version_0_2_are_gone_on_with() {
         format!("{}\n}}\n", head.trim_end().trim_end_matches(','))
     });
     let (mut states, _) = checkpoint::read_members(&path).expect("states");
-    assert!(!states.is_empty(), "a member is in progress");
     for state in &mut states {
         (state.run.written.diagnostics_rows, state.run.written.diagnostics_sha256) = (0, None);
     }
