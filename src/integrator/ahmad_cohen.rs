@@ -6,7 +6,7 @@
 //! one or more irregular steps. Between them it is the polynomial
 //! P(s) = a_R + j_R s + ä_R s²/2 + a⃛_R s³/6 of the time s since the last regular step (4th order: its first two terms).
 //!
-//! Both parts have Hermite steps, of 6th order with one earlier point each, as [`multipoint`](super::multipoint) has
+//! Both parts have Hermite steps, of 6th order with one earlier point each, as [`multipoint`] has
 //! them. In a step of length h to a block time:
 //! 1. The block is predicted, and its irregular forces are evaluated by the lists that it has.
 //! 2. Particles whose regular step ends get a new list, and the regular and irregular forces by it, at the same predicted

@@ -1,6 +1,6 @@
 //! Gravitational forces of N bodies on CPUs and GPUs.
 //!
-//! This crate is the lower half of tisane's engine: [particles](particles) in columns, [time](time) and [units](units),
+//! This crate is the lower half of tisane's engine: [particles] in columns, [time] and [units],
 //! the [law of gravity](gravity) and [laws of one's own](law), and the [force engines](force) with their precision modes
 //! and canonical sums. It knows no integrator. The crate `tisane` offers all of it together with the integrators.
 //!

@@ -11,7 +11,7 @@ use tisane::time::LEVELS;
 /// The figures of a run's directory. The run may be under way.
 ///
 /// # Errors
-/// [`Error::Input`] if it is not the directory of a run, or has no diagnostics.
+/// [`Error::Input`](tisane::Error::Input) if it is not the directory of a run, or has no diagnostics.
 pub fn figures(dir: &Path) -> Result<Gallery> {
     let table = diagnostics(dir)?;
     let run = Run { table: &table };

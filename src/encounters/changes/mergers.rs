@@ -19,7 +19,7 @@ use tisane_force::time::Time;
 
 impl Encounters {
     /// Looks for collisions and escapers from the start on. Their events are among those that
-    /// [`Integrator::take_events`](crate::integrator::Integrator::take_events) returns.
+    /// [`Subsystems::take_events`](crate::subsystems::Subsystems::take_events) returns.
     #[must_use]
     pub fn with_star_events(mut self, StarEvents { collisions, escapes }: StarEvents) -> Self {
         self.hierarchy.bodies.sizes.collisions = collisions;

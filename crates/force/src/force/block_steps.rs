@@ -13,14 +13,14 @@ use std::time::{Duration, Instant};
 /// Hermite scheme of block steps.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum StepScheme {
-    /// 4th order, see [`hermite4`](crate::integrator::hermite4).
+    /// 4th order: `tisane::integrator::hermite4`.
     Hermite4 {
         /// Accuracy parameter ν of Aarseth's criterion.
         nu: f64,
         /// Number of evaluations and corrections a step: the n of P(EC)ⁿ.
         iterations: u32,
     },
-    /// Multi-point, see [`multipoint`](crate::integrator::multipoint).
+    /// Multi-point: `tisane::integrator::multipoint`.
     Multipoint {
         /// Number of earlier points, by each of which the order rises by two above 4.
         points: u32,
@@ -29,7 +29,7 @@ pub enum StepScheme {
         /// Flag of the criterion that takes third derivatives of the acceleration, not fourth ones.
         third: bool,
     },
-    /// Neighbour scheme, see [`ahmad_cohen`](crate::integrator::ahmad_cohen).
+    /// Neighbour scheme: `tisane::integrator::ahmad_cohen`.
     AhmadCohen {
         /// Number of earlier points of each part of the force.
         points: u32,
@@ -182,7 +182,7 @@ pub struct SystemSteps<'a> {
     pub clock: Clock,
     /// Plummer softening, in internal units.
     pub epsilon: f64,
-    /// Rules of the steps; see [`Integrator::step_rules`](crate::integrator::Integrator::step_rules).
+    /// Rules of the steps; see `tisane::integrator::Integrator::step_rules`.
     pub rules: StepRules,
     /// Moments and number of steps.
     pub span: Span,

@@ -52,7 +52,7 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
 
     /// Evaluates irregular forces on all targets, and regular forces, new lists and irregular forces by these on some of
     /// them, with sources as in [`evaluate`](Self::evaluate). The particles that were loaded must have room for lists (see
-    /// [`Neighbours`](crate::particles::Neighbours)). An external field is in the irregular forces.
+    /// [`Neighbours`](crate::states::neighbours::Neighbours)). An external field is in the irregular forces.
     ///
     /// # Errors
     /// If the engine cannot, or fails.

@@ -8,7 +8,7 @@
 //!
 //! The potential of a field stays apart from that of the pairs. The energy counts the pair potential half, as each pair
 //! is in the sum twice, and the external one whole: E = T + ½ Σ m φ + Σ m φₑₓₜ
-//! ([`Conserved`](crate::diagnostics::conserved::Conserved)). The noise of a precision mode and who is bound to a
+//! (`tisane::diagnostics::conserved::Conserved`). The noise of a precision mode and who is bound to a
 //! cluster follow from the pair potential alone.
 //!
 //! A field that the configuration knows is one file in this folder, with the field, its settings and their

@@ -69,7 +69,7 @@ impl Units {
         Self { mass, length, velocity, time, g: 1.0, henon: true }
     }
 
-    /// Returns physical units by name; for the constants see [`names`].
+    /// Returns physical units by name; for the constants see [`names`](super::names).
     #[must_use]
     pub fn named(mass: MassUnit, length: LengthUnit, rates: Rates) -> Self {
         let (cm, length_name) = (length.value(), length.name());

@@ -6,7 +6,7 @@ use crate::particles::Vec3;
 pub(crate) const SHARE: usize = 1024;
 
 /// Gravitational field that particles feel and do not act on, in internal units (G = 1). The time `t` is that of the
-/// [`Clock`], so on the axis that the user sees, in internal units too.
+/// [`Clock`](crate::time::Clock), so on the axis that the user sees, in internal units too.
 ///
 /// Fields depend on place and time alone. A force that depends on the velocity (drag, the Coriolis force of a rotating
 /// frame) is not one of these: the leapfrog would lose its order, and the jerk would need the acceleration by all
