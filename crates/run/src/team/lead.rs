@@ -17,6 +17,7 @@ use tisane::force::split::message::{add_evaluate, add_load, add_neighbours, add_
 use tisane::force::split::{Found, MAX_LIST_WORDS, Peers, Split};
 use tisane::force::{Evaluation, ForceEngine, Targets};
 use tisane::particles::Particles;
+use tisane::states::neighbours::Neighbours;
 use tisane::time::Time;
 use tisane_io::machine;
 use tisane_mpi::{Fault, Pending, Wait, World};
@@ -311,7 +312,7 @@ impl<E: Evaluation> Peers<E> for Ranks<E> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.words.clear();
         add_load(&mut self.words, all);
-        if all.neighbours.is_empty() {
+        if all.states.get::<Neighbours>().is_empty() {
             self.send()?;
         } else {
             let longest = ANSWER + TEXT + 4 * MAX_LIST_WORDS;
