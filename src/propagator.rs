@@ -28,7 +28,7 @@ enum Coupling {
     },
 }
 
-/// Evaluates an expression with the integrator and its engine, whatever that evaluates.
+/// Evaluates an expression with the integrator and its engine, for both kinds of evaluation.
 macro_rules! coupled {
     ($coupling:expr, |$integrator:ident, $engine:ident| $value:expr) => {
         match $coupling {
@@ -126,7 +126,7 @@ impl Propagator {
         coupled!(&mut self.0, |integrator, _engine| integrator.set_pause(pause));
     }
 
-    /// Returns what is told of the subsystems; see [`Integrator::subsystems`].
+    /// Returns access to descriptions and events of the subsystems; see [`Integrator::subsystems`].
     pub fn subsystems(&mut self) -> Option<&mut dyn Subsystems> {
         coupled!(&mut self.0, |integrator, _engine| integrator.subsystems())
     }

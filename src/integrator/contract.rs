@@ -63,7 +63,7 @@ pub trait Integrator: Send {
         None
     }
 
-    /// Returns the rules of the block steps of these particles, for whoever takes them instead of the integrator (see
+    /// Returns the rules of the block steps of these particles, for a device that takes them instead of the integrator (see
     /// [`SystemStepper`](tisane_force::force::block_steps::SystemStepper)); [`None`] if the scheme's steps have other rules.
     /// External fields are not among them. [`resume`](Self::resume) tells the integrator afterwards where the particles
     /// stand.
@@ -74,7 +74,7 @@ pub trait Integrator: Send {
     /// Lets [`advance`](Self::advance) return early, after any number of steps, where an engine takes many by itself.
     fn set_pause(&mut self, _: Pause) {}
 
-    /// Returns what is told of the subsystems; [`None`] if the integrator has none.
+    /// Returns access to descriptions and events of the subsystems; [`None`] if the integrator has none.
     fn subsystems(&mut self) -> Option<&mut dyn Subsystems> {
         None
     }

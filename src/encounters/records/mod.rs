@@ -1,4 +1,4 @@
-//! What is told, kept in checkpoints and measured of subsystems.
+//! Plain data of subsystems: checkpoints, descriptions, energies.
 
 pub mod description;
 pub mod field;

@@ -11,7 +11,7 @@ use std::ops::Range;
 
 /// Machine code of a law: none.
 #[derive(Default)]
-pub struct LawCode;
+pub struct LawCode(());
 
 /// Lanes and the bag that they go through, with what a law reads of them.
 #[allow(dead_code, reason = "machine code alone reads them here")]
@@ -30,6 +30,7 @@ impl<'a> CompiledPairs<'a> {
     pub const TURN: usize = 1;
 
     /// Makes nothing.
+    #[allow(clippy::extra_unused_type_parameters, reason = "as of machine code")]
     pub fn new<M: Mode, const K: usize>(_: &'a LawCode, _: &Program, _: usize, _: bool) -> Self {
         Self(PhantomData)
     }
