@@ -1,5 +1,6 @@
 //! Promises on forces: the same bits on every engine, and sums that agree with theory.
 
+mod changed_rows;
 mod force_parity;
 #[cfg(feature = "cuda")]
 mod law_kernels;

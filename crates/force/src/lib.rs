@@ -15,6 +15,7 @@
 
 pub mod compensated_sum;
 pub mod error;
+pub mod exact_sum;
 pub mod force;
 pub mod gravity;
 pub mod law;

@@ -115,6 +115,29 @@ impl Particles {
         self.states.keep_rows(&stays);
     }
 
+    /// Keeps the particles at `rows` alone, in this order. Relative states are gone; lists of rows in [states](States::select) name
+    /// the new ones.
+    ///
+    /// # Panics
+    /// If there is no such row: a programming error.
+    pub fn select_rows(&mut self, rows: &[u32]) {
+        fn select<T: Copy>(column: &mut Vec<T>, rows: &[u32]) {
+            if !column.is_empty() {
+                *column = rows.iter().map(|&row| column[row as usize]).collect();
+            }
+        }
+        let mut new_of = vec![u32::MAX; self.len()];
+        rows.iter().zip(0..).for_each(|(&row, new)| new_of[row as usize] = new);
+        self.close.clear();
+        select(&mut self.id, rows);
+        [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| select(column, rows));
+        self.columns.iter_mut().for_each(|column| select(&mut column.values, rows));
+        [&mut self.pos, &mut self.vel, &mut self.acc, &mut self.jerk].into_iter().for_each(|of| select(of, rows));
+        select(&mut self.time, rows);
+        select(&mut self.step, rows);
+        self.states.select(&rows.iter().map(|&row| Some(row)).collect::<Vec<_>>(), &new_of);
+    }
+
     /// Returns the total mass, by a compensated sum.
     #[must_use]
     pub fn total_mass(&self) -> f64 {

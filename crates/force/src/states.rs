@@ -234,6 +234,35 @@ impl States {
         self.0.iter_mut().map(|state| &mut **state)
     }
 
+    /// Takes rows in another order: new row `k` is the old row `rows[k]`; zeros and an empty list where that is none. An entry
+    /// of a list becomes its `new_of`, and goes where that is `u32::MAX`. States without rows are left out.
+    ///
+    /// # Panics
+    /// If there is no such row: a programming error.
+    pub fn select(&mut self, rows: &[Option<u32>], new_of: &[u32]) {
+        self.0.retain(|state| state.columns().iter().any(|column| column.values.rows().is_some()));
+        for column in self.iter_mut().flat_map(SchemeState::columns_mut) {
+            match column.values {
+                ValuesMut::Vectors(of) => *of = selected(of, rows, &Vec3::zeros()),
+                ValuesMut::Numbers(of) => *of = selected(of, rows, &0.0),
+                ValuesMut::Moments(of) => *of = selected(of, rows, &Time::default()),
+                ValuesMut::Steps(of, levels) => {
+                    *of = selected(of, rows, &Time::default());
+                    *levels = selected(levels, rows, &Level::default());
+                }
+                ValuesMut::Lists(of) => {
+                    *of = selected(of, rows, &Vec::new());
+                    for list in of {
+                        list.iter_mut().for_each(|entry| *entry = new_of[*entry as usize]);
+                        list.retain(|&entry| entry != u32::MAX);
+                        list.sort_unstable();
+                    }
+                }
+                ValuesMut::Words(_) | ValuesMut::Reals(_) => {}
+            }
+        }
+    }
+
     /// Removes the rows of particles that do not stay, and the states that name rows, which their schemes make anew.
     pub fn keep_rows(&mut self, stays: &[bool]) {
         self.0.retain(|state| !state.columns().iter().any(|column| column.values.name_rows()));
@@ -250,6 +279,12 @@ impl States {
             }
         }
     }
+}
+
+/// Returns the rows of a column in another order; `none` where there is no such row, and nothing of a column that is empty.
+fn selected<T: Clone>(column: &[T], rows: &[Option<u32>], none: &T) -> Vec<T> {
+    let row = |row: &Option<u32>| row.map_or(none, |row| &column[row as usize]).clone();
+    if column.is_empty() { Vec::new() } else { rows.iter().map(row).collect() }
 }
 
 /// Removes the rows of a column that do not stay; nothing from one that is empty.
@@ -275,5 +310,58 @@ impl PartialEq for States {
     /// A state that has nothing is no difference.
     fn eq(&self, other: &Self) -> bool {
         self.iter().count() == other.iter().count() && self.iter().all(|state| other.iter().any(|it| state.is(it)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::history::History;
+    use super::neighbours::Neighbours;
+    use super::*;
+
+    /// State without rows.
+    #[derive(Clone, Debug, Default, PartialEq)]
+    struct Rowless(Vec<u64>);
+
+    impl SchemeState for Rowless {
+        fn none() -> &'static Self {
+            static NONE: Rowless = Rowless(Vec::new());
+            &NONE
+        }
+
+        fn of_sizes(_: usize, _: &dyn Sizes) -> Result<Option<Self>> {
+            Ok(None)
+        }
+
+        fn columns(&self) -> Vec<Column<Values<'_>>> {
+            vec![Column::new("words", Dimension::NONE, Values::Words(&self.0))]
+        }
+
+        fn columns_mut(&mut self) -> Vec<Column<ValuesMut<'_>>> {
+            vec![Column::new("words", Dimension::NONE, ValuesMut::Words(&mut self.0))]
+        }
+    }
+
+    #[test]
+    fn rows_in_another_order_have_all_that_they_had() {
+        let (mut states, mut of) = (States::default(), Neighbours::new(4, 1, 2));
+        of.acc = (0..4).map(|i| Vec3::repeat(f64::from(i))).collect();
+        of.radius = vec![10.0, 11.0, 12.0, 13.0];
+        of.regular_time = [20, 21, 22, 23].map(Time).to_vec();
+        of.regular_step = [1, 2, 3, 4].map(Level).to_vec();
+        of.lists = vec![vec![1, 2, 3], vec![0, 3], vec![1], vec![0, 1, 2]];
+        states.set(of);
+        states.set(History::default());
+        states.set(Rowless(vec![7]));
+        // The old row 1 goes, 0 and 3 change places, and a row without a particle is new.
+        states.select(&[Some(3), None, Some(2), Some(0)], &[3, u32::MAX, 2, 0]);
+        let of = states.get::<Neighbours>();
+        assert!(of.has(4, 1, 2));
+        assert_eq!(of.acc, [3.0, 0.0, 2.0, 0.0].map(Vec3::repeat));
+        assert_eq!(of.radius, [13.0, 0.0, 12.0, 10.0]);
+        assert_eq!(of.regular_time, [23, 0, 22, 20].map(Time));
+        assert_eq!(of.regular_step, [4, 0, 3, 1].map(Level));
+        assert_eq!(of.lists, [vec![2, 3], vec![], vec![], vec![0, 2]]);
+        assert_eq!(states.iter().count(), 1);
     }
 }

@@ -31,6 +31,16 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// If the engine fails.
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()>;
 
+    /// Copies rows of particles (indices, strictly ascending) of which everything may have changed, masses too. Rows at the
+    /// end may be new; none is gone. Afterwards all sums have the bits that they have after [`load`](Self::load), which is
+    /// what engines do that cannot do with less.
+    ///
+    /// # Errors
+    /// If the engine cannot hold them.
+    fn replace(&mut self, all: &Particles, _changed: &[u32]) -> Result<()> {
+        self.load(all)
+    }
+
     /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`. Sources that are
     /// targets stand at the positions in `targets`, so that a second call with corrected targets is the second
     /// evaluation of P(EC)². The self pair is left out exactly. `out` is resized to the targets, in their order.

@@ -122,10 +122,10 @@ impl Timings {
 }
 
 /// Profile that is being measured: a shared handle for the engine's stopwatch and for the loop that counts the steps.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Profiler(Arc<Mutex<State>>);
 
-#[derive(Default)]
+#[derive(Debug, Default)]
 struct State {
     /// Times since the last block step.
     step: Timings,
@@ -143,6 +143,13 @@ impl Profiler {
     fn state(&self) -> MutexGuard<'_, State> {
         // The sums are usable even if a thread panicked while it held the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Starts a phase of the host's work, which lasts until what is returned is dropped: without the time of the engine and of other
+    /// phases in it.
+    #[must_use]
+    pub fn phase(&self, name: &'static str) -> Phase {
+        Phase { before: self.state().step.total_seconds(), profiler: self.clone(), name, began: Instant::now() }
     }
 
     /// Starts the stopwatch of a block step. Time that the engine spent since the last step is discarded: it served
@@ -181,6 +188,23 @@ impl Profiler {
         let buckets = state.by_size.iter().enumerate().filter(|(_, spent)| spent.block_steps > 0);
         let bucket = |(size, spent): (usize, &Timings)| Bucket { from: 1 << (2 * size), spent: spent.clone() };
         Profile { total, by_block_size: buckets.map(bucket).collect() }
+    }
+}
+
+/// Phase of the host's work in progress; see [`Profiler::phase`].
+pub struct Phase {
+    profiler: Profiler,
+    name: &'static str,
+    began: Instant,
+    /// Seconds of all phases of the block step when it began.
+    before: f64,
+}
+
+impl Drop for Phase {
+    fn drop(&mut self) {
+        let step = &mut self.profiler.state().step;
+        let others = step.total_seconds() - self.before;
+        step.add(self.name, (self.began.elapsed().as_secs_f64() - others).max(0.0));
     }
 }
 
@@ -225,6 +249,13 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         let began = Instant::now();
         self.engine.update(all, changed)?;
+        self.profiler.state().step.add(UPDATE, began.elapsed().as_secs_f64());
+        Ok(())
+    }
+
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        let began = Instant::now();
+        self.engine.replace(all, changed)?;
         self.profiler.state().step.add(UPDATE, began.elapsed().as_secs_f64());
         Ok(())
     }
@@ -302,6 +333,31 @@ mod tests {
         fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
             Ok(vec![("copy_up", 0.25), ("force", 0.5)])
         }
+    }
+
+    #[test]
+    fn a_phase_of_the_host_has_only_its_own_time() {
+        let profiler = Profiler::default();
+        let mut engine = profiler.timed(Box::new(Idle));
+        let block = Block { index: vec![0], pos: vec![Vec3::zeros()], vel: vec![Vec3::zeros()] };
+        let step = profiler.begin();
+        {
+            let _outer = profiler.phase("outer");
+            let _inner = profiler.phase("inner");
+            std::thread::sleep(Duration::from_millis(20));
+            engine.evaluate(Time::default(), block.view(), &mut Forces::default()).unwrap();
+        }
+        step.end(1, 1);
+        let total = profiler.profile().total;
+        let of = |phase| total.seconds.iter().find(|(name, _)| *name == phase).unwrap().1;
+        // The engine claims more than has passed: nothing is left of that for others.
+        assert_eq!((of("copy_up"), of("force"), of("inner")), (0.25, 0.5, 0.0));
+        assert!(of("outer") < 0.02, "{total:?}");
+        let step = profiler.begin();
+        drop(profiler.phase("outer"));
+        std::thread::sleep(Duration::from_millis(20));
+        let [host, _] = step.end(1, 1);
+        assert!(host >= 0.02);
     }
 
     #[test]

@@ -213,7 +213,8 @@ pub struct RangeGuard {
     range: Range,
     /// Longest time step.
     dt_max: f64,
-    /// Number of particles with mass, the smallest of their masses, and the total mass.
+    /// Number of particles with mass, the smallest of their masses, and the total mass. After [`Self::note`] the first is
+    /// not below the true one, and the second not above.
     massive: usize,
     min_mass: f64,
     total_mass: f64,
@@ -238,7 +239,18 @@ impl RangeGuard {
     pub fn load(&mut self, p: &Particles) {
         self.massive = p.mass.iter().filter(|m| **m != 0.0).count();
         (self.min_mass, self.total_mass) = (min_mass(&p.mass), p.mass.iter().sum());
-        self.reach = reach(&p.pos);
+        self.reach = extent(p);
+    }
+
+    /// Records the masses and places of rows that have changed. The check of most blocks becomes a little stricter with every
+    /// change; the closer look that follows it knows the present particles.
+    pub fn note(&mut self, p: &Particles, changed: &[u32]) {
+        for i in changed.iter().map(|&i| i as usize).filter(|&i| p.mass[i] != 0.0) {
+            self.massive += 1;
+            self.min_mass = self.min_mass.min(p.mass[i]);
+            self.reach = reach(&p.pos[i..=i]).max(self.reach);
+        }
+        self.massive = self.massive.min(p.len());
     }
 
     /// Checks targets and the forces evaluated on them.
@@ -260,12 +272,13 @@ impl RangeGuard {
         if fine {
             return Ok(());
         }
-        // From the state alone and not from earlier targets: a resumed run must give the same answer.
-        let out_to = reach(&p.pos);
+        // From the state alone and not from earlier targets or rows: a resumed run must give the same answer.
+        let mut present = Self::new(self.range, self.dt_max);
+        present.load(p);
         let first = (0..pos.len()).find_map(|k| {
             let (i, pot) = (index[k] as usize, found.pot().map(|pot| pot[k]));
             let state = self.range.state(i, &pos[k], &vel[k]);
-            state.or_else(|| self.acceleration(p, i, Evaluated { pos: &pos[k], acc: &acc[k], pot }, out_to))
+            state.or_else(|| present.acceleration(p, i, Evaluated { pos: &pos[k], acc: &acc[k], pot }))
         });
         first.map_or(Ok(()), Err)
     }
@@ -299,20 +312,14 @@ impl RangeGuard {
 
     /// Compares the possible error by underflow with the larger of |a| and φ² / M, as the noise of the step criterion
     /// is; the latter is for particles on which forces cancel. Without a potential, that of the whole mass at the far
-    /// end takes its place; `out_to` is the largest coordinate of all particles.
-    fn acceleration(
-        &self,
-        p: &Particles,
-        i: usize,
-        Evaluated { pos, acc, pot }: Evaluated<'_>,
-        out_to: f64,
-    ) -> Option<OutOfRange> {
+    /// end takes its place.
+    fn acceleration(&self, p: &Particles, i: usize, Evaluated { pos, acc, pot }: Evaluated<'_>) -> Option<OutOfRange> {
         let sources = self.massive - usize::from(p.mass[i] != 0.0);
         // No other particle has mass, or a number is not finite: the latter is reported by the integrator.
         if sources == 0 || !acc.iter().chain(&pot).all(|x| x.is_finite()) {
             return None;
         }
-        let far = 2.0 * (reach(std::slice::from_ref(pos)) + out_to);
+        let far = 2.0 * (reach(std::slice::from_ref(pos)) + self.reach);
         let pot = pot.unwrap_or((self.total_mass - p.mass[i]) / far);
         let max = acc.iter().fold(0.0f64, |max, a| max.max(a.abs()));
         let largest = max.max(pot / self.total_mass * pot);
@@ -335,6 +342,13 @@ fn min_mass(mass: &[f64]) -> f64 {
     mass.iter().copied().filter(|m| *m != 0.0).fold(f64::INFINITY, f64::min)
 }
 
+/// Returns the largest coordinate of all particles but those without mass and at rest, which nobody feels: they may be rows
+/// that are without a particle.
+fn extent(p: &Particles) -> f64 {
+    let is_felt = |i: usize| p.mass[i] != 0.0 || p.vel[i] != Vec3::zeros();
+    (0..p.len()).filter(|&i| is_felt(i)).fold(0.0, |max, i| reach(&p.pos[i..=i]).max(max))
+}
+
 /// Returns the largest coordinate. NaN is ignored here: a position that is not a number fails the range check anyway.
 fn reach(pos: &[Vec3]) -> f64 {
     components(pos).iter().fold(0.0f64, |max, x| max.max(x.abs()))
@@ -352,4 +366,26 @@ fn within(v: &Vec3, limit: f64) -> bool {
 fn each(vectors: &[Vec3], holds: impl Fn(&Vec3) -> bool + Sync) -> bool {
     let share = |v: &[Vec3]| v.iter().fold(true, |all, x| all & holds(x));
     if vectors.len() < 2 * SHARE { share(vectors) } else { vectors.par_chunks(SHARE).all(share) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn changed_rows_count_and_those_without_a_particle_are_nowhere() {
+        let pos = [1.0, -2.0, 1e9].map(|x| Vec3::new(x, 0.0, 0.0)).to_vec();
+        let mut p = Particles::new(vec![1.0, 2.0, 0.0], pos, vec![Vec3::zeros(); 3]);
+        let mut guard = RangeGuard::new(Range::F32, 0.125);
+        let known = |guard: &RangeGuard| (guard.massive, guard.min_mass, guard.reach);
+        guard.load(&p);
+        assert_eq!(known(&guard), (2, 1.0, 2.0));
+        guard.note(&p, &[2]);
+        assert_eq!(known(&guard), (2, 1.0, 2.0));
+        (p.mass[2], p.pos[2]) = (0.5, Vec3::new(0.0, 3.0, 0.0));
+        guard.note(&p, &[1, 2]);
+        assert_eq!(known(&guard), (3, 0.5, 3.0));
+        guard.load(&p);
+        assert_eq!(known(&guard), (3, 0.5, 3.0));
+    }
 }

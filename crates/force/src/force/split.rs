@@ -109,6 +109,13 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         self.own.update(all, changed)
     }
 
+    /// Peers load all particles: no message tells of single rows.
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.loaded = all.len();
+        self.peers.load(all)?;
+        self.own.replace(all, changed)
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
         let n = targets.len();
         if n < self.min {

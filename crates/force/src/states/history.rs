@@ -65,6 +65,17 @@ impl History {
         }
     }
 
+    /// Lets particles at `rows` begin at the moment `now`, without earlier points, among `n`; those at the end may be new.
+    pub fn begin(&mut self, n: usize, rows: &[u32], now: Time) {
+        let vectors = self.points.iter_mut().flat_map(|Point { acc, jerk, .. }| [acc, jerk]);
+        for column in self.derivatives.iter_mut().chain(vectors) {
+            begin(column, n, rows, Vec3::zeros());
+        }
+        for point in &mut self.points {
+            begin(&mut point.time, n, rows, now);
+        }
+    }
+
     /// Returns true if it has these numbers of points and derivatives, of `n` particles each.
     #[must_use]
     pub fn has(&self, n: usize, points: usize, derivatives: usize) -> bool {
@@ -97,6 +108,12 @@ impl History {
     pub(super) fn prefixed_columns_mut(&mut self, prefix: &str) -> Vec<Column<ValuesMut<'_>>> {
         list!(self, prefix, ValuesMut, iter_mut)
     }
+}
+
+/// Sets rows of a column of `n`, of which those at the end may be new.
+pub(super) fn begin<T: Copy>(column: &mut Vec<T>, n: usize, rows: &[u32], value: T) {
+    column.resize(n, value);
+    rows.iter().for_each(|&i| column[i as usize] = value);
 }
 
 /// Names of the columns, which begin with a prefix.

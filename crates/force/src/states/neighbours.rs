@@ -1,6 +1,6 @@
 //! State of a neighbour scheme: the two parts of the force, and lists.
 
-use super::history::History;
+use super::history::{History, begin};
 use super::{Column, SchemeState, Sizes, Values, ValuesMut};
 use crate::error::Result;
 use crate::time::{Level, Time};
@@ -80,6 +80,22 @@ impl Neighbours {
             radius: vec![0.0; n],
             lists: vec![Vec::new(); n],
         }
+    }
+
+    /// Lets particles at `rows` begin at the moment `now`, without forces, radius and neighbours, among `n`; those at the end
+    /// may be new.
+    pub fn begin(&mut self, n: usize, rows: &[u32], now: Time) {
+        for column in [&mut self.acc, &mut self.jerk, &mut self.regular_acc, &mut self.regular_jerk] {
+            begin(column, n, rows, Vec3::zeros());
+        }
+        for column in [&mut self.regular_pot, &mut self.radius] {
+            begin(column, n, rows, 0.0);
+        }
+        begin(&mut self.regular_time, n, rows, now);
+        begin(&mut self.regular_step, n, rows, Level::default());
+        self.regular_history.begin(n, rows, now);
+        self.lists.resize(n, Vec::new());
+        rows.iter().for_each(|&i| self.lists[i as usize].clear());
     }
 
     /// Returns true if no scheme keeps anything here.

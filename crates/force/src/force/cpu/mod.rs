@@ -171,6 +171,19 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
         Ok(())
     }
 
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        if self.law.is_some() {
+            return self.load(all);
+        }
+        self.sources.grow(all.len());
+        self.records.grow(all.len());
+        for &i in changed {
+            self.sources.replace(all, i as usize);
+            self.records.store(all, i as usize);
+        }
+        Ok(())
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         self.evaluate_part(now, targets, 0..targets.len(), out)
     }

@@ -58,13 +58,24 @@ impl Records {
         if p.states.get::<Neighbours>().is_empty() {
             return;
         }
-        let n = p.len();
+        self.make_room(p.len());
+        (0..p.len()).for_each(|i| self.store(p, i));
+    }
+
+    /// Makes room for `n` sources, of which none is gone; for none where particles have no lists.
+    pub fn grow(&mut self, n: usize) {
+        if !self.held.is_empty() {
+            self.make_room(n);
+        }
+    }
+
+    fn make_room(&mut self, n: usize) {
         let nowhere = Record { state: [NOWHERE, NOWHERE, NOWHERE, 0.0, 0.0, 0.0, 0.0], rest: 0.0 };
-        self.held = vec![Held::zeroed(); n];
+        self.held.resize(n, Held::zeroed());
         // One more than sources: what fills the last places of a list.
-        self.predicted = vec![nowhere; n + 1];
-        self.stamps = vec![0; n];
-        (0..n).for_each(|i| self.store(p, i));
+        self.predicted.resize(n + 1, nowhere);
+        self.predicted[n] = nowhere;
+        self.stamps.resize(n, 0);
     }
 
     /// Stores the state of particle `i`; nothing where particles have no lists.

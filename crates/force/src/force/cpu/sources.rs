@@ -78,16 +78,31 @@ impl<M: Mode, const K: usize> Slots<M, K> {
         bytemuck::cast_slice(&self.lines)
     }
 
-    /// Stores the masses of the sources. Places without a source get mass 0 and the coordinate [`Real::NOWHERE`].
+    /// Returns the number of places for sources.
+    fn places(&self) -> usize {
+        self.groups() * BAG * Self::WIDTH
+    }
+
+    /// Stores the masses of the sources.
     pub fn load(&mut self, mass: &[f64]) {
-        self.len = mass.len();
-        self.lines = vec![Line::zeroed(); self.groups() * Self::GROUP];
-        for i in 0..self.groups() * BAG * Self::WIDTH {
-            match mass.get(i) {
-                Some(&mass) => self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::from_f64(mass)),
-                None => self.put(i, Vec3::repeat(<M::Real as Real>::NOWHERE), Vec3::zeros()),
-            }
-        }
+        *self = Self::default();
+        self.grow(mass.len());
+        mass.iter().enumerate().for_each(|(i, &mass)| self.set_mass(i, mass));
+    }
+
+    /// Makes room for `n` sources, of which none is gone. Places without a source have mass 0 and the coordinate
+    /// [`Real::NOWHERE`].
+    fn grow(&mut self, n: usize) {
+        let first = self.places();
+        self.len = n;
+        self.lines.resize(self.groups() * Self::GROUP, Line::zeroed());
+        (first..self.places()).for_each(|i| self.put(i, Vec3::repeat(<M::Real as Real>::NOWHERE), Vec3::zeros()));
+    }
+
+    /// Stores the mass of source `i`.
+    #[inline(always)]
+    fn set_mass(&mut self, i: usize, mass: f64) {
+        self.set(place(i, Self::WIDTH), columns::<M, K>() - 1, M::Real::from_f64(mass));
     }
 
     #[inline(always)]
@@ -135,18 +150,28 @@ impl<M: Mode> Sources<M> {
 
     /// Stores all particles.
     pub fn load(&mut self, p: &Particles) {
-        self.predicted.load(&p.mass);
-        let slots = self.predicted.groups() * BAG;
-        self.held = vec![Line::zeroed(); slots * held_lines::<M>()];
-        for i in 0..slots * Self::WIDTH {
-            if i < p.len() {
-                self.store(p, i);
-            } else {
-                for k in 0..3 {
-                    self.hold(place(i, Self::WIDTH), k, <M::Real as Real>::NOWHERE);
-                }
+        *self = Self::default();
+        self.grow(p.len());
+        (0..p.len()).for_each(|i| self.replace(p, i));
+    }
+
+    /// Makes room for `n` sources, of which none is gone.
+    pub fn grow(&mut self, n: usize) {
+        let first = self.predicted.places();
+        self.predicted.grow(n);
+        self.held.resize(self.predicted.groups() * BAG * held_lines::<M>(), Line::zeroed());
+        for i in first..self.predicted.places() {
+            for k in 0..3 {
+                self.hold(place(i, Self::WIDTH), k, <M::Real as Real>::NOWHERE);
             }
         }
+    }
+
+    /// Stores the mass and the state of particle `i`.
+    #[inline]
+    pub fn replace(&mut self, p: &Particles, i: usize) {
+        self.predicted.set_mass(i, p.mass[i]);
+        self.store(p, i);
     }
 
     #[inline(always)]

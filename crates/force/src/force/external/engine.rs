@@ -35,6 +35,10 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         self.engine.update(all, changed)
     }
 
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.replace(all, changed)
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
         self.engine.evaluate(now, targets, out)?;
         out.add_external(&*self.field, targets, self.clock.time(now));
