@@ -65,9 +65,10 @@ impl Propagator {
         Self(Coupling::Accelerations { integrator, engine, f64_engine })
     }
 
-    /// Wraps the integrator's engine in a stopwatch that reports to `profiler`.
+    /// Wraps the integrator's engine in a stopwatch that reports to `profiler`, as the integrator does.
     #[must_use]
-    pub fn timed(self, profiler: &Profiler) -> Self {
+    pub fn timed(mut self, profiler: &Profiler) -> Self {
+        coupled!(&mut self.0, |integrator, _engine| integrator.set_profiler(profiler));
         Self(match self.0 {
             Coupling::Forces { integrator, engine, f64_engine } => {
                 Coupling::Forces { integrator, engine: profiler.timed(engine), f64_engine }

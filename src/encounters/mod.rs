@@ -20,6 +20,7 @@ mod records;
 mod settings;
 
 pub use motion::nested::HierarchicalOrbits;
+pub use records::repeats::MAX_HELD_BACK;
 pub use records::state::SubsystemState;
 pub use settings::criteria::{MAX_MEMBERS, MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
 pub use settings::section::EncounterSettings;
@@ -30,24 +31,27 @@ use crate::subsystems::{Description, Event, Subsystems};
 use contacts::neighbours::Neighbours;
 use contacts::ways::Crossings;
 use forces::bodies::Bodies;
-use forces::surroundings::{Positions, at};
+use forces::regions::Regions;
+use forces::surroundings::{Positions, Surroundings, at};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
-use membership::decisions::Membership;
+use membership::decisions::{MIN_SEARCHES, MIN_SUMS, Membership, each};
 use membership::hierarchy::Hierarchy;
-use motion::subsystem::Subsystem;
+use motion::subsystem::{Perturber, PerturberList, Subsystem};
 use motion::touched::Touched;
+use records::repeats::Repeats;
 use records::star_changes::Changed;
-use records::state::{self, Centre, Recorded};
+use records::state::{self, Decoded, Recorded};
 use records::store::store;
 use records::{description, field};
 use settings::criteria::{self, Rules};
 use std::time::Instant;
 use tisane_force::error::Result;
 use tisane_force::force::block_steps::Pause;
+use tisane_force::force::profile::Profiler;
 use tisane_force::force::{Field, ForceEngine, Forces, Targets};
-use tisane_force::particles::{Particles, Vec3};
-use tisane_force::time::{Clock, Level, Time};
+use tisane_force::particles::Particles;
+use tisane_force::time::{Clock, Level, TICKS_PER_DT_MAX, Time};
 
 /// Subsystems of few bodies on a scheme with block steps.
 pub struct Encounters {
@@ -59,9 +63,12 @@ pub struct Encounters {
     ids: Vec<u64>,
     hierarchy: Hierarchy,
     positions: Positions,
+    regions: Regions,
     pause: Option<Pause>,
-    /// Changes of the subsystems that were not handed over yet, if they are recorded.
-    events: Option<Vec<Event>>,
+    /// Events that were not handed over yet.
+    events: Vec<Event>,
+    /// True if changes of the subsystems are among these.
+    records_changes: bool,
     /// Contacts of subsystems that have ended in this block step.
     contacts: Vec<Touched>,
     recorded: Recorded,
@@ -92,8 +99,10 @@ impl Encounters {
             ids: Vec::new(),
             hierarchy: Hierarchy::new(rules, clock),
             positions: Positions::default(),
+            regions: Regions::default(),
             pause: None,
-            events: None,
+            events: Vec::new(),
+            records_changes: false,
             contacts: Vec::new(),
             recorded: Recorded::default(),
             crossings: Crossings::default(),
@@ -123,12 +132,19 @@ impl Encounters {
         if done.block_steps > 0 && self.hierarchy.rules.perturbation > 0.0 {
             self.positions.clear();
             let block = self.scheme.block().to_vec();
+            self.follow(block.iter().copied());
             self.find_contacts_ahead(done.now, &block);
             let block = self.unite(f, done.now, block)?;
             self.update_membership(f, done.now, &block)?;
             self.unite_rest(f, done.now)?;
-            let touched = self.settle(done.now);
+            let touched = self.settle(f, done.now)?;
+            if done.now.is_synchronised() {
+                self.order_rows(f, done.now)?;
+            }
             let escaped = self.let_escape(f, done.now)?;
+            if done.now.0.is_multiple_of(MAX_HELD_BACK * TICKS_PER_DT_MAX) {
+                self.tell_held_back();
+            }
             return Ok((done, touched || escaped));
         }
         Ok((done, false))
@@ -142,26 +158,19 @@ impl Encounters {
 
     /// Lets bodies that have moved to `now` join and split, and renews what depends on them.
     fn update_membership(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
+        let looks = self.hierarchy.phase("looks");
         let mut changes = self.mergers();
         let mut taken: Vec<usize> = changes.iter().flat_map(Change::bodies).copied().collect();
-        for body in block.iter().map(|&i| i as usize) {
+        let is_open = |subsystem: &Subsystem| subsystem.settled(&self.hierarchy.rules).is_none();
+        let mut looking: Vec<usize> = block.iter().map(|&i| i as usize).collect();
+        looking.retain(|&body| {
+            let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[body]);
+            subsystem.is_some_and(is_open) || self.is_update_due(body, now)
+        });
+        for (body, found) in self.surroundings(now, looking) {
             let star = self.hierarchy.bodies.stars[body];
-            let is_open = match self.hierarchy.of_star(star) {
-                Some(subsystem) => subsystem.settled(&self.hierarchy.rules).is_none(),
-                None => false,
-            };
-            if !(is_open || self.is_update_due(body, now)) {
-                continue;
-            }
-            let mut membership = Membership {
-                particles: &self.particles,
-                hierarchy: &self.hierarchy,
-                positions: &mut self.positions,
-                now,
-            };
             let is_new = self.hierarchy.of_star(star).is_some_and(|subsystem| subsystem.formed == now);
-            let found = membership.surroundings(body);
-            let change = membership.change(body, found, is_new);
+            let change = self.membership(now).change(body, found, is_new);
             if let (Some(found), Some(subsystem)) = (found, self.hierarchy.of_star_mut(star)) {
                 subsystem.field = found.weight + found.rest;
             }
@@ -170,13 +179,66 @@ impl Encounters {
                 changes.push(change);
             }
         }
+        drop(looks);
         self.update_couplings(f, now, block)?;
         if changes.is_empty() { Ok(()) } else { self.change(f, now, &changes) }
+    }
+
+    /// Returns the membership at a moment to which the regions and, for sums, the positions belong.
+    fn membership(&self, now: Time) -> Membership<'_> {
+        let Self { particles, hierarchy, regions, positions, .. } = self;
+        Membership { particles, hierarchy, regions, positions, now }
+    }
+
+    /// Returns those of some bodies that may change at `now`, with their surroundings. Single stars that can join no other are
+    /// left out, most often nearly all, without a sum over all bodies.
+    fn surroundings(&mut self, now: Time, mut bodies: Vec<usize>) -> Vec<(usize, Option<Surroundings>)> {
+        self.regions.renew(&self.particles, &self.clock, now);
+        let membership = self.membership(now);
+        let may_change = each(&bodies, MIN_SEARCHES, |body| {
+            membership.subsystem(body).is_some() || membership.possible_partner(body).is_some()
+        });
+        let mut may_change = may_change.into_iter();
+        bodies.retain(|_| may_change.next() == Some(true));
+        if bodies.is_empty() {
+            return Vec::new();
+        }
+        self.positions.set(&self.particles, &self.clock, now);
+        let membership = self.membership(now);
+        each(&bodies, MIN_SUMS, |body| (body, membership.surroundings(body)))
+    }
+
+    /// Forgets where the bodies are, since rows have another meaning or all have other forces.
+    fn forget_places(&mut self) {
+        self.positions.forget();
+        self.regions.outdate();
+    }
+
+    /// Takes note of bodies that have moved, or have other forces or steps.
+    fn follow(&mut self, bodies: impl Iterator<Item = u32>) {
+        for body in bodies.map(|body| body as usize) {
+            self.positions.moved(&self.particles, body);
+            self.regions.moved(&self.particles, &self.clock, body);
+        }
+    }
+
+    /// Returns a new list of the perturbers at `now` of the subsystem of a row.
+    fn perturber_list(&mut self, row: usize, now: Time) -> PerturberList {
+        let Self { particles, hierarchy, regions, positions, clock, .. } = self;
+        let subsystem = &hierarchy.subsystems[row];
+        let body = hierarchy.bodies.of_star(subsystem.stars[0]);
+        let tide = subsystem.settled(&hierarchy.rules).is_none().then(|| {
+            positions.set(particles, clock, now);
+            positions.tide(body)
+        });
+        subsystem.perturber_list(&hierarchy.search(regions, now), tide, particles.step[body])
     }
 
     /// Renews sizes, perturbers and coupling of the subsystems in a block, and limits steps. Where this changes a force, the
     /// bodies that feel it take a step to `now` first, and get new forces.
     fn update_couplings(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
+        let _phase = self.hierarchy.phase("perturbers");
+        self.regions.renew(&self.particles, &self.clock, now);
         let (mut lists, mut changed) = (Vec::new(), Vec::new());
         let mut of_block = Vec::new();
         for body in block.iter().map(|&i| i as usize) {
@@ -186,9 +248,8 @@ impl Encounters {
             let is_resized =
                 subsystem.measure(&rules) || subsystem.far.is_some() || subsystem.settled(&rules).is_none();
             if is_resized || now >= subsystem.perturbers_until {
-                self.positions.set(&self.particles, &self.clock, now);
-                let list = self.hierarchy.perturber_list(row, &self.positions, now, self.particles.step[body]);
-                let others = self.hierarchy.coupling_changed(row, &list, &self.positions);
+                let list = self.perturber_list(row, now);
+                let others = self.hierarchy.coupling_changed(row, &list, now);
                 if !others.is_empty() {
                     changed.push(body as u32);
                     changed.extend(others.into_iter().map(|k| k as u32));
@@ -219,7 +280,8 @@ impl Encounters {
             self.synchronise(f, now, changed.iter().copied())?;
             choices.into_iter().try_for_each(|(row, choice)| self.hierarchy.apply_coupling(row, Some(choice), now))?;
             let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
-            self.scheme.evaluate_again(&mut self.particles, &mut coupled, changed, now)?;
+            self.scheme.evaluate_again(&mut self.particles, &mut coupled, changed.clone(), now)?;
+            self.follow(changed.into_iter());
         }
         self.limit(now, block);
         Ok(())
@@ -234,7 +296,8 @@ impl Encounters {
         late.sort_unstable();
         late.dedup();
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
-        self.scheme.synchronise(&mut self.particles, &mut coupled, late, now)?;
+        self.scheme.synchronise(&mut self.particles, &mut coupled, late.clone(), now)?;
+        self.follow(late.into_iter());
         self.positions.clear();
         self.find_crossings(now)
     }
@@ -256,13 +319,17 @@ impl Encounters {
                 (at(particles, k, clock, now).0 - pos).norm_squared() < outer2
             };
             if let Some(subsystem) = hierarchy.of_star(star).filter(|subsystem| subsystem.is_followed(rules)) {
-                let longest = subsystem.resolution(rules);
+                let within = |particles: &Particles, perturber: &Perturber| {
+                    let k = bodies.of_star(perturber.star);
+                    is_within(particles, k, perturber.outer2).then_some(k)
+                };
+                let alone = !subsystem.perturbers.iter().any(|perturber| within(particles, perturber).is_some());
+                let longest = subsystem.resolution(rules, alone);
                 shorten(particles, body, longest);
                 for perturber in
                     subsystem.perturbers.iter().filter(|perturber| subsystem.is_perturbed && !perturber.is_averaged)
                 {
-                    let k = bodies.of_star(perturber.star);
-                    if is_within(particles, k, perturber.outer2) {
+                    if let Some(k) = within(particles, perturber) {
                         shorten(particles, k, longest);
                     }
                 }
@@ -272,7 +339,7 @@ impl Encounters {
                 .filter(|(subsystem, perturber)| subsystem.is_perturbed && !perturber.is_averaged);
             for (subsystem, perturber) in perturbed {
                 if is_within(particles, bodies.of_star(subsystem.stars[0]), perturber.outer2) {
-                    shorten(particles, body, subsystem.resolution(rules));
+                    shorten(particles, body, subsystem.resolution(rules, false));
                 }
             }
         }
@@ -284,7 +351,7 @@ impl Encounters {
     /// Returns the sum of the binding energies of all subsystems.
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
-        self.hierarchy.subsystems.iter().map(Subsystem::binding).sum()
+        self.hierarchy.in_order().map(Subsystem::binding).sum()
     }
 
     /// Returns the number of subsystems.
@@ -305,23 +372,28 @@ fn shorten(p: &mut Particles, i: usize, longest: f64, floor: Level, clock: &Cloc
     found.is_some()
 }
 
+/// Returns the particles with the columns alone that bodies have.
+fn bare(p: &Particles) -> Particles {
+    Particles { radius: Vec::new(), columns: Vec::new(), close: Vec::new(), ..p.clone() }
+}
+
 impl Integrator for Encounters {
     type Evaluation = Forces;
 
     fn start(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
         self.ids.clone_from(&p.id);
-        self.particles = p.clone();
+        self.particles = bare(p);
         self.hierarchy.subsystems.clear();
-        let bodies = Bodies::new(p.clone(), (0..p.len() as u32).collect(), p.len()).with_rests_of(p);
+        let bodies = Bodies::new(self.particles.clone(), (0..p.len() as u32).collect(), p.len()).with_rests_of(p);
         self.set_bodies(bodies, p);
         self.hierarchy.index(p.len());
         self.recorded = Recorded::default();
         (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
-        self.positions.clear();
+        self.forget_places();
         self.pair_up(Time::default())?;
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         let started = self.scheme.start(&mut self.particles, &mut coupled)?;
-        self.positions.clear();
+        self.forget_places();
         let all: Vec<u32> = (0..self.particles.len() as u32).collect();
         self.update_couplings(f, Time::default(), &all)?;
         self.watch_neighbours(Time::default(), &all)?;
@@ -330,41 +402,35 @@ impl Integrator for Encounters {
     }
 
     fn resume(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<()> {
-        let (found, recorded) = state::decode(p.states.get(), p.len())?;
+        let Decoded { subsystems: found, recorded, rows } = state::decode(p.states.get(), p.len())?;
         self.recorded = recorded;
-        self.ids.clone_from(&p.id);
-        let mut is_single = vec![true; p.len()];
-        for (subsystem, _) in &found {
-            subsystem.stars.iter().for_each(|&star| is_single[star as usize] = false);
+        if !self.records_changes {
+            self.recorded.repeats = Repeats::default();
         }
-        let mut rows: Vec<(u32, Option<&Centre>)> =
-            found.iter().map(|(subsystem, it)| (subsystem.stars[0], Some(it))).collect();
-        rows.extend((0..p.len() as u32).filter(|&star| is_single[star as usize]).map(|star| (star, None)));
-        rows.sort_unstable_by_key(|row| row.0);
-        let star = |row: &(u32, Option<&Centre>)| row.0 as usize;
-        let vectors = |k: usize, column: &[Vec3]| {
-            rows.iter().map(|row| row.1.map_or_else(|| column[star(row)], |it| it.state[k])).collect()
-        };
-        self.particles = Particles {
-            id: rows.iter().map(|row| p.id[star(row)]).collect(),
-            mass: rows.iter().map(|row| row.1.map_or_else(|| p.mass[star(row)], |it| it.mass)).collect(),
-            pos: vectors(0, &p.pos),
-            vel: vectors(1, &p.vel),
-            acc: vectors(2, &p.acc),
-            jerk: vectors(3, &p.jerk),
-            pot: rows.iter().map(|row| row.1.map_or_else(|| p.pot[star(row)], |it| it.pot)).collect(),
-            time: rows.iter().map(|row| row.1.map_or_else(|| p.time[star(row)], |it| it.time)).collect(),
-            step: rows.iter().map(|row| row.1.map_or_else(|| p.step[star(row)], |it| it.step)).collect(),
-            ..Particles::default()
-        };
-        let stars = rows.iter().map(|row| row.0).collect();
-        let bodies = Bodies::new(self.particles.clone(), stars, p.len());
+        self.ids.clone_from(&p.id);
+        let mut inside = vec![false; p.len()];
+        for (subsystem, _) in &found {
+            subsystem.stars[1..].iter().for_each(|&star| inside[star as usize] = true);
+        }
+        let lowest = || (0..p.len() as u32).filter(|&star| !inside[star as usize]).collect();
+        let stars: Vec<u32> = if rows.is_empty() { lowest() } else { rows };
+        let mut all = bare(p);
+        all.select_rows(&stars);
+        let empty: Vec<usize> = (0..stars.len()).filter(|&row| inside[stars[row] as usize]).collect();
+        let mut bodies = Bodies::new(all, stars, p.len());
+        for (subsystem, centre) in &found {
+            let row = bodies.of_star(subsystem.stars[0]);
+            centre.set(&mut bodies.particles, row);
+        }
+        empty.into_iter().for_each(|row| bodies.end(row, now));
+        self.particles = bodies.particles.clone();
         self.set_bodies(bodies, p);
         self.hierarchy.subsystems = found.into_iter().map(|(subsystem, _)| subsystem).collect();
         self.hierarchy.index(p.len());
-        self.positions.clear();
+        self.forget_places();
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         self.scheme.resume(&self.particles, now, &mut coupled)?;
+        self.scheme.set_empty(self.hierarchy.bodies.empty());
         (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
         self.watch_again(now)
     }
@@ -399,6 +465,10 @@ impl Integrator for Encounters {
         self.clock.start = start;
         self.hierarchy.clock.start = start;
         self.scheme.set_start(start);
+    }
+
+    fn set_profiler(&mut self, profiler: &Profiler) {
+        self.hierarchy.profiler = Some(profiler.clone());
     }
 
     fn set_pause(&mut self, pause: Pause) {
@@ -441,10 +511,14 @@ impl Subsystems for Encounters {
     }
 
     fn record_events(&mut self) {
-        self.events.get_or_insert_default();
+        self.records_changes = true;
     }
 
     fn take_events(&mut self) -> Vec<Event> {
-        self.events.as_mut().map(std::mem::take).unwrap_or_default()
+        std::mem::take(&mut self.events)
+    }
+
+    fn held_back(&self) -> Vec<Event> {
+        self.recorded.repeats.events()
     }
 }

@@ -22,12 +22,14 @@
 
 mod block;
 mod changes;
+mod lists;
 mod memory;
 mod numbers;
 mod particle;
 mod radius;
 mod slices;
 mod start;
+mod steps;
 mod synchronised;
 
 pub use super::hermite::{Limits, OnFloor};
@@ -39,11 +41,14 @@ use super::checks::{InvalidSetting, positive};
 use super::contract::{Integrator, Progress};
 use super::hermite::StepGuards;
 use super::hermite::limits::StepRange;
+use super::masses::Masses;
 use super::multipoint;
 use super::scheduler::Scheduler;
 use super::settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo};
+use super::steps::Steps;
 use super::variant::Variant;
 use crate::real;
+use lists::Holders;
 use numbers::{MAX_LISTED, default_number};
 use tisane_force::error::{Error, Result};
 use tisane_force::force::block_steps::{Pause, StepRules, StepScheme, Taken};
@@ -132,11 +137,14 @@ pub struct AhmadCohen {
     rank: Vec<Option<u32>>,
     forces: NeighbourForces<Forces>,
     guard: RangeGuard,
+    masses: Masses,
     noise: Noise,
     eta_regular: f64,
     /// Target of the number of neighbours, and the largest number in a list.
     wanted: f64,
     max: usize,
+    /// Owners of lists by their entries, once rows have changed, as long as the host takes the steps one by one.
+    holders: Option<Holders>,
     pause: Option<Pause>,
     turns: Turns,
 }
@@ -155,10 +163,12 @@ impl AhmadCohen {
             rank: Vec::new(),
             forces: NeighbourForces::default(),
             guard: RangeGuard::new(parameters.limits.range, clock.dt_max),
+            masses: Masses::default(),
             noise: Noise::new(parameters.limits.noise, &[], 0.0),
             eta_regular: 0.0,
             wanted: 0.0,
             max: 0,
+            holders: None,
             pause: None,
             turns: Turns::default(),
         }
@@ -167,12 +177,19 @@ impl AhmadCohen {
     /// Loads all particles into the guard and the engine.
     fn load(&mut self, p: &Particles, f: &mut dyn ForceEngine) -> Result<()> {
         self.guard.load(p);
-        self.noise = Noise::new(self.parameters.limits.noise, &p.mass, p.total_mass());
-        self.eta_regular = self.parameters.eta_regular.eta(self.parameters.eta, p.len());
-        let wanted = self.parameters.neighbours.unwrap_or_else(|| default_number(p.len()));
-        self.wanted = wanted.min(p.len().saturating_sub(1) as f64);
-        self.max = (MAX_LISTED * self.wanted) as usize + 1;
+        self.masses = Masses::new(&p.mass);
+        self.noise = self.masses.noise(self.parameters.limits.noise);
+        self.holders = None;
+        self.set_number(p.len());
         f.load(p)
+    }
+
+    /// Sets what follows from the number of particles.
+    fn set_number(&mut self, n: usize) {
+        self.eta_regular = self.parameters.eta_regular.eta(self.parameters.eta, n);
+        let wanted = self.parameters.neighbours.unwrap_or_else(|| default_number(n));
+        self.wanted = wanted.min(n.saturating_sub(1) as f64);
+        self.max = (MAX_LISTED * self.wanted) as usize + 1;
     }
 
     /// Checks that the particles have the state that the scheme needs.
@@ -270,6 +287,10 @@ impl Integrator for AhmadCohen {
     }
 
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
+        if max > 1 {
+            // An engine may take steps, and then does not tell whose lists have changed.
+            self.holders = None;
+        }
         self.take_steps(p, f, until, max)
     }
 
@@ -374,6 +395,18 @@ impl AhmadCohenSettings {
         self.eta_regular.map_or(etas(self.order(), precision).1, |eta| RegularAccuracy::Given(eta.get()))
     }
 
+    fn parameters(&self, precision: Precision) -> Parameters {
+        let order = self.order();
+        Parameters {
+            order,
+            eta: self.eta().get(),
+            eta_regular: self.eta_regular(precision),
+            criteria: criteria(order, precision),
+            neighbours: self.neighbours.map(Real::get),
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
+        }
+    }
+
     fn steps(&self) -> StepRange {
         StepRange { dt_max: self.dt_max, dt_min: self.dt_min }
     }
@@ -475,9 +508,9 @@ impl Scheme for AhmadCohenSettings {
         Some(2.0)
     }
 
-    fn extra_memory(&self, n: u64) -> [u64; 2] {
+    fn extra_memory(&self, n: u64, has_subsystems: bool) -> [u64; 2] {
         let number = self.neighbours.map_or_else(|| default_number(n as usize), Real::get);
-        memory::needed(self.order(), n, number)
+        memory::needed(self.order(), n, number, has_subsystems)
     }
 
     fn check(&self, physical: bool, _: Precision, found: &mut Vec<InvalidSetting>) -> bool {
@@ -511,16 +544,11 @@ impl Scheme for AhmadCohenSettings {
     }
 
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
-        let order = self.order();
-        let parameters = Parameters {
-            order,
-            eta: self.eta().get(),
-            eta_regular: self.eta_regular(precision),
-            criteria: criteria(order, precision),
-            neighbours: self.neighbours.map(Real::get),
-            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
-        };
-        AnyIntegrator::Forces(Box::new(AhmadCohen::new(parameters, clock)))
+        AnyIntegrator::Forces(Box::new(AhmadCohen::new(self.parameters(precision), clock)))
+    }
+
+    fn build_steps(&self, precision: Precision, clock: Clock) -> Option<Box<dyn Steps>> {
+        Some(Box::new(AhmadCohen::new(self.parameters(precision), clock)))
     }
 }
 

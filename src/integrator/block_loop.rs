@@ -142,7 +142,7 @@ pub(crate) trait BlockLoop {
         let span = Span { from: scheduler.now(), until, max };
         let Some(taken) = f.take_steps(p, &rules, span, pause)? else { return Ok(false) };
         if taken.block_steps > 0 {
-            *scheduler = Scheduler::new(taken.now, &p.step);
+            scheduler.restart(taken.now, &p.step);
             done.now = taken.now;
             done.block_steps += taken.block_steps;
             done.particle_steps += taken.particle_steps;

@@ -3,6 +3,7 @@
 use crate::subsystems::Subsystems;
 use tisane_force::error::{Error, Result};
 use tisane_force::force::block_steps::{Pause, StepRules, StepScheme};
+use tisane_force::force::profile::Profiler;
 use tisane_force::force::range::{OutOfRange, Range};
 use tisane_force::force::{Evaluation, Field, ForceEngine, Forces, Targets};
 use tisane_force::particles::Particles;
@@ -73,6 +74,9 @@ pub trait Integrator: Send {
 
     /// Lets [`advance`](Self::advance) return early, after any number of steps, where an engine takes many by itself.
     fn set_pause(&mut self, _: Pause) {}
+
+    /// Reports the phases of the integrator's own work to `profiler` from now on, if it tells any apart.
+    fn set_profiler(&mut self, _: &Profiler) {}
 
     /// Returns access to descriptions and events of the subsystems; [`None`] if the integrator has none.
     fn subsystems(&mut self) -> Option<&mut dyn Subsystems> {

@@ -16,6 +16,7 @@ pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
 
 use super::block_loop::{BlockLoop, Schedule, Turns};
 use super::contract::{Integrator, Progress, out_of_range};
+use super::masses::Masses;
 use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
 use super::timestep::next_level;
@@ -57,6 +58,7 @@ pub struct BlockHermite<S> {
     predicted: (Vec<Vec3>, Vec<Vec3>),
     forces: Forces,
     guard: RangeGuard,
+    masses: Masses,
     noise: Noise,
     /// Law in place of Newton's, and least steps of the targets on which its forces cancel.
     law: Option<PairLaw>,
@@ -120,6 +122,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
             predicted: Default::default(),
             forces: Forces::default(),
             guard: RangeGuard::new(limits.range, clock.dt_max),
+            masses: Masses::default(),
             noise: Noise::new(limits.noise, &[], 0.0),
             law: None,
             min_steps: Vec::new(),
@@ -138,7 +141,15 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// Notes what guard and step criterion need to know of all particles.
     fn note(&mut self, p: &Particles) {
         self.guard.load(p);
-        self.noise = Noise::new(self.limits.noise, &p.mass, p.total_mass());
+        self.masses = Masses::new(&p.mass);
+        self.noise = self.masses.noise(self.limits.noise);
+    }
+
+    /// Notes the same of rows that have changed.
+    fn note_changed(&mut self, p: &Particles, changed: &[u32]) {
+        self.guard.note(p, changed);
+        self.masses.change(&p.mass, changed);
+        self.noise = self.masses.noise(self.limits.noise);
     }
 
     /// Returns the largest number of targets that may be evaluated at a time.

@@ -298,8 +298,4 @@ impl Scheme for Hermite4Settings {
     fn build_steps(&self, precision: Precision, clock: Clock) -> Option<Box<dyn Steps>> {
         Some(Box::new(Hermite4::new(self.parameters(precision), clock)))
     }
-
-    fn has_encounters(&self) -> bool {
-        true
-    }
 }

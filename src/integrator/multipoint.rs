@@ -19,6 +19,7 @@ use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::hermite4::brackets;
 use super::particle_slices::ParticleSlices;
 use super::settings::{AnyIntegrator, BlockSteps, Scheme, SchemeInfo};
+use super::steps::Steps;
 use super::variant::Variant;
 use crate::real;
 use tisane_force::force::block_steps::StepScheme;
@@ -419,6 +420,15 @@ impl MultipointSettings {
         })
     }
 
+    fn parameters(&self, precision: Precision) -> Parameters {
+        Parameters {
+            order: self.order(),
+            eta: self.eta().get(),
+            criterion: Criterion::for_precision(precision),
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
+        }
+    }
+
     fn steps(&self) -> StepRange {
         StepRange { dt_max: self.dt_max, dt_min: self.dt_min }
     }
@@ -548,12 +558,10 @@ impl Scheme for MultipointSettings {
     }
 
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
-        let parameters = Parameters {
-            order: self.order(),
-            eta: self.eta().get(),
-            criterion: Criterion::for_precision(precision),
-            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
-        };
-        AnyIntegrator::Forces(Box::new(Multipoint::new(parameters, clock)))
+        AnyIntegrator::Forces(Box::new(Multipoint::new(self.parameters(precision), clock)))
+    }
+
+    fn build_steps(&self, precision: Precision, clock: Clock) -> Option<Box<dyn Steps>> {
+        Some(Box::new(Multipoint::new(self.parameters(precision), clock)))
     }
 }

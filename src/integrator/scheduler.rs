@@ -16,13 +16,53 @@ const GROUP: usize = u64::BITS as usize;
 pub struct Scheduler {
     now: Time,
     deepest: Vec<Level>,
+    /// Rows without a particle, ascending: of level 0, and never due.
+    empty: Vec<u32>,
 }
 
 impl Scheduler {
     /// Creates a scheduler for particles with the given levels, at the moment `now` of the last block.
     #[must_use]
     pub fn new(now: Time, steps: &[Level]) -> Self {
-        Self { now, deepest: steps.chunks(GROUP).map(deepest).collect() }
+        Self { now, deepest: steps.chunks(GROUP).map(deepest).collect(), empty: Vec::new() }
+    }
+
+    /// Goes on at another moment with other levels of the same rows.
+    pub fn restart(&mut self, now: Time, steps: &[Level]) {
+        let empty = std::mem::take(&mut self.empty);
+        *self = Self { empty, ..Self::new(now, steps) };
+    }
+
+    /// Takes note of all rows without a particle, ascending, which have the level 0.
+    pub fn set_empty(&mut self, empty: &[u32]) {
+        self.empty.clear();
+        self.empty.extend_from_slice(empty);
+    }
+
+    /// Returns the number of rows without a particle.
+    #[must_use]
+    pub fn empty(&self) -> usize {
+        self.empty.len()
+    }
+
+    /// Takes note of rows in which particles begin, or that are left without one: both ascending. Rows at the end may be new.
+    pub fn change_rows(&mut self, steps: &[Level], begun: &[u32], emptied: &[u32]) {
+        self.empty.retain(|row| begun.binary_search(row).is_err());
+        self.empty.extend_from_slice(emptied);
+        self.empty.sort_unstable();
+        self.empty.dedup();
+        self.deepest.resize(steps.len().div_ceil(GROUP), Level::default());
+        self.reschedule(steps, begun);
+        self.reschedule(steps, emptied);
+    }
+
+    /// Takes rows without a particle out of an ascending list.
+    pub fn leave_out_empty(&self, rows: &mut Vec<u32>) {
+        let mut empty = self.empty.iter().copied().peekable();
+        rows.retain(|&row| {
+            while empty.next_if(|&other| other < row).is_some() {}
+            empty.next_if_eq(&row).is_none()
+        });
     }
 
     /// Returns the moment of the last block.
@@ -55,6 +95,9 @@ impl Scheduler {
                 let members = at_least(due, &steps[first..steps.len().min(first + GROUP)]);
                 block.extend(ones(members).map(|bit| first as u32 + bit));
             }
+        }
+        if due == Level::default() {
+            self.leave_out_empty(block);
         }
         Some(self.now)
     }
@@ -150,6 +193,38 @@ mod tests {
                 last = now;
             }
         }
+    }
+
+    /// Rows begin and end between blocks, also new ones at the end.
+    #[test]
+    fn rows_without_a_particle_are_never_due() {
+        let mut steps: Vec<Level> = (0..60).map(|i| Level(i % 3)).collect();
+        let (mut scheduler, mut block) = (Scheduler::new(Time::default(), &steps), Vec::new());
+        let mut empty: Vec<u32> = Vec::new();
+        for round in 0..200u32 {
+            let (begun, ended) = (round % 7 * 11, round % 5 * 13 + 2);
+            let new = steps.len() as u32;
+            let begun: Vec<u32> = if begun == ended { vec![new] } else { vec![begun.min(new), new] };
+            let emptied: Vec<u32> = if begun.contains(&ended) || ended > new { Vec::new() } else { vec![ended] };
+            steps.push(Level::default());
+            begun
+                .iter()
+                .for_each(|&i| steps[i as usize] = Level((round % 4) as u8).max(scheduler.now().shallowest_level()));
+            emptied.iter().for_each(|&i| steps[i as usize] = Level::default());
+            empty.retain(|row| !begun.contains(row) && !emptied.contains(row));
+            empty.extend(&emptied);
+            empty.sort_unstable();
+            scheduler.change_rows(&steps, &begun, &emptied);
+            assert_eq!(scheduler.empty, empty);
+            let now = scheduler.next_block(&steps, Time(u64::MAX), &mut block).unwrap();
+            let is_due = |i: &u32| now.is_multiple_of(steps[*i as usize]) && !empty.contains(i);
+            assert_eq!(block, (0..steps.len() as u32).filter(is_due).collect::<Vec<_>>(), "round {round}");
+        }
+        let (empty, last) = (scheduler.empty.clone(), scheduler.now());
+        scheduler.restart(last, &steps);
+        assert_eq!(scheduler.empty, empty);
+        scheduler.set_empty(&[]);
+        assert_eq!(scheduler.empty(), 0);
     }
 
     #[test]

@@ -149,9 +149,9 @@ pub trait Scheme {
         None
     }
 
-    /// Returns the memory for `n` particles beyond that of other schemes, in bytes: of the host, and of a device that takes
-    /// the steps.
-    fn extra_memory(&self, _n: u64) -> [u64; 2] {
+    /// Returns the memory for `n` particles, with or without subsystems, beyond that of other schemes, in bytes: of the host, and
+    /// of a device that takes the steps.
+    fn extra_memory(&self, _n: u64, _has_subsystems: bool) -> [u64; 2] {
         [0, 0]
     }
 
@@ -168,18 +168,13 @@ pub trait Scheme {
     /// Returns the integrator for a run on the time axis `clock`, in internal units, by forces of a precision mode.
     fn build(&self, precision: Precision, clock: Clock) -> AnyIntegrator;
 
-    /// Builds the scheme for subsystems of few bodies, by forces without softening; [`None`] if it cannot have them.
+    /// Builds the scheme for subsystems of few bodies, by forces without softening; [`None`] for one without block steps.
     fn build_steps(&self, _: Precision, _: Clock) -> Option<Box<dyn Steps>> {
         None
     }
 
     /// Returns true if the scheme needs forces in two parts, by lists of neighbours: see [`tisane_force::force::neighbours`].
     fn needs_lists(&self) -> bool {
-        false
-    }
-
-    /// Returns true if the scheme can have subsystems of few bodies.
-    fn has_encounters(&self) -> bool {
         false
     }
 }

@@ -6,10 +6,44 @@ use tisane_force::force::{ForceEngine, Forces};
 use tisane_force::particles::Particles;
 use tisane_force::time::{Level, Time};
 
+/// Particles that give way to others at a moment: the rows that end, with their masses, and the rows that begin in their place,
+/// with theirs. A row may end and begin at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Succession {
+    /// Rows that end, with their masses.
+    pub ended: Vec<(u32, f64)>,
+    /// Rows that begin, with their masses.
+    pub begun: Vec<(u32, f64)>,
+}
+
+/// Rows of particles that change at a moment.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct RowChange {
+    /// Rows whose particles begin at the moment, or begin anew as the force on them changes by a jump; ascending. Rows at the
+    /// end may be new.
+    pub begun: Vec<u32>,
+    /// Rows that are left without a particle: mass 0, far from all others, at rest; ascending.
+    pub emptied: Vec<u32>,
+    /// Who gave way to whom.
+    pub successions: Vec<Succession>,
+}
+
+impl RowChange {
+    /// Returns all rows that change, ascending.
+    #[must_use]
+    pub fn rows(&self) -> Vec<u32> {
+        let mut rows = [&self.begun[..], &self.emptied].concat();
+        rows.sort_unstable();
+        rows.dedup();
+        rows
+    }
+}
+
 /// Scheme whose particles may begin, end and change between its block steps: subsystems of few bodies run on it.
 ///
 /// [`Integrator::advance`] takes the block steps, one a call. At the moment that it reached, particles of the block and
-/// others may stand at one time, get new forces, or give way to others. Indices of particles are ascending.
+/// others may stand at one time, get new forces, or give way to others. Indices of particles are ascending. A row without a
+/// particle has the level 0.
 pub trait Steps: Integrator<Evaluation = Forces> {
     /// Returns the particles of the last block.
     fn block(&self) -> &[u32];
@@ -23,26 +57,26 @@ pub trait Steps: Integrator<Evaluation = Forces> {
     /// If the engine fails or a number is not finite.
     fn synchronise(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()>;
 
-    /// Evaluates the forces again on particles that stand at `now`, where a force changes by a jump.
+    /// Evaluates the forces again on particles that stand at `now`, where a force changes by a jump. What a scheme knows of the
+    /// force before it forgets, and takes a shorter step.
     ///
     /// # Errors
     /// If the engine fails.
     fn evaluate_again(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, index: Vec<u32>, now: Time) -> Result<()>;
 
-    /// Goes on with particles of which some begin at `now`: they get forces and first steps. The others keep their state;
-    /// rows may have changed.
+    /// Goes on at `now` with rows that have changed: those that begin get forces and first steps. The others keep their state.
+    /// The caller has set the columns of the particles; their [states](tisane_force::states) are the scheme's.
     ///
     /// # Errors
     /// If the engine fails or a particle cannot be given a step.
-    fn admit(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, begun: Vec<u32>, now: Time) -> Result<()>;
+    fn admit(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, change: &RowChange, now: Time) -> Result<()>;
 
-    /// Goes on with the particles that are left at `now`, after others have ended.
-    ///
-    /// # Errors
-    /// If the engine fails.
-    fn retire(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
-        self.resume(p, now, f)
-    }
+    /// Takes note of all rows that are without a particle (ascending): they are never due. Called after `resume` too.
+    fn set_empty(&mut self, empty: &[u32]);
+
+    /// Takes the forces of particles that end at `now`, a moment of all, out of those on the others, and out of what the scheme
+    /// knows of them besides. Their rows are there still: the caller takes them out, and resumes. Without softening.
+    fn retire(&self, p: &mut Particles, gone: &[u32], now: Time);
 
     /// Takes note of new levels of some particles.
     fn reschedule(&mut self, p: &Particles, changed: &[u32]);

@@ -50,6 +50,12 @@ pub fn next_level(current: Level, wanted: Level, now: Time) -> Level {
     wanted.max(longer).max(now.shallowest_level())
 }
 
+/// Returns the level of half the step, but none below the floor.
+#[must_use]
+pub(super) fn deeper(level: Level, floor: Level) -> Level {
+    if level < floor { Level(level.0 + 1) } else { level }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

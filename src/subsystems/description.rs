@@ -22,7 +22,8 @@ pub struct Description {
     /// one.
     pub is_averaged: bool,
     /// Energy that the integration neglects: Σ |(1 − K) φ| over all others, with the energy φ of one of them and the members
-    /// less that with their centre of mass, of which the part K is integrated. 0 for one that is inside of another.
+    /// less that with their centre of mass, of which the part K is integrated. Bodies of mass m at a distance r are left out where
+    /// m (s / r)³ is below 1e-12 of the mass, with the size s of the subsystem. 0 for one that is inside of another.
     pub neglected: f64,
     /// Its stars relative to its centre of mass; none for one that is inside of another.
     pub stars: Vec<StarInside>,

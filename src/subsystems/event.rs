@@ -89,6 +89,10 @@ pub struct Event {
     /// Perturbation 2 r³ D / M of the subsystem of mass M, that which begins or at a split that which ended, with its extent r
     /// and D = Σ m/r³ of all others; of an inner pair that by the other bodies of the subsystem, at its apocentre.
     pub perturbation: f64,
+    /// Number of changes that it stands for: itself, and those of the same stars to and fro before it that are not told.
+    pub changes: u64,
+    /// Moment of the first of these.
+    pub since: Time,
     /// Data of stars that touch, merge or escape; what ended and began is empty then.
     pub detail: Detail,
 }
@@ -107,6 +111,6 @@ impl Event {
     /// Creates an event of stars.
     pub(crate) fn of_stars(time: Time, kind: EventKind, detail: Detail) -> Self {
         let (before, after) = (Vec::new(), Vec::new());
-        Self { time, kind, before, after, orbit: None, perturbation: 0.0, detail }
+        Self { time, kind, before, after, orbit: None, perturbation: 0.0, changes: 1, since: time, detail }
     }
 }

@@ -24,7 +24,12 @@ pub trait Subsystems {
     /// Records changes of subsystems from now on, for [`take_events`](Self::take_events). Changes nothing in the integration.
     fn record_events(&mut self);
 
-    /// Returns the changes of subsystems since the last call, in order of time: those of the particles' state after a start or
-    /// an advance without an error. Changes of subsystems are among them only if they are recorded.
+    /// Returns the changes of subsystems since the last call: those of the particles' state after a start or an advance without an
+    /// error. Each follows from the ones before it. Changes of subsystems are among them only if they are recorded. Where the same
+    /// stars change to and fro, one event stands for many: it comes later than others after it.
     fn take_events(&mut self) -> Vec<Event>;
+
+    /// Returns events that stand for the changes that are held back so far: those that [`take_events`](Self::take_events) would
+    /// return next if the stars changed in another way. They follow all events that it has returned.
+    fn held_back(&self) -> Vec<Event>;
 }

@@ -15,11 +15,11 @@ use tisane::force::precision::Precision;
 use tisane::force::range::Range;
 use tisane::force::split::{Split, Threads};
 use tisane::force::{Accelerations, EngineKind, Evaluation, ForceEngine, Forces, reference};
-use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::{self, AhmadCohen};
 use tisane::integrator::hermite4::{Hermite4, Limits, OnFloor, Parameters};
 use tisane::integrator::leapfrog::Leapfrog;
 use tisane::integrator::multipoint::{self, Multipoint, Order};
+use tisane::integrator::{Integrator, Steps};
 use tisane::particles::{Particles, Vec3, hexadecimal};
 use tisane::propagator::Propagator;
 use tisane::states::history::History;
@@ -46,8 +46,12 @@ pub enum Scheme {
     AhmadCohen6,
     AhmadCohen4,
     Leapfrog,
-    /// The scheme of 4th order with subsystems.
+    /// The scheme of 4th order with subsystems, and the others with block steps.
     Encounters,
+    EncountersMultipoint6,
+    EncountersMultipoint8,
+    EncountersAhmadCohen6,
+    EncountersAhmadCohen4,
 }
 
 /// Systems. 257 particles are four whole bags and one of a single source.
@@ -124,11 +128,15 @@ pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
         Scheme::AhmadCohen4,
         Scheme::Leapfrog,
         Scheme::Encounters,
+        Scheme::EncountersMultipoint6,
+        Scheme::EncountersMultipoint8,
+        Scheme::EncountersAhmadCohen6,
+        Scheme::EncountersAhmadCohen4,
     ];
     all.into_iter().filter(move |scheme| match scheme {
-        Scheme::Multipoint8 => precision.in_f64(),
+        Scheme::Multipoint8 | Scheme::EncountersMultipoint8 => precision.in_f64(),
         // Its corrector and criteria are those of other schemes.
-        Scheme::AhmadCohen4 => precision == Precision::F64,
+        Scheme::AhmadCohen4 | Scheme::EncountersAhmadCohen4 => precision == Precision::F64,
         _ => true,
     })
 }
@@ -136,10 +144,23 @@ pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
 impl Scheme {
     /// The systems of the table for this scheme.
     pub fn systems(self) -> &'static [System] {
-        match self {
-            Self::Encounters => &[System::Binaries, System::Hierarchies],
-            _ => &[System::Softened, System::Bare, System::Large],
+        if self.has_subsystems() {
+            &[System::Binaries, System::Hierarchies]
+        } else {
+            &[System::Softened, System::Bare, System::Large]
         }
+    }
+
+    /// Returns true for a scheme with subsystems.
+    pub fn has_subsystems(self) -> bool {
+        matches!(
+            self,
+            Self::Encounters
+                | Self::EncountersMultipoint6
+                | Self::EncountersMultipoint8
+                | Self::EncountersAhmadCohen6
+                | Self::EncountersAhmadCohen4
+        )
     }
 }
 
@@ -177,7 +198,7 @@ impl Job {
     pub fn clock(&self) -> Clock {
         let dt_max = match self.scheme {
             Scheme::Leapfrog => 1.0 / 1024.0,
-            Scheme::Encounters => 1.0 / 128.0,
+            scheme if scheme.has_subsystems() => 1.0 / 128.0,
             _ => 1.0 / 256.0,
         };
         Clock { start: 0.0, dt_max }
@@ -244,44 +265,49 @@ impl Job {
 
     /// This scheme with an engine of forces, which measures too if there is no separate f64 engine.
     pub fn forces(&self, engine: Box<dyn ForceEngine>, f64_engine: Option<Box<dyn ForceEngine>>) -> Propagator {
-        let order = match self.scheme {
-            Scheme::Multipoint6 => Order::Six,
-            Scheme::Multipoint8 => Order::Eight,
-            Scheme::AhmadCohen6 | Scheme::AhmadCohen4 => {
-                return coupled(AhmadCohen::new(self.ahmad_cohen(), self.clock()), engine, f64_engine);
-            }
-            Scheme::Encounters => {
-                return coupled(
-                    Encounters::new(Box::new(Hermite4::new(self.hermite4(), self.clock())), 1e-5, self.clock()),
-                    engine,
-                    f64_engine,
-                );
-            }
-            _ => return coupled(Hermite4::new(self.hermite4(), self.clock()), engine, f64_engine),
+        let integrator: Box<dyn Integrator<Evaluation = Forces>> = if self.scheme.has_subsystems() {
+            Box::new(Encounters::new(self.steps(), 1e-5, self.clock()))
+        } else {
+            self.steps()
         };
-        let multipoint = multipoint::Parameters {
-            order,
-            eta: 0.3,
+        match f64_engine {
+            Some(f64_engine) => Propagator::new(integrator, engine, f64_engine),
+            None => Propagator::in_f64(integrator, engine),
+        }
+    }
+
+    /// This scheme with block steps, without subsystems.
+    fn steps(&self) -> Box<dyn Steps> {
+        match self.scheme {
+            Scheme::Multipoint6 | Scheme::EncountersMultipoint6 => self.multipoint(Order::Six),
+            Scheme::Multipoint8 | Scheme::EncountersMultipoint8 => self.multipoint(Order::Eight),
+            Scheme::AhmadCohen6 | Scheme::EncountersAhmadCohen6 => self.ahmad_cohen(ahmad_cohen::Order::Six),
+            Scheme::AhmadCohen4 | Scheme::EncountersAhmadCohen4 => self.ahmad_cohen(ahmad_cohen::Order::Four),
+            Scheme::Hermite4 | Scheme::Encounters | Scheme::Leapfrog => {
+                Box::new(Hermite4::new(self.hermite4(), self.clock()))
+            }
+        }
+    }
+
+    fn multipoint(&self, order: Order) -> Box<dyn Steps> {
+        let (eta, limits) = (0.3, self.limits());
+        let parameters = multipoint::Parameters { order, eta, limits, ..multipoint::Parameters::new(self.precision) };
+        Box::new(Multipoint::new(parameters, self.clock()))
+    }
+
+    fn ahmad_cohen(&self, order: ahmad_cohen::Order) -> Box<dyn Steps> {
+        // Lists of more than a vector of any width, and of more than a bag; fewer than all among few systems.
+        let neighbours = if self.scheme.has_subsystems() { 16.0 } else { 70.0 };
+        let parameters = ahmad_cohen::Parameters {
+            neighbours: Some(neighbours),
             limits: self.limits(),
-            ..multipoint::Parameters::new(self.precision)
+            ..ahmad_cohen::Parameters::new(order, self.precision)
         };
-        coupled(Multipoint::new(multipoint, self.clock()), engine, f64_engine)
+        Box::new(AhmadCohen::new(parameters, self.clock()))
     }
 
     fn limits(&self) -> Limits {
         Limits { floor: Level::DEEPEST, on_floor: OnFloor::Clamp, ..Limits::new(self.precision) }
-    }
-
-    fn ahmad_cohen(&self) -> ahmad_cohen::Parameters {
-        let six = self.scheme == Scheme::AhmadCohen6;
-        let order = if six { ahmad_cohen::Order::Six } else { ahmad_cohen::Order::Four };
-        let limits = self.limits();
-        // Lists of more than a vector of any width, and of more than a bag.
-        ahmad_cohen::Parameters {
-            neighbours: Some(70.0),
-            limits,
-            ..ahmad_cohen::Parameters::new(order, self.precision)
-        }
     }
 
     fn hermite4(&self) -> Parameters {
@@ -347,18 +373,6 @@ fn pair((mass, pos, vel): (f64, Vec3, Vec3), axis: f64, e: f64, turn: Vec3) -> [
     let across = turn.cross(&Vec3::z()).normalize();
     let (x, v) = (turn * r, across * (mass * (1.0 - e) / r).sqrt());
     [(0.6, -0.4), (0.4, 0.6)].map(|(share, part)| (mass * share, pos + x * part, vel + v * part))
-}
-
-/// A scheme with its engine, which measures too if there is no separate f64 engine.
-fn coupled<I: Integrator<Evaluation = Forces> + 'static>(
-    integrator: I,
-    engine: Box<dyn ForceEngine>,
-    f64_engine: Option<Box<dyn ForceEngine>>,
-) -> Propagator {
-    match f64_engine {
-        Some(f64_engine) => Propagator::new(Box::new(integrator), engine, f64_engine),
-        None => Propagator::in_f64(Box::new(integrator), engine),
-    }
 }
 
 /// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.

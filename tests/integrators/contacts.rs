@@ -1,7 +1,8 @@
 //! Promises on contacts: found where two bodies come within the sum of their radii, whatever attracts them, at the moment and
 //! the distance of the contact; each once a passage; the same bits for any division of the steps and from a state that is kept.
 
-use crate::collisions::{CLOCK, Done, MERGE, RECORD, WHOLE, run, run_with};
+use crate::collisions::{CLOCK, Done, MERGE, RECORD, WHOLE, run, run_on};
+use crate::kinds::{Kind, each};
 use tisane::particles::{Particles, Vec3};
 use tisane::subsystems::Collision;
 
@@ -80,18 +81,20 @@ fn opposite(mass: f64) -> Particles {
 /// Times by an integration with DOP853, which the orbits have to their accuracy.
 #[test]
 fn verify_light_bodies_about_a_heavy_one_touch() {
-    let orbits = [(0.01, 6e-6), (0.001, 1e-7)];
-    for (mass, time) in [(0.0, 2.31687651), (1e-6, 2.31687446), (1e-4, 2.31667146)] {
-        for (action, (nu, accuracy)) in [RECORD, MERGE].into_iter().flat_map(|it| orbits.map(|orbit| (it, orbit))) {
-            let done = run_with(nu, &opposite(mass), (Some(action), None), 45, WHOLE);
-            let [it] = done.collisions()[..] else { panic!("{mass}: {:?}", done.events) };
-            assert!((it.time - time).abs() < accuracy, "{mass} {action:?} {nu}: {} {time}", it.time);
-            check_distances(&[it], 1e-9);
-            assert_eq!((it.merged.is_some(), done.p.len()), if action == MERGE { (true, 2) } else { (false, 3) });
-            let [energy, momentum, spin] = done.errors();
-            assert!(energy.abs() < 1e-7 && momentum < 1e-7 && spin < 1e-7, "{energy:e} {momentum:e} {spin:e}");
+    each(|kind| {
+        let orbits = [(0.01, 6e-6), (0.001, 1e-7)];
+        for (mass, time) in [(0.0, 2.31687651), (1e-6, 2.31687446), (1e-4, 2.31667146)] {
+            for (action, (nu, accuracy)) in [RECORD, MERGE].into_iter().flat_map(|it| orbits.map(|orbit| (it, orbit))) {
+                let done = run_on((kind, nu), &opposite(mass), (Some(action), None), 45, WHOLE);
+                let [it] = done.collisions()[..] else { panic!("{mass}: {:?}", done.events) };
+                assert!((it.time - time).abs() < accuracy, "{mass} {action:?} {nu}: {} {time}", it.time);
+                check_distances(&[it], 1e-9);
+                assert_eq!((it.merged.is_some(), done.p.len()), if action == MERGE { (true, 2) } else { (false, 3) });
+                let [energy, momentum, spin] = done.errors();
+                assert!(energy.abs() < 1e-7 && momentum < 1e-7 && spin < 1e-7, "{energy:e} {momentum:e} {spin:e}");
+            }
         }
-    }
+    });
 }
 
 /// Other masses, and orbits in planes that are inclined to each other: they meet at the node if at all.
@@ -162,37 +165,41 @@ fn a_passage_outside_of_the_radii_is_none_and_one_inside_is_one() {
 /// They meet again after half an orbit: a row for each passage.
 #[test]
 fn each_passage_has_one_row() {
-    let done = run(&opposite(0.0), (Some(RECORD), None), 16 * 9, WHOLE);
-    let times: Vec<f64> = done.collisions().iter().map(|it| it.time).collect();
-    let half = std::f64::consts::PI * 1.3 / 0.877_058_019_307_029_2;
-    assert!(times.len() == 2 && (times[1] - times[0] - half).abs() < 1e-5, "{times:?}");
-    // Those that are within their radii at the start are named once, if they approach each other.
-    for (speed, rows) in [(0.01, 1), (-0.01, 0)] {
-        let mut p = passage(0.0, speed);
-        p.pos[1].x = 0.985;
-        assert_eq!(run(&p, (Some(RECORD), None), 8, WHOLE).collisions().len(), rows);
-    }
+    each(|kind| {
+        let done = run_on((kind, 0.01), &opposite(0.0), (Some(RECORD), None), 16 * 9, WHOLE);
+        let times: Vec<f64> = done.collisions().iter().map(|it| it.time).collect();
+        let half = std::f64::consts::PI * 1.3 / 0.877_058_019_307_029_2;
+        assert!(times.len() == 2 && (times[1] - times[0] - half).abs() < 1e-5, "{times:?}");
+        // Those that are within their radii at the start are named once, if they approach each other.
+        for (speed, rows) in [(0.01, 1), (-0.01, 0)] {
+            let mut p = passage(0.0, speed);
+            p.pos[1].x = 0.985;
+            assert_eq!(run_on((kind, 0.01), &p, (Some(RECORD), None), 8, WHOLE).collisions().len(), rows);
+        }
+    });
 }
 
 /// A fast passage of two stars that attract each other hardly: they do not become a subsystem for it.
 #[test]
 fn fast_stars_touch_once() {
-    for speed in [1e4, 1e6] {
-        for x in [0.3, 1.0] {
-            let p = bodies(&[
-                (0.5, 1e-3, [x, 5e-4, 0.0], [-speed, 0.0, 0.0]),
-                (0.5, 1e-3, [-1.0, 0.0, 0.0], [speed, 0.0, 0.0]),
-                (0.001, 1e-3, [0.0, 5.0, 0.0], [0.0; 3]),
-            ]);
-            for action in [RECORD, MERGE] {
-                let found = run(&p, (Some(action), None), 2, WHOLE).collisions();
-                let half = (4e-6f64 - 2.5e-7).sqrt();
-                let time = (x + 1.0 - half) / (2.0 * speed);
-                assert!(found.len() == 1 && (found[0].time / time - 1.0).abs() < 1e-6, "{speed} {x}: {found:?}");
-                check_distances(&found, 1e-6);
+    each(|kind| {
+        for speed in [1e4, 1e6] {
+            for x in [0.3, 1.0] {
+                let p = bodies(&[
+                    (0.5, 1e-3, [x, 5e-4, 0.0], [-speed, 0.0, 0.0]),
+                    (0.5, 1e-3, [-1.0, 0.0, 0.0], [speed, 0.0, 0.0]),
+                    (0.001, 1e-3, [0.0, 5.0, 0.0], [0.0; 3]),
+                ]);
+                for action in [RECORD, MERGE] {
+                    let found = run_on((kind, 0.01), &p, (Some(action), None), 2, WHOLE).collisions();
+                    let half = (4e-6f64 - 2.5e-7).sqrt();
+                    let time = (x + 1.0 - half) / (2.0 * speed);
+                    assert!(found.len() == 1 && (found[0].time / time - 1.0).abs() < 1e-6, "{speed} {x}: {found:?}");
+                    check_distances(&found, 1e-6);
+                }
             }
         }
-    }
+    });
 }
 
 /// Bodies that fall on a large one at nearly the same time, from all sides: more than a subsystem holds.
@@ -208,39 +215,41 @@ fn shower(mass: f64, count: usize) -> Particles {
 
 #[test]
 fn all_contacts_of_a_block_step_are_at_their_own_times_in_order() {
-    for mass in [0.0, 1e-3] {
-        let p = shower(mass, 24);
-        let want = expected(&p, 1.0, 1e-4);
-        let done = run(&p, (Some(MERGE), None), 32, WHOLE);
-        let found: Vec<Collision> = done.collisions();
-        let with_first = found.iter().filter(|it| it.id.contains(&0)).count();
-        assert!(with_first > 20 && done.p.len() + found.len() == 25, "{mass}: {with_first}");
-        assert!(found.windows(2).all(|two| two[0].time <= two[1].time), "{mass}");
-        // Each adds to what those before have become.
-        let heavy = |it: &Collision| it.mass[0];
-        let merged: Vec<f64> = found.iter().filter(|it| it.id.contains(&0)).map(heavy).collect();
-        assert!(merged.windows(2).all(|two| two[1] >= two[0] + 0.99 * mass), "{mass}: {merged:?}");
-        let total = done.p.mass.iter().sum::<f64>();
-        assert!((total - p.mass.iter().sum::<f64>()).abs() < 1e-12, "{mass}: {total}");
-        // A star that two have become is larger and stands elsewhere, by up to the mass of one: it may be within the next at once.
-        let at_once = |k: usize| k > 0 && found[k].time - found[k - 1].time < 1e-12;
-        for (k, it) in found.iter().enumerate() {
-            check_distances(&[*it], if at_once(k) { 2.0 * mass } else { 1e-9 });
-        }
-        for it in found.iter().filter(|it| it.id.contains(&0)) {
-            if let Some(first) = want.iter().find(|first| first.1 == it.id) {
-                assert!((it.time - first.0).abs() < 2e-3, "{mass}: {} {first:?}", it.time);
+    each(|kind| {
+        for mass in [0.0, 1e-3] {
+            let p = shower(mass, 24);
+            let want = expected(&p, 1.0, 1e-4);
+            let done = run_on((kind, 0.01), &p, (Some(MERGE), None), 32, WHOLE);
+            let found: Vec<Collision> = done.collisions();
+            let with_first = found.iter().filter(|it| it.id.contains(&0)).count();
+            assert!(with_first > 20 && done.p.len() + found.len() == 25, "{mass}: {with_first}");
+            assert!(found.windows(2).all(|two| two[0].time <= two[1].time), "{mass}");
+            // Each adds to what those before have become.
+            let heavy = |it: &Collision| it.mass[0];
+            let merged: Vec<f64> = found.iter().filter(|it| it.id.contains(&0)).map(heavy).collect();
+            assert!(merged.windows(2).all(|two| two[1] >= two[0] + 0.99 * mass), "{mass}: {merged:?}");
+            let total = done.p.mass.iter().sum::<f64>();
+            assert!((total - p.mass.iter().sum::<f64>()).abs() < 1e-12, "{mass}: {total}");
+            // A star that two have become is larger and stands elsewhere, by up to the mass of one: it may be within the next at once.
+            let at_once = |k: usize| k > 0 && found[k].time - found[k - 1].time < 1e-12;
+            for (k, it) in found.iter().enumerate() {
+                check_distances(&[*it], if at_once(k) { 2.0 * mass } else { 1e-9 });
             }
+            for it in found.iter().filter(|it| it.id.contains(&0)) {
+                if let Some(first) = want.iter().find(|first| first.1 == it.id) {
+                    assert!((it.time - first.0).abs() < 2e-3, "{mass}: {} {first:?}", it.time);
+                }
+            }
+            let [energy, momentum, spin] = done.errors();
+            assert!(energy.abs() < 1e-5 && momentum < 1e-6 && spin < 1e-6, "{energy:e} {momentum:e} {spin:e}");
+            let recorded = run_on((kind, 0.01), &p, (Some(RECORD), None), 12, WHOLE).collisions();
+            for it in recorded.iter().filter(|it| it.id[0] == 0) {
+                let first = want.iter().find(|first| first.1 == it.id).unwrap();
+                assert!((it.time - first.0).abs() < 1e-5, "{mass}: {} {first:?}", it.time);
+            }
+            check_distances(&recorded, 1e-6);
         }
-        let [energy, momentum, spin] = done.errors();
-        assert!(energy.abs() < 1e-5 && momentum < 1e-6 && spin < 1e-6, "{energy:e} {momentum:e} {spin:e}");
-        let recorded = run(&p, (Some(RECORD), None), 12, WHOLE).collisions();
-        for it in recorded.iter().filter(|it| it.id[0] == 0) {
-            let first = want.iter().find(|first| first.1 == it.id).unwrap();
-            assert!((it.time - first.0).abs() < 1e-5, "{mass}: {} {first:?}", it.time);
-        }
-        check_distances(&recorded, 1e-6);
-    }
+    });
 }
 
 /// Two stars that meet head on, and a third that touches the new star alone, `late` after that. It has short steps, as it passes a
@@ -274,20 +283,22 @@ fn a_new_star_is_touched_at_any_moment_after_it() {
 /// Three stars that come together, and a fourth that touches only what they have become.
 #[test]
 fn a_new_star_may_touch_the_next_at_once() {
-    let p = bodies(&[
-        (1.0, 0.1, [0.0, 0.0, 50.0], [0.0; 3]),
-        (1e-4, 0.1, [-2.0, 0.0, 0.0], [2.0, 0.0, 0.0]),
-        (1e-4, 0.1, [2.0, 0.0, 0.0], [-2.0, 0.0, 0.0]),
-        (1e-4, 0.1, [0.0, 2.0, 0.001], [0.0, -2.0, 0.0]),
-        (0.0, 0.01, [0.0, 0.0, 0.1295], [0.0; 3]),
-    ]);
-    let done = run(&p, (Some(MERGE), None), 32, WHOLE);
-    let found: Vec<[u64; 2]> = done.collisions().iter().map(|it| it.id).collect();
-    assert_eq!((done.p.len(), found.len()), (2, 3), "{found:?}");
-    let times: Vec<f64> = done.collisions().iter().map(|it| it.time).collect();
-    assert!((times[0] - 0.95).abs() < 0.05 && times[2] - times[0] < 0.2, "{times:?}");
-    let [energy, momentum, _] = done.errors();
-    assert!(energy.abs() < 1e-9 && momentum < 1e-9, "{energy:e} {momentum:e}");
+    each(|kind| {
+        let p = bodies(&[
+            (1.0, 0.1, [0.0, 0.0, 50.0], [0.0; 3]),
+            (1e-4, 0.1, [-2.0, 0.0, 0.0], [2.0, 0.0, 0.0]),
+            (1e-4, 0.1, [2.0, 0.0, 0.0], [-2.0, 0.0, 0.0]),
+            (1e-4, 0.1, [0.0, 2.0, 0.001], [0.0, -2.0, 0.0]),
+            (0.0, 0.01, [0.0, 0.0, 0.1295], [0.0; 3]),
+        ]);
+        let done = run_on((kind, 0.01), &p, (Some(MERGE), None), 32, WHOLE);
+        let found: Vec<[u64; 2]> = done.collisions().iter().map(|it| it.id).collect();
+        assert_eq!((done.p.len(), found.len()), (2, 3), "{found:?}");
+        let times: Vec<f64> = done.collisions().iter().map(|it| it.time).collect();
+        assert!((times[0] - 0.95).abs() < 0.05 && times[2] - times[0] < 0.2, "{times:?}");
+        let [energy, momentum, _] = done.errors();
+        assert!(energy.abs() < 1e-9 && momentum < 1e-9, "{energy:e} {momentum:e}");
+    });
 }
 
 /// A binary one of whose stars is met by a third body.
@@ -303,37 +314,39 @@ fn target(mass: f64) -> Particles {
 
 #[test]
 fn a_member_of_a_binary_is_touched_by_a_third() {
-    let mut met = 0;
-    for mass in [0.0, 1e-6, 1e-2] {
-        for turn in 0..8 {
-            let mut p = target(mass);
-            let (s, c) = (0.4 * f64::from(turn)).sin_cos();
-            for k in 0..2 {
-                let turned = |x: Vec3| Vec3::new(c * x.x - s * x.y, s * x.x + c * x.y, x.z);
-                (p.pos[k], p.vel[k]) = (turned(p.pos[k]), turned(p.vel[k]));
-            }
-            let want = expected(&p, 1.2, 2e-5);
-            let found = run(&p, (Some(RECORD), None), 19, WHOLE).collisions();
-            if let Some(first) = want.first() {
-                met += 1;
-                let it = found.first().unwrap_or_else(|| panic!("{mass} {turn}: {want:?}"));
-                // Far away a light body feels the binary in the mean over its orbit.
-                assert!(it.id == first.1 && (it.time - first.0).abs() < 5e-4, "{mass} {turn}: {it:?} {first:?}");
-                check_distances(&[*it], 1e-5);
-                let done = run(&p, (Some(MERGE), None), 19, WHOLE);
-                assert!(done.p.len() < 4, "{mass} {turn}: {:?}", done.events);
-                // One with a mass becomes a member, and stars in a subsystem become one at their contact.
-                if mass == 0.0 {
-                    check_steps(&done);
+    each(|kind| {
+        let mut met = 0;
+        for mass in [0.0, 1e-6, 1e-2] {
+            for turn in 0..8 {
+                let mut p = target(mass);
+                let (s, c) = (0.4 * f64::from(turn)).sin_cos();
+                for k in 0..2 {
+                    let turned = |x: Vec3| Vec3::new(c * x.x - s * x.y, s * x.x + c * x.y, x.z);
+                    (p.pos[k], p.vel[k]) = (turned(p.pos[k]), turned(p.vel[k]));
                 }
-                let [energy, momentum, _] = done.errors();
-                assert!(energy.abs() < 1e-5 && momentum < 1e-6, "{mass} {turn}: {energy:e} {momentum:e}");
-            } else {
-                assert!(found.is_empty(), "{mass} {turn}: {found:?}");
+                let want = expected(&p, 1.2, 2e-5);
+                let found = run_on((kind, 0.01), &p, (Some(RECORD), None), 19, WHOLE).collisions();
+                if let Some(first) = want.first() {
+                    met += 1;
+                    let it = found.first().unwrap_or_else(|| panic!("{mass} {turn}: {want:?}"));
+                    // Far away a light body feels the binary in the mean over its orbit.
+                    assert!(it.id == first.1 && (it.time - first.0).abs() < 5e-4, "{mass} {turn}: {it:?} {first:?}");
+                    check_distances(&[*it], 1e-5);
+                    let done = run_on((kind, 0.01), &p, (Some(MERGE), None), 19, WHOLE);
+                    assert!(done.p.len() < 4, "{mass} {turn}: {:?}", done.events);
+                    // One with a mass becomes a member, and stars in a subsystem become one at their contact.
+                    if mass == 0.0 {
+                        check_steps(&done);
+                    }
+                    let [energy, momentum, _] = done.errors();
+                    assert!(energy.abs() < 1e-5 && momentum < 1e-6, "{mass} {turn}: {energy:e} {momentum:e}");
+                } else {
+                    assert!(found.is_empty(), "{mass} {turn}: {found:?}");
+                }
             }
         }
-    }
-    assert!(met > 3, "{met}");
+        assert!(met > 3, "{met}");
+    });
 }
 
 /// Stars at rest on a line, equal gaps but for the last: two mergers in one place at nearly the same time.
@@ -355,16 +368,20 @@ fn a_line_of_stars_keeps_its_energy() {
 
 #[test]
 fn contacts_have_the_same_bits_for_calls_threads_and_resuming() {
-    for p in [shower(1e-3, 24), opposite(1e-4), target(1e-6), third(3e-3)] {
-        for action in [RECORD, MERGE] {
-            let want = run(&p, (Some(action), None), 40, WHOLE);
-            for (max, resumes) in [(1, true), (3, true), (7, false)] {
-                let found = run(&p, (Some(action), None), 40, (max, resumes));
-                assert!(found.p == want.p && found.events == want.events, "{action:?} {max} {resumes}");
-            }
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
-            let found = pool.install(|| run(&p, (Some(action), None), 40, WHOLE));
-            assert!(found.p == want.p && found.events == want.events, "{action:?}: 3 threads");
+    let in_every_way = |kind: Kind, p: &Particles, action| {
+        let run = |calls| run_on((kind, 0.01), p, (Some(action), None), 40, calls);
+        let want = run(WHOLE);
+        for (max, resumes) in [(1, true), (3, true), (7, false)] {
+            let found = run((max, resumes));
+            assert!(found.p == want.p && found.events == want.events, "{action:?} {max} {resumes}");
         }
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        let found = pool.install(|| run(WHOLE));
+        assert!(found.p == want.p && found.events == want.events, "{action:?}: 3 threads");
+    };
+    for p in [shower(1e-3, 24), opposite(1e-4), target(1e-6), third(3e-3)] {
+        [RECORD, MERGE].into_iter().for_each(|action| in_every_way(Kind::Hermite4, &p, action));
     }
+    each(|kind| in_every_way(kind, &third(3e-3), MERGE));
+    each(|kind| in_every_way(kind, &shower(1e-3, 8), MERGE));
 }

@@ -2,6 +2,7 @@
 
 mod ahmad_cohen;
 mod block_steps;
+mod changing_rows;
 mod collisions;
 #[path = "../common/mod.rs"]
 mod common;
@@ -11,6 +12,7 @@ mod escapers;
 mod external_field;
 mod far_from_origin;
 mod hermite4_order;
+mod kinds;
 mod laws;
 mod leapfrog_order;
 mod meetings;

@@ -99,7 +99,7 @@ fn look_at(loaded: &Loaded) -> Result<(String, Needs)> {
         }
         let warnings = setup.binaries()?.warnings();
         let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-        Ok((warnings, Needs { subsystems: setup.config.subsystems().is_some(), law: setup.law.is_some() }))
+        Ok((warnings, Needs { law: setup.law.is_some() }))
     })
 }
 

@@ -106,7 +106,7 @@ fn in_the_field(setup: &Setup) -> Option<String> {
 /// Describes the memory that a run needs: that of the host, and of a GPU that takes steps with lists of neighbours.
 fn memory(setup: &Setup) -> String {
     let (config, n) = (&setup.config, setup.particles.len());
-    let [extra, on_device] = config.integrator.scheme().extra_memory(n as u64);
+    let [extra, on_device] = config.integrator.scheme().extra_memory(n as u64, config.subsystems().is_some());
     let host = bytes(MEMORY_BASE + n as u64 * assemble::MEMORY_PER_PARTICLE + extra);
     match assemble::forecast_engine(config, n) {
         Engine::Cuda if on_device > 0 => {

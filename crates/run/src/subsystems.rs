@@ -29,6 +29,8 @@ fn row(event: &Event, clock: &Clock, scale: &Scale) -> EncounterRow {
         eccentricity: orbit.map_or(f64::NAN, |orbit| orbit.eccentricity),
         period: orbit.map_or(f64::NAN, |orbit| orbit.period),
         perturbation: event.perturbation,
+        changes: Some(event.changes),
+        first_time: Some(clock.time(event.since)),
     }
 }
 

@@ -99,6 +99,11 @@ impl System {
         events
     }
 
+    /// Returns what stands for changes of subsystems that are held back so far.
+    pub(crate) fn held_back(&mut self) -> Vec<Event> {
+        self.engines.propagator.subsystems().map(|it| it.held_back()).unwrap_or_default()
+    }
+
     /// Returns the subsystems at a synchronised time.
     pub(crate) fn describe_subsystems(&mut self) -> Result<Vec<Description>> {
         let now = self.state.now;

@@ -54,7 +54,7 @@ impl Encounters {
         if self.action() != Some(CollisionAction::Merge) {
             return Ok(());
         }
-        let mut stars: Vec<usize> = (0..self.particles.len()).filter(|&body| self.is_star(body)).collect();
+        let mut stars: Vec<usize> = self.hierarchy.bodies.occupied().filter(|&body| self.is_star(body)).collect();
         stars.sort_by_key(|&body| self.particles.time[body]);
         for body in stars {
             let ahead = self.ahead(body)?;

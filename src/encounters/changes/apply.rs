@@ -1,11 +1,10 @@
 //! Changes of the subsystems: bodies that take part come to one moment, others begin there.
 
 use crate::encounters::Encounters;
+use crate::encounters::changes::rebuild::Rebuilt;
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
-use crate::encounters::membership::decisions::Membership;
-use crate::encounters::membership::hierarchy::Hierarchy;
-use crate::encounters::motion::subsystem::Subsystem;
+use crate::encounters::membership::decisions::{MIN_SEARCHES, MIN_SUMS, each};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::time::Time;
@@ -13,18 +12,13 @@ use tisane_force::time::Time;
 impl Encounters {
     /// Applies changes at `now`: all that take part take a step to it, and new bodies get forces and steps.
     pub(crate) fn change(&mut self, f: &mut dyn ForceEngine, now: Time, changes: &[Change]) -> Result<()> {
+        let _phase = self.hierarchy.phase("changes");
         let disturbed = self.disturbed(changes, now);
         let mut taking: Vec<usize> = changes.iter().flat_map(Change::bodies).chain(&disturbed).copied().collect();
         taking.sort_unstable();
         self.synchronise(f, now, taking.iter().map(|&body| body as u32))?;
         let ended: Vec<u32> = taking.iter().map(|&i| self.hierarchy.bodies.stars[i]).collect();
-        let ends = |subsystem: &Subsystem| ended.binary_search(&subsystem.stars[0]).is_ok();
-        self.hierarchy.advance(now, |_, subsystem| subsystem.is_perturbed || ends(subsystem))?;
-        let Hierarchy { subsystems, bodies, clock, .. } = &mut self.hierarchy;
-        subsystems
-            .iter_mut()
-            .filter(|subsystem| ends(subsystem))
-            .try_for_each(|subsystem| subsystem.resolve(bodies, clock, now))?;
+        self.hierarchy.advance_around(&ended, now)?;
         let disturbed: Vec<u32> = disturbed.iter().map(|&body| self.hierarchy.bodies.stars[body]).collect();
         let changes = self.with_mergers(changes);
         // What touched inside of a body comes before its union with another, also at one moment.
@@ -35,7 +29,7 @@ impl Encounters {
         let gone =
             changes.iter().flat_map(Change::bodies).map(|&body| self.hierarchy.bodies.stars[body]).collect::<Vec<_>>();
         let energies = self.energies(changes.iter().map(Change::bodies), now);
-        let by_change = self.rebuild(now, &changes)?;
+        let Rebuilt { begun: by_change, rows: mut change } = self.rebuild(now, &changes)?;
         let begun = sorted(&by_change);
         self.ended(&gone, &begun);
         let changed = self.prepare(now, &begun)?;
@@ -46,44 +40,56 @@ impl Encounters {
             self.hierarchy.apply_coupling(row, choice, now)?;
         }
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
-        let index = begun.iter().chain(&disturbed).map(|&star| coupled.hierarchy.bodies.of_star(star) as u32);
-        let mut index: Vec<u32> = index.collect();
-        index.sort_unstable();
-        self.scheme.admit(&mut self.particles, &mut coupled, index.clone(), now)?;
+        change.begun.extend(disturbed.iter().map(|&star| coupled.hierarchy.bodies.of_star(star) as u32));
+        change.begun.sort_unstable();
+        self.scheme.admit(&mut self.particles, &mut coupled, &change, now)?;
+        self.follow(change.begun.iter().copied());
         self.positions.clear();
-        self.update_couplings(f, now, &index)?;
+        self.update_couplings(f, now, &change.begun)?;
         self.record(ending, now, &begun)
     }
 
     /// Prepares new bodies, given by their lowest stars: what perturbs them, and whom they perturb. Returns the rows of the
     /// other subsystems that they perturb.
     fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<Vec<usize>> {
-        let mut changed = Vec::new();
-        for &star in begun {
-            let body = self.hierarchy.bodies.of_star(star);
-            self.positions.set(&self.particles, &self.clock, now);
-            let field = self.positions.surroundings(body).map_or(0.0, |found| found.weight + found.rest);
-            let step = self.particles.step[body];
-            for row in 0..self.hierarchy.subsystems.len() {
-                let subsystem = &mut self.hierarchy.subsystems[row];
-                if subsystem.stars[0] == star {
-                    subsystem.field = field;
-                    subsystem.measure(&self.hierarchy.rules);
-                    subsystem.nest(&self.hierarchy.rules, now);
-                    let list = self.hierarchy.perturber_list(row, &self.positions, now, step);
-                    self.hierarchy.set_perturbers(row, list);
-                    let choice = self.hierarchy.choose_coupling(row, now, step)?;
-                    self.hierarchy.apply_coupling(row, choice, now)?;
-                } else if begun.binary_search(&subsystem.stars[0]).is_err()
-                    && self.hierarchy.add_perturber(row, now, body)?
-                {
-                    changed.push(row);
-                }
-            }
+        self.regions.renew(&self.particles, &self.clock, now);
+        let bodies: Vec<usize> = begun.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
+        let rows: Vec<usize> = begun.iter().filter_map(|&star| self.hierarchy.row(star)).collect();
+        let others: Vec<usize> = (0..self.hierarchy.subsystems.len())
+            .filter(|&row| begun.binary_search(&self.hierarchy.subsystems[row].stars[0]).is_err())
+            .collect();
+        let fields = self.fields(&rows, now);
+        for (row, field) in rows.into_iter().zip(fields) {
+            let subsystem = &mut self.hierarchy.subsystems[row];
+            subsystem.field = field;
+            subsystem.measure(&self.hierarchy.rules);
+            subsystem.nest(&self.hierarchy.rules, now);
+            let step = self.particles.step[self.hierarchy.bodies.of_star(subsystem.stars[0])];
+            let list = self.perturber_list(row, now);
+            self.hierarchy.set_perturbers(row, list);
+            let choice = self.hierarchy.choose_coupling(row, now, step)?;
+            self.hierarchy.apply_coupling(row, choice, now)?;
         }
-        changed.sort_unstable();
-        changed.dedup();
+        let mut changed = Vec::new();
+        let found = each(&others, MIN_SEARCHES, |row| self.hierarchy.new_perturbers(row, now, &bodies));
+        for (row, new) in others.into_iter().zip(found).filter(|(_, new)| !new.is_empty()) {
+            self.hierarchy.add_perturbers(row, now, new)?;
+            changed.push(row);
+        }
         Ok(changed)
+    }
+
+    /// Returns the tidal fields at `now` at the subsystems of some rows.
+    fn fields(&mut self, rows: &[usize], now: Time) -> Vec<f64> {
+        if rows.is_empty() {
+            return Vec::new();
+        }
+        self.positions.set(&self.particles, &self.clock, now);
+        let membership = self.membership(now);
+        each(rows, MIN_SUMS, |row| {
+            let body = self.hierarchy.bodies.of_star(self.hierarchy.subsystems[row].stars[0]);
+            membership.surroundings(body).map_or(0.0, |found| found.weight + found.rest)
+        })
     }
 
     /// Forms the subsystems of stars at time zero.
@@ -92,30 +98,46 @@ impl Encounters {
             return Ok(());
         }
         loop {
-            let (mut changes, mut taken) = (Vec::new(), vec![false; self.particles.len()]);
-            for body in 0..self.particles.len() {
-                let mut membership = Membership {
-                    particles: &self.particles,
-                    hierarchy: &self.hierarchy,
-                    positions: &mut self.positions,
-                    now,
-                };
-                let Some(found) = membership.surroundings(body) else { continue };
-                let Some(change) = membership.joins(body, found) else { continue };
-                if !change.bodies().iter().any(|&body| taken[body]) {
-                    change.bodies().iter().for_each(|&body| taken[body] = true);
-                    changes.push(change);
-                }
-            }
+            let changes = self.pairs(now);
             if changes.is_empty() {
+                self.set_in_order();
                 self.hierarchy.bodies.rests.clear();
                 return Ok(());
             }
             let ending = self.ending(now, &changes)?;
-            let begun = sorted(&self.rebuild(now, &changes)?);
+            let begun = sorted(&self.rebuild(now, &changes)?.begun);
             self.prepare(now, &begun)?;
             self.record(ending, now, &begun)?;
         }
+    }
+
+    /// Returns the changes by which bodies join others at `now`: those of the first rows, of which no two share a body.
+    fn pairs(&mut self, now: Time) -> Vec<Change> {
+        self.regions.renew(&self.particles, &self.clock, now);
+        self.positions.set(&self.particles, &self.clock, now);
+        let membership = self.membership(now);
+        let all: Vec<usize> = self.hierarchy.bodies.occupied().collect();
+        let mut partners = vec![None; self.particles.len()];
+        let found = each(&all, MIN_SEARCHES, |body| membership.possible_partner(body));
+        all.iter().zip(found).for_each(|(&body, partner)| partners[body] = partner);
+        // The second of two that have each other as partner need not be asked if the first joins it.
+        let is_second = |body: usize, partner: usize| partner < body && partners[partner] == Some(body);
+        let asked: Vec<usize> =
+            all.into_iter().filter(|&body| partners[body].is_some_and(|partner| !is_second(body, partner))).collect();
+        let joins = |body: usize| membership.surroundings(body).and_then(|found| membership.joins(body, found));
+        let mut found = asked.iter().zip(each(&asked, MIN_SUMS, joins)).peekable();
+        let (mut changes, mut taken) = (Vec::new(), vec![false; partners.len()]);
+        for (body, partner) in partners.iter().enumerate().filter_map(|(body, partner)| Some((body, (*partner)?))) {
+            let known = found.next_if(|found| *found.0 == body);
+            if taken[body] || taken[partner] {
+                continue;
+            }
+            if let Some(change) = known.map_or_else(|| joins(body), |found| found.1) {
+                change.bodies().iter().for_each(|&body| taken[body] = true);
+                changes.push(change);
+            }
+        }
+        changes
     }
 }
 

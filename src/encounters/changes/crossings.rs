@@ -97,7 +97,7 @@ impl Encounters {
     /// Returns the radius of a star, also of one that two have become in this block step.
     pub(crate) fn radius_of(&self, star: u32) -> f64 {
         let sizes = &self.hierarchy.bodies.sizes;
-        let subsystem = self.hierarchy.subsystems.iter().find(|subsystem| subsystem.stars.contains(&star));
+        let subsystem = self.hierarchy.with_star(star);
         subsystem.map_or_else(|| sizes.radii[star as usize], |subsystem| subsystem.radius(sizes, star))
     }
 
@@ -185,8 +185,8 @@ impl Encounters {
     /// Returns true if two stars that were seen to touch are still within their radii, or their orbit about each other leads them
     /// there: at the moment up to which their paths are known, from which on they are looked at next.
     pub(crate) fn still_touch(&self, stars: [u32; 2]) -> bool {
-        let (subsystems, bodies, p) = (&self.hierarchy.subsystems, &self.hierarchy.bodies, &self.particles);
-        let together = subsystems.iter().find(|subsystem| stars.iter().all(|star| subsystem.stars.contains(star)));
+        let (bodies, p) = (&self.hierarchy.bodies, &self.particles);
+        let together = self.hierarchy.with_star(stars[0]).filter(|subsystem| subsystem.stars.contains(&stars[1]));
         if let Some(subsystem) = together {
             return subsystem.still_touch(&bodies.sizes, stars);
         }

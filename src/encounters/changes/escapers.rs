@@ -9,7 +9,6 @@ use crate::subsystems::event::{Detail, Event, EventKind};
 use crate::subsystems::stars::{Escape, Escaper, Removed};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
-use tisane_force::gravity;
 use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
@@ -33,19 +32,20 @@ impl Encounters {
                 escape.stars.retain(|star| new.contains(&star.id));
                 escape.removed = Removed::default();
             } else {
-                self.forget_forces_of(body, &left);
                 gone.push(body);
             }
             let event = Event::of_stars(now, EventKind::Escape, Detail::Escape(Box::new(escape)));
-            self.events.get_or_insert_default().push(event);
+            self.events.push(event);
             any = true;
         }
         if !gone.is_empty() {
+            let rows: Vec<u32> = gone.iter().map(|&body| body as u32).collect();
+            self.scheme.retire(&mut self.particles, &rows, now);
             gone.sort_unstable();
             self.take_out_bodies(&gone);
-            self.positions.clear();
+            self.forget_places();
             let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
-            self.scheme.retire(&self.particles, &mut coupled, now)?;
+            self.scheme.resume(&self.particles, now, &mut coupled)?;
         }
         Ok(any)
     }
@@ -163,35 +163,19 @@ impl Encounters {
         Ok(Escape { stars, energy, removed })
     }
 
-    /// Takes the forces of a body out of those that the others have.
-    fn forget_forces_of(&mut self, body: usize, left: &[usize]) {
-        let p = &mut self.particles;
-        let (pos, vel, mass) = (p.pos[body], p.vel[body], p.mass[body]);
-        for &k in left {
-            let pair = gravity::pair(mass, (pos - p.pos[k]).into(), (vel - p.vel[k]).into(), 0.0);
-            p.acc[k] -= (pos - p.pos[k]) * pair.m_s3;
-            p.jerk[k] -= Vec3::from(pair.d) * pair.m_s3;
-            p.pot[k] += pair.m_s;
-        }
-    }
-
     /// Takes bodies, ascending, out of all that numbers bodies and stars.
     fn take_out_bodies(&mut self, gone: &[usize]) {
-        let bodies = &mut self.hierarchy.bodies;
+        let bodies = &self.hierarchy.bodies;
         let lowest: Vec<u32> = gone.iter().map(|&body| bodies.stars[body]).collect();
         let is_gone = |star: u32| lowest.binary_search(&star).is_ok();
-        let subsystems = &mut self.hierarchy.subsystems;
-        let members = subsystems
-            .iter()
-            .filter(|subsystem| is_gone(subsystem.stars[0]))
-            .flat_map(|subsystem| subsystem.stars.clone());
-        let mut stars: Vec<u32> = lowest.iter().copied().chain(members).collect();
+        let mut stars: Vec<u32> = gone.iter().flat_map(|&body| self.stars_of(body)).collect();
         stars.sort_unstable();
-        stars.dedup();
-        subsystems.retain(|subsystem| !is_gone(subsystem.stars[0]));
-        subsystems.iter_mut().for_each(|subsystem| subsystem.perturbers.retain(|perturber| !is_gone(perturber.star)));
+        lowest.iter().for_each(|&star| self.hierarchy.end_body(star));
+        let bodies = &mut self.hierarchy.bodies;
+        let stays: Vec<u32> =
+            (0..bodies.stars.len() as u32).filter(|row| !is_gone(bodies.stars[*row as usize])).collect();
         bodies.stars.retain(|&star| !is_gone(star));
-        self.particles.remove_rows(gone);
+        self.particles.select_rows(&stays);
         bodies.particles.clone_from(&self.particles);
         self.take_out(Changed { merged: Vec::new(), gone: stars });
     }

@@ -59,7 +59,7 @@ impl Encounters {
 
     /// Returns the events of changes that are about to be made at `now`; none unless events are recorded.
     pub(crate) fn ending(&self, now: Time, changes: &[Change]) -> Result<Vec<Ending>> {
-        let changes = if self.events.is_some() { changes } else { &[] };
+        let changes = if self.records_changes { changes } else { &[] };
         // Mergers are events of their stars.
         let changes = changes.iter().filter(|change| !change.is_merger());
         changes.map(|change| self.ending_by(now, change)).collect()
@@ -118,9 +118,16 @@ impl Encounters {
         }
         for (it, stars) in ending.into_iter().zip(after) {
             let event = self.begun(it, now, &stars)?;
-            self.events.get_or_insert_default().push(event);
+            let told = self.recorded.repeats.add(event);
+            self.events.extend(told);
         }
         Ok(())
+    }
+
+    /// Tells of all changes that are held back.
+    pub(crate) fn tell_held_back(&mut self) {
+        let told = self.recorded.repeats.end();
+        self.events.extend(told);
     }
 
     /// Returns an event with the bodies that have begun.

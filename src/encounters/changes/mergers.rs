@@ -6,6 +6,7 @@ use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling;
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::change::Change;
+use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::member::Member;
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::motion::touched::Touched;
@@ -14,6 +15,8 @@ use crate::encounters::records::state::Recorded;
 use crate::encounters::settings::stars::{CollisionAction, StarEvents};
 use crate::subsystems::event::{Detail, Event, EventKind};
 use crate::subsystems::stars::{Collision, Merged, Removed};
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
 use tisane_force::particles::Particles;
 use tisane_force::time::Time;
 
@@ -47,21 +50,23 @@ impl Encounters {
         if self.action().is_none() {
             return;
         }
-        let (subsystems, bodies, clock) = (&mut self.hierarchy.subsystems, &self.hierarchy.bodies, &self.clock);
+        let Hierarchy { subsystems, bodies, rows, clock, .. } = &mut self.hierarchy;
         for star in block.iter().map(|&body| bodies.stars[body as usize]) {
-            if let Ok(row) = subsystems.binary_search_by_key(&star, |subsystem| subsystem.stars[0]) {
-                subsystems[row].find_contacts_ahead(bodies, clock, now);
+            if let Some(subsystem) = subsystems.get_mut(rows[star as usize] as usize) {
+                subsystem.find_contacts_ahead(bodies, clock, now);
             }
         }
     }
 
     /// Returns the mergers of pairs whose stars touched.
     pub(crate) fn mergers(&self) -> Vec<Change> {
-        if self.action() != Some(CollisionAction::Merge) {
+        if self.action() != Some(CollisionAction::Merge) || !self.hierarchy.bodies.sizes.have_contacts() {
             return Vec::new();
         }
         let pairs = self.hierarchy.subsystems.iter().filter(|subsystem| subsystem.pair_contact().is_some());
-        pairs.map(|subsystem| Change::Merge(self.hierarchy.bodies.of_star(subsystem.stars[0]))).collect()
+        let mut stars: Vec<u32> = pairs.map(|subsystem| subsystem.stars[0]).collect();
+        stars.sort_unstable();
+        stars.into_iter().map(|star| Change::Merge(self.hierarchy.bodies.of_star(star))).collect()
     }
 
     /// Returns the perturbers of the subsystems whose stars merge, and the bodies on which the force of two that become one
@@ -129,10 +134,19 @@ impl Encounters {
 
     /// Records all contacts of the block step that ended at `now`, and makes the stars that two became one in all that numbers
     /// stars. Returns true if there were any.
-    pub(crate) fn settle(&mut self, now: Time) -> bool {
-        let Some(action) = self.action() else { return false };
+    ///
+    /// # Errors
+    /// If the engine fails.
+    pub(crate) fn settle(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<bool> {
+        let Some(action) = self.action() else { return Ok(false) };
         let mut found = std::mem::take(&mut self.contacts);
-        self.hierarchy.subsystems.iter_mut().for_each(|subsystem| found.append(&mut subsystem.contacts));
+        if self.hierarchy.bodies.sizes.have_contacts() {
+            self.hierarchy.bodies.sizes.set_contacts(false);
+            let touched = self.hierarchy.subsystems.iter_mut().filter(|subsystem| !subsystem.contacts.is_empty());
+            let mut touched: Vec<&mut Subsystem> = touched.collect();
+            touched.sort_unstable_by_key(|subsystem| subsystem.stars[0]);
+            touched.into_iter().for_each(|subsystem| found.append(&mut subsystem.contacts));
+        }
         match action {
             // Those at one moment stay in the order in which they became one: a new star may touch the next at once.
             CollisionAction::Merge => found.sort_by(|a, b| a.time.total_cmp(&b.time)),
@@ -140,7 +154,7 @@ impl Encounters {
                 found.sort_by(|a, b| a.time.total_cmp(&b.time).then(a.stars.cmp(&b.stars)));
             }
         }
-        let before = self.events.as_ref().map_or(0, Vec::len);
+        let before = self.events.len();
         let mut changed = Changed::default();
         for touched in found {
             if action == CollisionAction::Merge {
@@ -153,14 +167,17 @@ impl Encounters {
         let mut touching = std::mem::take(&mut self.recorded.touching);
         touching.retain(|stars| self.still_touch(*stars));
         self.recorded.touching = touching;
-        self.take_out(changed);
-        self.events.as_ref().map_or(0, Vec::len) > before
+        if !changed.gone.is_empty() {
+            // Empty rows belong to stars, which get other numbers now.
+            self.order_rows(f, now)?;
+            self.take_out(changed);
+        }
+        Ok(self.events.len() > before)
     }
 
     fn settle_merger(&mut self, now: Time, touched: Touched, changed: &mut Changed) {
         let [first, second] = touched.stars;
-        let mut inner =
-            || self.hierarchy.subsystems.iter_mut().find_map(|subsystem| subsystem.merge_inner(touched.stars));
+        let mut inner = || self.hierarchy.with_star_mut(first)?.merge_inner(touched.stars);
         // A pair that another change took up in this very step: it touches again.
         let Some(removed) = touched.merged.or_else(&mut inner) else { return };
         let Some(collisions) = self.hierarchy.bodies.sizes.collisions else { return };
@@ -186,14 +203,13 @@ impl Encounters {
         let collision = Collision { id, time, mass, radius, centre, relative, pericentre, merged };
         let kind = if merged.is_some() { EventKind::Merge } else { EventKind::Touch };
         let event = Event::of_stars(now, kind, Detail::Collision(Box::new(collision)));
-        self.events.get_or_insert_default().push(event);
+        self.events.push(event);
     }
 
-    /// Takes stars that are gone out of all that numbers stars, with the changes of others, and keeps both for the caller.
+    /// Takes stars that are gone out of all that numbers stars, with the changes of others, and keeps both for the caller. All
+    /// rows have bodies, in the order of their stars.
     pub(crate) fn take_out(&mut self, changed: Changed) {
-        if changed.gone.is_empty() {
-            return;
-        }
+        self.tell_held_back();
         let gone = &changed.gone;
         let stays = |star: u32| gone.binary_search(&star).is_err();
         let number = |star: u32| star - gone.partition_point(|&it| it < star) as u32;
@@ -218,7 +234,7 @@ impl Encounters {
         }
         self.hierarchy.index(self.ids.len());
         self.neighbours.renumber(stays, number);
-        let Recorded { touching, escaped } = &mut self.recorded;
+        let Recorded { touching, escaped, .. } = &mut self.recorded;
         touching.retain(|stars| stars.iter().all(|&star| stays(star)));
         escaped.retain(|&star| stays(star));
         touching.iter_mut().flatten().chain(escaped).for_each(|star| *star = number(*star));

@@ -36,7 +36,7 @@ impl Encounters {
     /// Makes the lists of all bodies at `now`, if contacts are looked for.
     pub(crate) fn list_all_neighbours(&mut self, now: Time) {
         if self.action().is_some() {
-            let all: Vec<u32> = (0..self.particles.len() as u32).collect();
+            let all: Vec<u32> = self.hierarchy.bodies.occupied().map(|body| body as u32).collect();
             self.list_neighbours(now, &all);
         }
     }
@@ -58,7 +58,7 @@ impl Encounters {
             return;
         }
         if self.follow_mean_velocity() {
-            old = (0..self.particles.len() as u32).collect();
+            old = self.hierarchy.bodies.occupied().map(|body| body as u32).collect();
         }
         for &body in &old {
             let (speed, star) =
@@ -69,7 +69,7 @@ impl Encounters {
         let n = self.particles.len();
         let column = || vec![[0.0; LANES]; n.div_ceil(LANES)];
         let mut extents = Extents { size: column(), speed: column() };
-        for body in 0..n {
+        for body in self.hierarchy.bodies.occupied() {
             extents.size[body / LANES][body % LANES] = self.reach(body);
             extents.speed[body / LANES][body % LANES] = self.known_speed(body);
         }
@@ -78,9 +78,10 @@ impl Encounters {
 
     /// Lets the frame of the lists follow the mean velocity of the bodies. Returns true if it has changed, so that no list holds.
     fn follow_mean_velocity(&mut self) -> bool {
-        let (vel, n) = (&self.particles.vel, self.particles.len() as f64);
-        let mean = vel.iter().sum::<Vec3>() / n;
-        let speed = vel.iter().map(|v| (v - mean).norm()).sum::<f64>() / n;
+        let bodies = || self.hierarchy.bodies.occupied().map(|body| self.particles.vel[body]);
+        let n = bodies().count() as f64;
+        let mean = bodies().sum::<Vec3>() / n;
+        let speed = bodies().map(|v| (v - mean).norm()).sum::<f64>() / n;
         let changes = (mean - self.neighbours.frame).norm() > criteria::MAX_DRIFT * speed;
         if changes {
             self.neighbours.frame = mean;
@@ -108,7 +109,8 @@ impl Encounters {
         }
         let (stars, lists) = (&self.hierarchy.bodies.stars, &mut self.neighbours.lists);
         let is_listed = |(_, after): &(usize, f64)| *after <= number as f64 || after.is_nan();
-        let neighbours: Vec<u32> = found.into_iter().filter(is_listed).map(|(k, _)| stars[k]).collect();
+        let mut neighbours: Vec<u32> = found.into_iter().filter(is_listed).map(|(k, _)| stars[k]).collect();
+        neighbours.sort_unstable();
         let star = stars[body];
         for &other in &neighbours {
             let other = &mut lists[other as usize].neighbours;

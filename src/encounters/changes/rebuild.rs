@@ -1,24 +1,25 @@
 //! Change of the bodies: subsystems that form, and parts of subsystems that go on by themselves.
 
 use crate::encounters::Encounters;
-use crate::encounters::forces::bodies::Bodies;
+use crate::encounters::forces::bodies::{Bodies, FirstState};
 use crate::encounters::membership::change::Change;
+use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::motion::member::{Few, Member, Placed, placed, stars};
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::few_body::Motion;
+use crate::integrator::{RowChange, Succession};
 use tisane_force::error::Result;
-use tisane_force::particles::{Particles, Vec3};
+use tisane_force::force::ForceEngine;
+use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
 /// Body that begins.
 #[derive(Debug)]
 pub struct NewBody {
+    /// Its lowest star.
     first: u32,
-    mass: f64,
-    pos: Vec3,
-    vel: Vec3,
-    /// What position and velocity lack by rounding.
-    rest: [Vec3; 2],
+    state: FirstState,
+    /// Its subsystem.
     few: Option<Few>,
 }
 
@@ -39,7 +40,7 @@ fn combined(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> NewBod
     let first = parts[0].0.of.first();
     if let [(Placed { of, .. }, _)] = &parts[..] {
         let few = of.inner().cloned();
-        return NewBody { first, mass: total, pos, vel, rest, few };
+        return NewBody { first, state: FirstState { mass: total, pos, vel, rest }, few };
     }
     // Differences inside of a motion come from its own vectors, which have more digits than positions.
     let difference = |two: &[Part<'_>]| match (&two[0], &two[1]) {
@@ -49,7 +50,8 @@ fn combined(mut parts: Vec<Part<'_>>, centre: (Vec3, Vec3), now: Time) -> NewBod
     let (x, v): (Vec<Vec3>, Vec<Vec3>) = parts.windows(2).map(difference).unzip();
     let motion = Motion::from_vectors(&mass, &x, &v);
     let members = parts.into_iter().map(|part| part.0.of).collect();
-    NewBody { first, mass: total, pos, vel, rest, few: Some(Few { members, motion, time: now }) }
+    let state = FirstState { mass: total, pos, vel, rest };
+    NewBody { first, state, few: Some(Few { members, motion, time: now }) }
 }
 
 /// Returns the members of a motion as parts.
@@ -164,8 +166,8 @@ impl Encounters {
             let share = if mass > 0.0 { b.mass / mass } else { 0.5 };
             let (pos, vel) = (a.pos + (b.pos - a.pos) * share, a.vel + (b.vel - a.vel) * share);
             if all.is_empty() {
-                let rest = [Vec3::zeros(); 2];
-                return Ok(NewBody { first, mass, pos: centre.0 + pos, vel: centre.1 + vel, rest, few: None });
+                let state = FirstState::rounded(mass, centre.0 + pos, centre.1 + vel);
+                return Ok(NewBody { first, state, few: None });
             }
             all.push((Placed { of: a.of, mass, pos, vel }, None));
         }
@@ -185,7 +187,7 @@ impl Encounters {
             Change::Join(..) | Change::Unite(..) => Vec::new(),
             Change::Merge(_) => {
                 let (first, mass) = (subsystem.stars[0], self.particles.mass[body]);
-                vec![NewBody { first, mass, pos: centre.0, vel: centre.1, rest: [Vec3::zeros(); 2], few: None }]
+                vec![NewBody { first, state: FirstState::rounded(mass, centre.0, centre.1), few: None }]
             }
             Change::Split(_, first) => {
                 let (mut a, mut b) = divided(&|k| first.contains(&k));
@@ -205,7 +207,9 @@ impl Encounters {
             Change::Close(_, two) => {
                 let (inside, mut rest) = divided(&|k| two.contains(&k));
                 let inner = combined(inside, (Vec3::zeros(), Vec3::zeros()), now);
-                let NewBody { mass, pos, vel, few: Some(few), .. } = inner else { return Ok(Vec::new()) };
+                let NewBody { state: FirstState { mass, pos, vel, .. }, few: Some(few), .. } = inner else {
+                    return Ok(Vec::new());
+                };
                 let few = few.closed(relative(&points(&rest), pos));
                 rest.push((Placed { of: Member::Inner(Box::new(few)), mass, pos, vel }, None));
                 vec![combined(rest, centre, now)]
@@ -213,76 +217,83 @@ impl Encounters {
         })
     }
 
-    /// Applies changes, of which no two share a body, to bodies that stand at `now`. Returns the new bodies of each, by their
-    /// lowest stars.
-    pub(crate) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Vec<Vec<u32>>> {
-        let (mut new, mut counts) = (Vec::new(), Vec::new());
+    /// Applies changes, of which no two share a body, to bodies that stand at `now`.
+    pub(crate) fn rebuild(&mut self, now: Time, changes: &[Change]) -> Result<Rebuilt> {
+        let mut all = Vec::with_capacity(changes.len());
         for change in changes {
-            if let Change::Join(bodies, closed) = change {
-                new.push(self.joined(*bodies, *closed, now)?);
-            } else if let Change::Unite(bodies, touched) = change {
-                new.push(self.united(*bodies, touched.stars, now)?);
-            } else {
-                let body = change.bodies()[0];
-                let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[body]);
-                new.extend(subsystem.map_or(Ok(Vec::new()), |subsystem| self.changed(body, subsystem, change, now))?);
+            all.push(match change {
+                Change::Join(bodies, closed) => vec![self.joined(*bodies, *closed, now)?],
+                Change::Unite(bodies, touched) => vec![self.united(*bodies, touched.stars, now)?],
+                _ => {
+                    let body = change.bodies()[0];
+                    let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[body]);
+                    subsystem.map_or(Ok(Vec::new()), |subsystem| self.changed(body, subsystem, change, now))?
+                }
+            });
+        }
+        let mut rebuilt = Rebuilt::default();
+        let mut ended = Vec::new();
+        for change in changes {
+            let rows = change.bodies().iter().map(|&body| (body as u32, self.particles.mass[body])).collect();
+            rebuilt.rows.successions.push(Succession { ended: rows, begun: Vec::new() });
+            ended.extend_from_slice(change.bodies());
+            for &body in change.bodies() {
+                self.hierarchy.end_body(self.hierarchy.bodies.stars[body]);
+                self.hierarchy.bodies.end(body, now);
             }
-            counts.push(new.len());
         }
-        let (old, stars) = (&self.particles, &self.hierarchy.bodies.stars);
-        let mut ended = vec![false; old.len()];
-        changes.iter().flat_map(Change::bodies).for_each(|&body| ended[body] = true);
-        // Rows: those that stay, and new ones behind all old ones.
-        let mut rows: Vec<(u32, usize)> = (0..old.len()).filter(|&i| !ended[i]).map(|i| (stars[i], i)).collect();
-        rows.extend(new.iter().enumerate().map(|(k, body)| (body.first, old.len() + k)));
-        rows.sort_unstable();
-        let gone: Vec<u32> = (0..old.len()).filter(|&i| ended[i]).map(|i| stars[i]).collect();
-        let all = gather(old, &new, &rows, &self.ids, now);
-        let Bodies { sizes, rests, .. } = std::mem::take(&mut self.hierarchy.bodies);
-        let stars = rows.iter().map(|row| row.0).collect();
-        let rest = |row: &(u32, usize)| rests.get(row.1).copied().unwrap_or_else(|| new[row.1 - rests.len()].rest);
-        let kept = if rests.is_empty() { Vec::new() } else { rows.iter().map(rest).collect() };
-        let mut bodies = Bodies::new(all, stars, self.ids.len()).with_sizes(sizes);
-        bodies.rests = kept;
-        let subsystems = &mut self.hierarchy.subsystems;
-        subsystems.retain(|subsystem| gone.binary_search(&subsystem.stars[0]).is_err());
-        subsystems.iter_mut().for_each(|subsystem| {
-            subsystem.perturbers.retain(|perturber| gone.binary_search(&perturber.star).is_err())
-        });
-        let begins = std::iter::once(0).chain(counts.iter().copied());
-        let of = |(from, to): (usize, &usize)| new[from..*to].iter().map(|body: &NewBody| body.first).collect();
-        let begun = begins.zip(&counts).map(of).collect();
-        for few in new.into_iter().filter_map(|body| body.few) {
-            subsystems.push(Subsystem::new(few.at(&self.clock, now)?, 0.0));
+        for (new, succession) in all.into_iter().zip(&mut rebuilt.rows.successions) {
+            rebuilt.begun.push(new.iter().map(|body| body.first).collect());
+            for NewBody { first, state, few } in new {
+                let row = self.hierarchy.bodies.begin(first, self.ids[first as usize], &state, now);
+                succession.begun.push((row as u32, state.mass));
+                if let Some(few) = few {
+                    self.hierarchy.begin_subsystem(Subsystem::new(few.at(&self.clock, now)?, 0.0));
+                }
+                rebuilt.rows.begun.push(row as u32);
+            }
         }
-        subsystems.sort_unstable_by_key(|subsystem| subsystem.stars[0]);
-        self.particles = bodies.particles.clone();
-        self.hierarchy.bodies = bodies;
-        self.hierarchy.index(self.ids.len());
+        rebuilt.rows.begun.sort_unstable();
+        let is_left = |body: &usize| rebuilt.rows.begun.binary_search(&(*body as u32)).is_err();
+        rebuilt.rows.emptied = ended.into_iter().filter(is_left).map(|body| body as u32).collect();
+        rebuilt.rows.emptied.sort_unstable();
+        for row in rebuilt.rows.begun.iter().chain(&rebuilt.rows.emptied).map(|&row| row as usize) {
+            self.hierarchy.bodies.copy_row(row, &mut self.particles);
+            self.positions.moved(&self.particles, row);
+            self.regions.changed(&self.particles, row);
+        }
         self.positions.clear();
-        Ok(begun)
+        Ok(rebuilt)
+    }
+
+    /// Puts the rows of the bodies in the order of their stars, if they are not, and leaves out empty ones, at `now`.
+    pub(crate) fn order_rows(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
+        if self.hierarchy.bodies.in_order() {
+            return Ok(());
+        }
+        self.set_in_order();
+        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+        self.scheme.resume(&self.particles, now, &mut coupled)
+    }
+
+    /// Puts the rows of the bodies in the order of their stars, and leaves out empty ones, before anyone knows them.
+    pub(crate) fn set_in_order(&mut self) {
+        let rows = self.hierarchy.bodies.ordered_rows();
+        self.particles.select_rows(&rows);
+        let Bodies { stars, sizes, rests, .. } = std::mem::take(&mut self.hierarchy.bodies);
+        let stars = rows.iter().map(|&row| stars[row as usize]).collect();
+        let mut bodies = Bodies::new(self.particles.clone(), stars, self.ids.len()).with_sizes(sizes);
+        bodies.rests = rows.iter().filter_map(|&row| rests.get(row as usize).copied()).collect();
+        self.hierarchy.bodies = bodies;
+        self.forget_places();
     }
 }
 
-/// Returns the rows of old and new bodies as particles.
-fn gather(old: &Particles, new: &[NewBody], rows: &[(u32, usize)], ids: &[u64], now: Time) -> Particles {
-    let split = |row: usize| match row.checked_sub(old.len()) {
-        None => Ok(row),
-        Some(k) => Err(&new[k]),
-    };
-    fn column<T: Copy>(rows: &[(u32, usize)], of: impl Fn(usize) -> T) -> Vec<T> {
-        rows.iter().map(|row| of(row.1)).collect()
-    }
-    Particles {
-        id: rows.iter().map(|row| ids[row.0 as usize]).collect(),
-        mass: column(rows, |row| split(row).map_or_else(|body| body.mass, |i| old.mass[i])),
-        pos: column(rows, |row| split(row).map_or_else(|body| body.pos, |i| old.pos[i])),
-        vel: column(rows, |row| split(row).map_or_else(|body| body.vel, |i| old.vel[i])),
-        acc: column(rows, |row| split(row).map_or_else(|_| Vec3::zeros(), |i| old.acc[i])),
-        jerk: column(rows, |row| split(row).map_or_else(|_| Vec3::zeros(), |i| old.jerk[i])),
-        pot: column(rows, |row| split(row).map_or(0.0, |i| old.pot[i])),
-        time: column(rows, |row| split(row).map_or(now, |i| old.time[i])),
-        step: column(rows, |row| split(row).map_or_else(|_| now.shallowest_level(), |i| old.step[i])),
-        ..Particles::default()
-    }
+/// What changes of the bodies have led to.
+#[derive(Debug, Default)]
+pub(crate) struct Rebuilt {
+    /// Bodies that begin by each change, by their lowest stars.
+    pub begun: Vec<Vec<u32>>,
+    /// The rows that changed.
+    pub rows: RowChange,
 }

@@ -109,8 +109,7 @@ impl Encounters {
 
     /// Returns the lowest star of the body that a star is in.
     fn lowest_with(&self, star: u32) -> Option<u32> {
-        let subsystem = || self.hierarchy.subsystems.iter().find(|subsystem| subsystem.stars.contains(&star));
-        if self.body_of(star).is_some() { Some(star) } else { Some(subsystem()?.stars[0]) }
+        if self.body_of(star).is_some() { Some(star) } else { Some(self.hierarchy.with_star(star)?.stars[0]) }
     }
 
     /// Returns the bodies on which the force of two bodies of these masses changes at `now` where they become one at the centre of
@@ -126,7 +125,7 @@ impl Encounters {
             let change = pull(mass[0], a) + pull(mass[1], b) - pull(mass[0] + mass[1], centre);
             change.norm() > criteria::DISTURBED_ABOVE * p.acc[body].norm()
         };
-        (0..p.len()).filter(|body| !bodies.contains(body)).filter(feels).collect()
+        self.hierarchy.bodies.occupied().filter(|body| !bodies.contains(body)).filter(feels).collect()
     }
 
     /// Returns changes with what the unions among them take out of the system, where all that take part stand at `now`.
@@ -148,7 +147,7 @@ impl Encounters {
     fn removed_by_union(&self, bodies: [usize; 2], stars: [u32; 2], now: Time) -> Result<Removed> {
         let p = &self.particles;
         let mut all: Vec<(Option<u32>, f64, Vec3, Vec3)> = Vec::new();
-        for body in 0..p.len() {
+        for body in self.hierarchy.bodies.occupied() {
             let (x, v) = at(p, body, &self.clock, now);
             let star = self.hierarchy.bodies.stars[body];
             match self.hierarchy.of_star(star).filter(|_| bodies.contains(&body)) {

@@ -18,7 +18,7 @@ use tisane_force::time::{Clock, Time};
 
 /// Tide of a motion that began earlier.
 struct Later<'a> {
-    tide: &'a Tides<'a>,
+    tide: &'a Tides,
     by: f64,
 }
 
@@ -158,7 +158,7 @@ impl Subsystem {
     pub(crate) fn move_watched(
         &mut self,
         dt: f64,
-        tides: Option<&Tides<'_>>,
+        tides: Option<&Tides>,
         bodies: &Bodies,
         clock: &Clock,
     ) -> Result<()> {
@@ -185,7 +185,7 @@ impl Subsystem {
                     self.merge_two(touched, members, done, bodies, clock);
                 }
                 _ => {
-                    self.contacts.extend(found.into_iter().map(|it| it.0));
+                    self.add_contacts(found.into_iter().map(|it| it.0), &bodies.sizes);
                     return Ok(());
                 }
             }
@@ -228,7 +228,16 @@ impl Subsystem {
             angular_momentum: spin([mass[i], mass[j]], relative.into()),
             ..Removed::default()
         };
-        self.contacts.push(Touched { merged: Some(removed), ..touched });
+        self.add_contacts([Touched { merged: Some(removed), ..touched }], &bodies.sizes);
+    }
+
+    /// Takes in contacts.
+    fn add_contacts(&mut self, found: impl IntoIterator<Item = Touched>, sizes: &Sizes) {
+        let before = self.contacts.len();
+        self.contacts.extend(found);
+        if self.contacts.len() > before {
+            sizes.set_contacts(true);
+        }
     }
 
     /// Finds the contacts up to `now` of pairs that nothing moves: of the subsystem, if it is a pair that is left alone, and
@@ -241,7 +250,7 @@ impl Subsystem {
         }
         self.find_contacts_inside(all, bodies, clock, now, &mut found);
         found.retain(|touched| !self.contacts.iter().any(|other| other.stars == touched.stars));
-        self.contacts.extend(found);
+        self.add_contacts(found, &bodies.sizes);
     }
 
     fn find_contacts_of(&self, of: Inside<'_>, bodies: &Bodies, clock: &Clock, now: Time, found: &mut Vec<Touched>) {

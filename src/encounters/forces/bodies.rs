@@ -1,29 +1,127 @@
 //! Particles of the integration: stars that are alone, and centres of mass of subsystems.
 
 use crate::encounters::settings::stars::Collisions;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Level, Time};
 
-/// Stars that are alone and centres of mass of subsystems, in the order of their lowest stars.
+/// Mark of a star without a row, and of one whose row is empty.
+const NONE: u32 = u32::MAX;
+const EMPTY: u32 = 1 << 31;
+
+/// Place of empty rows on the first axis: far from all bodies, and within the range of all arithmetic.
+const FAR: f64 = 1e9;
+
+/// Stars that are alone and centres of mass of subsystems, each in a row.
+///
+/// A row belongs to a star, the lowest one of its body. Where a body ends, its row is empty until a body of the same star begins; a star
+/// that has no row gets one at the end. So rows keep their numbers until they are all put in the order of their stars.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
-    /// The bodies as particles.
+    /// The bodies as particles; empty rows are particles without a mass that are far away and at rest.
     pub particles: Particles,
-    /// Lowest star of each body, ascending.
+    /// Star of each row.
     pub stars: Vec<u32>,
-    /// Unit of each star that is the lowest of one.
-    places: Vec<u32>,
+    /// Row of each star that has one, marked where it is empty.
+    rows: Vec<u32>,
+    /// Empty rows, ascending.
+    empty: Vec<u32>,
     /// Radii of the stars.
     pub sizes: Sizes,
     /// What positions and velocities of the bodies lack by rounding, where that is known: at the start. Empty later.
     pub rests: Vec<[Vec3; 2]>,
 }
 
+/// State of a body that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct FirstState {
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub pos: Vec3,
+    /// Velocity.
+    pub vel: Vec3,
+    /// What position and velocity lack by rounding.
+    pub rest: [Vec3; 2],
+}
+
+impl FirstState {
+    /// Returns a state of which no more is known than its rounded numbers.
+    pub fn rounded(mass: f64, pos: Vec3, vel: Vec3) -> Self {
+        Self { mass, pos, vel, rest: [Vec3::zeros(); 2] }
+    }
+}
+
 impl Bodies {
     /// Creates the bodies with these lowest stars of `n`.
     pub fn new(particles: Particles, stars: Vec<u32>, n: usize) -> Self {
-        let mut places = vec![u32::MAX; n];
-        stars.iter().zip(0..).for_each(|(&star, body)| places[star as usize] = body);
-        Self { particles, stars, places, sizes: Sizes::default(), rests: Vec::new() }
+        let mut rows = vec![NONE; n];
+        stars.iter().zip(0..).for_each(|(&star, row)| rows[star as usize] = row);
+        Self { particles, stars, rows, empty: Vec::new(), sizes: Sizes::default(), rests: Vec::new() }
+    }
+
+    /// Returns the rows with a body, ascending.
+    pub fn occupied(&self) -> impl Iterator<Item = usize> {
+        self.stars.iter().enumerate().filter(|(row, star)| self.of_star(**star) == *row).map(|(row, _)| row)
+    }
+
+    /// Returns the rows without one, ascending.
+    pub fn empty(&self) -> &[u32] {
+        &self.empty
+    }
+
+    /// Returns true if all rows have bodies, in the order of their stars.
+    pub fn in_order(&self) -> bool {
+        self.empty.is_empty() && self.stars.is_sorted()
+    }
+
+    /// Ends the body of a row at `now`.
+    pub fn end(&mut self, row: usize, now: Time) {
+        self.rows[self.stars[row] as usize] |= EMPTY;
+        let place = self.empty.partition_point(|&other| (other as usize) < row);
+        self.empty.insert(place, row as u32);
+        set(&mut self.particles, row, 0.0, [Vec3::x() * FAR, Vec3::zeros()], (now, Level::default()));
+    }
+
+    /// Begins a body of the lowest star `star`, of an identity, at `now`. Returns its row.
+    pub fn begin(&mut self, star: u32, id: u64, state: &FirstState, now: Time) -> usize {
+        let known = self.rows[star as usize];
+        let row = if known == NONE { self.stars.len() } else { (known & !EMPTY) as usize };
+        if let Ok(place) = self.empty.binary_search(&(row as u32)) {
+            self.empty.remove(place);
+        }
+        if known == NONE {
+            self.stars.push(star);
+            push(&mut self.particles);
+            if !self.rests.is_empty() {
+                self.rests.push([Vec3::zeros(); 2]);
+            }
+        }
+        self.rows[star as usize] = row as u32;
+        self.particles.id[row] = id;
+        set(&mut self.particles, row, state.mass, [state.pos, state.vel], (now, now.shallowest_level()));
+        self.rests.get_mut(row).into_iter().for_each(|rest| *rest = state.rest);
+        row
+    }
+
+    /// Copies a row into the particles of a scheme, which may have one row less.
+    pub fn copy_row(&self, row: usize, to: &mut Particles) {
+        if row == to.len() {
+            push(to);
+        }
+        let from = &self.particles;
+        (to.id[row], to.mass[row], to.pot[row]) = (from.id[row], from.mass[row], from.pot[row]);
+        (to.pos[row], to.vel[row], to.acc[row], to.jerk[row]) =
+            (from.pos[row], from.vel[row], from.acc[row], from.jerk[row]);
+        (to.time[row], to.step[row]) = (from.time[row], from.step[row]);
+    }
+
+    /// Returns the rows of bodies in the order of their stars.
+    pub fn ordered_rows(&self) -> Vec<u32> {
+        let mut rows: Vec<u32> = self.occupied().map(|row| row as u32).collect();
+        rows.sort_unstable_by_key(|&row| self.stars[row as usize]);
+        rows
     }
 
     /// Returns the bodies, of one star each, with what the relative states of stars say of them.
@@ -55,9 +153,9 @@ impl Bodies {
         Self { sizes, ..self }
     }
 
-    /// Returns the body whose lowest star is `star`.
+    /// Returns the row of the body whose lowest star is `star`; a number beyond all rows if there is none.
     pub fn of_star(&self, star: u32) -> usize {
-        self.places[star as usize] as usize
+        self.rows[star as usize] as usize
     }
 }
 
@@ -68,4 +166,39 @@ pub struct Sizes {
     pub radii: Vec<f64>,
     /// Treatment of collisions, if they are looked for.
     pub collisions: Option<Collisions>,
+    /// True if subsystems may have contacts that are not settled: any thread finds some. So none is asked where there are none.
+    has_contacts: Arc<AtomicBool>,
+}
+
+impl Sizes {
+    /// Returns true if subsystems may have contacts.
+    pub fn have_contacts(&self) -> bool {
+        self.has_contacts.load(Ordering::Relaxed)
+    }
+
+    /// Takes note that a subsystem has contacts, or that none has any.
+    pub fn set_contacts(&self, any: bool) {
+        self.has_contacts.store(any, Ordering::Relaxed);
+    }
+}
+
+/// Returns true if a row of the bodies has none.
+pub fn is_empty(bodies: &Particles, row: usize) -> bool {
+    bodies.mass[row] == 0.0 && bodies.pos[row] == Vec3::x() * FAR
+}
+
+/// Adds a row of nothing.
+fn push(p: &mut Particles) {
+    p.id.push(0);
+    p.mass.push(0.0);
+    p.pot.push(0.0);
+    [&mut p.pos, &mut p.vel, &mut p.acc, &mut p.jerk].into_iter().for_each(|column| column.push(Vec3::zeros()));
+    p.time.push(Time::default());
+    p.step.push(Level::default());
+}
+
+/// Sets a row to a mass, a position and a velocity, without forces.
+fn set(p: &mut Particles, row: usize, mass: f64, [pos, vel]: [Vec3; 2], (time, step): (Time, Level)) {
+    (p.mass[row], p.pot[row], p.pos[row], p.vel[row]) = (mass, 0.0, pos, vel);
+    (p.acc[row], p.jerk[row], p.time[row], p.step[row]) = (Vec3::zeros(), Vec3::zeros(), time, step);
 }

@@ -3,6 +3,7 @@
 //! Columns are filled up to whole rows of [`LANES`] with particles of no mass that are far away.
 
 use pulp::{Arch, Simd, WithSimd};
+use tisane_force::gravity::predict_component;
 
 /// Number of particles in a row, and of partial sums, which fixes the order of the additions for any width of vector units.
 pub const LANES: usize = 16;
@@ -27,7 +28,7 @@ fn sum(lanes: [f64; LANES]) -> f64 {
 }
 
 /// Least square of a distance, so that a particle without a mass at the place itself adds 0.
-const NEAREST2: f64 = 1e-60;
+pub const NEAREST2: f64 = 1e-60;
 
 /// Returns positions of a row relative to `from`, and the squares of the distances.
 #[inline(always)]
@@ -111,48 +112,69 @@ impl WithSimd for Tide<'_> {
     }
 }
 
-/// Stores m/r³ of all particles but one, and returns the largest.
-pub struct Weights<'a> {
+/// Sum of m/r³ at a place by all particles but two.
+pub struct Rest<'a> {
     pub mass: &'a Column,
     pub pos: &'a Coordinates,
     pub from: [f64; 3],
-    pub but: usize,
-    pub weight: &'a mut Column,
+    pub but: [usize; 2],
 }
 
-impl WithSimd for Weights<'_> {
-    type Output = f64;
-
-    #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let mut max = [0.0; LANES];
-        for (row, weight) in self.weight.iter_mut().enumerate() {
-            let mass = masses(self.mass, row, self.but);
-            let (_, r2) = relative(self.pos, self.from, row);
-            for lane in 0..LANES {
-                weight[lane] = mass[lane] / (r2[lane] * r2[lane].sqrt());
-                max[lane] = if weight[lane] > max[lane] { weight[lane] } else { max[lane] };
-            }
-        }
-        max.into_iter().fold(0.0, f64::max)
-    }
-}
-
-/// Sum of a column.
-pub struct Sum<'a>(pub &'a Column);
-
-impl WithSimd for Sum<'_> {
+impl WithSimd for Rest<'_> {
     type Output = f64;
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
         let mut sums = [0.0; LANES];
-        for row in self.0 {
+        for row in 0..self.mass.len() {
+            let mut mass = masses(self.mass, row, self.but[0]);
+            if row == self.but[1] / LANES {
+                mass[self.but[1] % LANES] = 0.0;
+            }
+            let (_, r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
-                sums[lane] += row[lane];
+                sums[lane] += mass[lane] / (r2[lane] * r2[lane].sqrt());
             }
         }
         sum(sums)
+    }
+}
+
+/// States of all particles at their own times.
+#[derive(Clone, Debug, Default)]
+pub struct StateColumns {
+    /// Times in ticks.
+    pub time: Vec<[u64; LANES]>,
+    /// Positions, velocities, accelerations and jerks.
+    pub vectors: [Coordinates; 4],
+}
+
+/// Prediction of all particles to a moment `now`, in ticks.
+pub struct Predict<'a> {
+    pub states: &'a StateColumns,
+    pub now: u64,
+    pub tick: f64,
+    pub pos: &'a mut Coordinates,
+}
+
+impl WithSimd for Predict<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let StateColumns { time, vectors } = self.states;
+        for (row, time) in time.iter().enumerate() {
+            let mut dt = [0.0; LANES];
+            for lane in 0..LANES {
+                dt[lane] = (self.now - time[lane]) as f64 * self.tick;
+            }
+            for (axis, pos) in self.pos.iter_mut().enumerate() {
+                let [x, v, a, j] = vectors.each_ref().map(|vectors| &vectors[axis][row]);
+                for lane in 0..LANES {
+                    pos[row][lane] = predict_component(x[lane], v[lane], a[lane], j[lane], dt[lane]).0;
+                }
+            }
+        }
     }
 }
 

@@ -4,5 +4,6 @@ pub mod bodies;
 pub mod columns;
 pub mod coupling;
 pub mod orbit;
+pub mod regions;
 pub mod surroundings;
 pub mod tides;

@@ -1,8 +1,7 @@
 //! Tidal field around a particle: the strongest neighbour, and the sum of all others.
 
-use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::columns::{
-    self, Column, Coordinates, FAR, LANES, Potential, Sum, Tide, Weights, Within,
+    self, Column, Coordinates, FAR, LANES, Potential, Predict, Rest, StateColumns, Tide, Within,
 };
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
@@ -23,12 +22,11 @@ pub struct Surroundings {
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
     now: Option<Time>,
+    /// True while masses and states are those of the particles.
+    is_loaded: bool,
     mass: Column,
-    /// Cube roots of the masses.
-    root: Column,
+    states: StateColumns,
     pos: Coordinates,
-    speed: Column,
-    weight: Column,
 }
 
 /// Sizes of all particles, and bounds of their speeds, in columns.
@@ -54,35 +52,56 @@ pub struct Reach {
 }
 
 impl Positions {
-    /// Forgets the positions, since particles have moved or changed.
+    /// Forgets the positions, since particles have moved.
     pub fn clear(&mut self) {
         self.now = None;
     }
 
+    /// Forgets all, since rows have another meaning or all particles have changed.
+    pub fn forget(&mut self) {
+        (self.now, self.is_loaded) = (None, false);
+    }
+
+    /// Takes note of a particle that has moved or changed, or is new.
+    pub fn moved(&mut self, p: &Particles, i: usize) {
+        if self.is_loaded {
+            self.resize(p.len().div_ceil(LANES));
+            self.load(p, i);
+        }
+    }
+
+    /// Gives the columns a number of rows, new ones without particles.
+    fn resize(&mut self, rows: usize) {
+        let Self { mass, states, pos, .. } = self;
+        let [places, rates @ ..] = &mut states.vectors;
+        mass.resize(rows, [0.0; LANES]);
+        states.time.resize(rows, [0; LANES]);
+        places.iter_mut().chain(pos).for_each(|column| column.resize(rows, [FAR; LANES]));
+        rates.iter_mut().flatten().for_each(|column| column.resize(rows, [0.0; LANES]));
+    }
+
+    fn load(&mut self, p: &Particles, i: usize) {
+        let (row, lane) = (i / LANES, i % LANES);
+        self.mass[row][lane] = p.mass[i];
+        self.states.time[row][lane] = p.time[i].0;
+        for (columns, vector) in self.states.vectors.iter_mut().zip([p.pos[i], p.vel[i], p.acc[i], p.jerk[i]]) {
+            columns.iter_mut().zip(&vector).for_each(|(column, x)| column[row][lane] = *x);
+        }
+    }
+
     /// Predicts all particles to `now`, unless they were.
     pub fn set(&mut self, p: &Particles, clock: &Clock, now: Time) {
-        if self.now == Some(now) {
-            return;
+        if !self.is_loaded {
+            self.resize(0);
+            self.resize(p.len().div_ceil(LANES));
+            (0..p.len()).for_each(|i| self.load(p, i));
+            (self.now, self.is_loaded) = (None, true);
         }
-        let rows = p.len().div_ceil(LANES);
-        let Self { mass, root, pos, speed, weight, .. } = self;
-        [&mut *mass, root, speed, weight].into_iter().for_each(|column| column.resize(rows, [0.0; LANES]));
-        pos.iter_mut().for_each(|column| column.resize(rows, [FAR; LANES]));
-        for i in 0..p.len() {
-            let (row, lane) = (i / LANES, i % LANES);
-            if mass[row][lane] != p.mass[i] {
-                (mass[row][lane], root[row][lane]) = (p.mass[i], cube_root(p.mass[i]));
-            }
-            let (here, _) = at(p, i, clock, now);
-            pos.iter_mut().zip(&here).for_each(|(column, x)| column[row][lane] = *x);
-            speed[row][lane] = p.vel[i].norm_squared().sqrt();
+        if self.now != Some(now) {
+            let Self { states, pos, .. } = self;
+            columns::run(Predict { states, now: now.0, tick: clock.tick(), pos });
+            self.now = Some(now);
         }
-        for lane in p.len()..rows * LANES {
-            let lane = (lane / LANES, lane % LANES);
-            [&mut *mass, root, speed].into_iter().for_each(|column| column[lane.0][lane.1] = 0.0);
-            pos.iter_mut().for_each(|column| column[lane.0][lane.1] = FAR);
-        }
-        self.now = Some(now);
     }
 
     /// Returns the masses.
@@ -109,20 +128,6 @@ impl Positions {
         columns::run(Tide { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: i })
     }
 
-    /// Calls `found` for all particles, ascending, that may come near particle `i`, by a bound of their motion, and with the
-    /// distance that counts.
-    pub fn within(&self, i: usize, reach: Reach, mut found: impl FnMut(usize, f64)) {
-        let Self { root, pos, speed, .. } = self;
-        let Reach { distance: factor, min, time, .. } = reach;
-        let slack = time * (speed[i / LANES][i % LANES] + reach.speed);
-        let each = Within { root, pos, speed, from: self.pos_of(i), factor, min, slack, time };
-        for row in columns::run(each) {
-            let (distance, is_within) = each.row(row);
-            let lanes = (0..LANES).filter(|&lane| is_within[lane] && row * LANES + lane != i);
-            lanes.for_each(|lane| found(row * LANES + lane, distance[lane]));
-        }
-    }
-
     /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and their size and `time` times their
     /// speed in sum, with these distances.
     pub fn reached(&self, i: usize, extents: &Extents, slack: f64, time: f64) -> Vec<(usize, f64)> {
@@ -138,34 +143,14 @@ impl Positions {
         found
     }
 
-    /// Returns the strongest of those that the last call of [`around`](Self::around) or of this has not returned, and its
-    /// m/r³.
-    pub fn next(&mut self) -> (usize, f64) {
-        let strongest = self.weight.as_flattened().iter().copied().fold(0.0, f64::max);
-        self.take(strongest)
-    }
-
-    /// Takes out the first of this weight.
-    fn take(&mut self, max: f64) -> (usize, f64) {
-        let weight = self.weight.as_flattened_mut();
-        let place = weight.iter().position(|weight| *weight == max).unwrap_or(0);
-        (place, std::mem::replace(&mut weight[place], 0.0))
-    }
-
-    /// Returns the surroundings of particle `i`; [`None`] if there is no other one with a mass.
-    pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
-        let from = self.pos_of(i);
-        let Self { mass, pos, weight, .. } = self;
-        let max = columns::run(Weights { mass, pos, from, but: i, weight });
-        if max == 0.0 {
-            return None;
-        }
-        let (strongest, weight) = self.take(max);
-        Some(Surroundings { strongest, weight, rest: columns::run(Sum(&self.weight)) })
+    /// Returns the sum of m/r³ at particle `i` by all others but `k`.
+    pub fn rest(&self, i: usize, k: usize) -> f64 {
+        columns::run(Rest { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: [i, k] })
     }
 }
 
 /// Returns position and velocity of particle `i` predicted to `now`.
+#[inline]
 pub fn at(p: &Particles, i: usize, clock: &Clock, now: Time) -> (Vec3, Vec3) {
     predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], clock.between(p.time[i], now))
 }
@@ -175,18 +160,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_strongest_neighbour_and_the_rest() {
+    fn the_rest_of_the_field_at_the_predicted_places() {
         let pos = [[0.0, 0.0, 0.0], [2.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, -4.0]].map(Vec3::from);
         let mut p = Particles::new(vec![1.0, 32.0, 2.0, 64.0], pos.to_vec(), vec![Vec3::zeros(); 4]);
         let (clock, mut positions) = (Clock { start: 0.0, dt_max: 1.0 }, Positions::default());
         positions.set(&p, &clock, Time::default());
-        assert_eq!(positions.surroundings(0), Some(Surroundings { strongest: 1, weight: 4.0, rest: 3.0 }));
+        assert_eq!([1, 2, 3].map(|k| positions.rest(0, k)), [3.0, 5.0, 6.0]);
         // Predicted to a later moment: particle 1 has passed.
-        p.vel[1] = Vec3::new(8.0, 0.0, 0.0);
+        p.vel[1] = Vec3::new(6.0, 0.0, 0.0);
+        positions.moved(&p, 1);
         positions.set(&p, &clock, Time::from_dt_max(1));
-        assert_eq!(positions.surroundings(0).unwrap().strongest, 2);
-        let mut alone = Positions::default();
-        alone.set(&Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::zeros()]), &clock, Time::default());
-        assert_eq!(alone.surroundings(0), None);
+        assert_eq!(positions.of(1), at(&p, 1, &clock, Time::from_dt_max(1)).0);
+        assert_eq!([1, 2].map(|k| positions.rest(0, k)), [3.0, 1.0625]);
+        positions.forget();
+        positions.set(&Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::zeros()]), &clock, Time::default());
+        assert_eq!(positions.rest(0, 0), 0.0);
     }
 }

@@ -42,38 +42,45 @@ impl Far {
 }
 
 /// Perturbation of the members by the perturbers, with all bodies predicted from their last steps.
-pub struct Tides<'a> {
-    /// The bodies.
-    pub bodies: &'a Bodies,
-    /// Time axis.
-    pub clock: &'a Clock,
-    /// Moment at which the motion begins.
-    pub from: Time,
-    /// The centre of mass.
-    pub here: usize,
-    /// Perturbers with squares of their outer radii.
-    pub perturbers: Vec<(usize, f64)>,
+pub struct Tides {
+    /// The perturbers.
+    pub passing: Vec<Passing>,
     /// Far field.
     pub far: Option<Far>,
 }
 
-impl Tide for Tides<'_> {
-    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
-        let position = |i: usize| {
-            let p = &self.bodies.particles;
+/// Perturber on its path relative to the centre of mass.
+pub struct Passing {
+    mass: f64,
+    outer2: f64,
+    /// Position, velocity, acceleration and jerk at the moment at which the motion begins.
+    path: [Vec3; 4],
+}
+
+impl Passing {
+    /// Returns body `k` relative to body `here` at `from`, with the square of its outer radius.
+    pub fn new(bodies: &Bodies, clock: &Clock, from: Time, [here, k]: [usize; 2], outer2: f64) -> Self {
+        let p = &bodies.particles;
+        let [a, b] = [here, k].map(|i| {
             // A body that moved since then: the motion is advanced before any perturber moves.
-            let dt = self.clock.between(p.time[i], self.from) + time;
-            predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt).0
-        };
+            let dt = clock.between(p.time[i], from);
+            let (pos, vel) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt);
+            [pos, vel, p.acc[i] + p.jerk[i] * dt, p.jerk[i]]
+        });
+        Self { mass: p.mass[k], outer2, path: std::array::from_fn(|of| b[of] - a[of]) }
+    }
+}
+
+impl Tide for Tides {
+    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
         acc.fill(Vec3::zeros());
         if let Some(far) = self.far {
             acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
         }
-        let centre = position(self.here);
-        for &(k, outer2) in &self.perturbers {
-            let r = position(k) - centre;
+        for Passing { mass, outer2, path: [pos, vel, a, jerk] } in &self.passing {
+            let (r, _) = predict(*pos, *vel, *a, *jerk, time);
             for (acc, offset) in acc.iter_mut().zip(offsets) {
-                *acc += coupling::tide(self.bodies.particles.mass[k], r, *offset, outer2);
+                *acc += coupling::tide(*mass, r, *offset, *outer2);
             }
         }
     }

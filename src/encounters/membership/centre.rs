@@ -29,7 +29,8 @@ impl Membership<'_> {
         let position = |k: usize| at(p, k, clock, self.now).0;
         let [(m, x), (n, y)] = bodies.map(|k| (p.mass[k], position(k)));
         let centre = x + (y - x) * (n / (m + n));
-        let mut others = (0..p.len()).filter(|k| p.mass[*k] == 0.0 && !bodies.contains(k));
+        let massless = self.regions.massless().iter().map(|&k| k as usize);
+        let mut others = massless.filter(|k| p.mass[*k] == 0.0 && !bodies.contains(k));
         others.any(|k| {
             exceeds(criteria::FORMS_AT_CENTRE, position(k) - centre, [(m, x - centre), (n, y - centre)].into_iter())
         })

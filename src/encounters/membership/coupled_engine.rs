@@ -5,6 +5,7 @@ use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, SHARE};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use tisane_force::error::Result;
+use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane_force::force::{ForceEngine, Forces, Targets};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::Time;
@@ -37,13 +38,39 @@ impl ForceEngine for CoupledEngine<'_> {
         self.engine.update(all, changed)
     }
 
+    /// The rows of the bodies have changed before the scheme hears of it.
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.replace(all, changed)
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
         self.engine.evaluate(now, targets, out)?;
+        if !self.hierarchy.subsystems.is_empty() {
+            self.hierarchy.advance_due(now, targets)?;
+            self.hierarchy.add_coupling(now, targets, &mut out.acc, &mut out.jerk);
+        }
+        Ok(())
+    }
+
+    /// The coupling is in the irregular forces, by the old and by the new list alike.
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        self.engine.evaluate_neighbours(task, out)?;
         if self.hierarchy.subsystems.is_empty() {
             return Ok(());
         }
+        let (now, targets) = (task.now, task.targets);
         self.hierarchy.advance_due(now, targets)?;
-        self.hierarchy.add_coupling(now, targets, out);
+        let [mut acc, mut jerk] = [(); 2].map(|()| vec![Vec3::zeros(); targets.len()]);
+        self.hierarchy.add_coupling(now, targets, &mut acc, &mut jerk);
+        let NeighbourForces { irregular, renewed, .. } = out;
+        for k in 0..targets.len() {
+            irregular.acc[k] += acc[k];
+            irregular.jerk[k] += jerk[k];
+        }
+        for (rank, k) in task.regular.iter().map(|&k| k as usize).enumerate() {
+            renewed.acc[rank] += acc[k];
+            renewed.jerk[rank] += jerk[k];
+        }
         Ok(())
     }
 
@@ -55,6 +82,7 @@ impl ForceEngine for CoupledEngine<'_> {
 impl Hierarchy {
     /// Finds the subsystems whose motion has to be known where the targets move, and advances it to `now`.
     fn advance_due(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        let _phase = self.phase("internal_motion");
         let mut room = std::mem::take(&mut self.room);
         let Room { is_due, due, points, .. } = &mut room;
         is_due.resize(self.subsystems.len(), false);
@@ -92,8 +120,9 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Adds the forces of the coupling at `now` to those on targets.
-    fn add_coupling(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) {
+    /// Adds the forces of the coupling at `now` to the accelerations of targets and their jerks.
+    fn add_coupling(&mut self, now: Time, targets: Targets<'_>, of_acc: &mut [Vec3], of_jerk: &mut [Vec3]) {
+        let _phase = self.phase("coupling");
         let mut targets_of = std::mem::take(&mut self.room.targets);
         targets_of.resize(self.bodies.particles.len(), NONE);
         targets.index.iter().zip(0..).for_each(|(&i, k)| targets_of[i as usize] = k);
@@ -138,8 +167,8 @@ impl Hierarchy {
                     jerk += j;
                 }
             }
-            out.acc[k] += acc;
-            out.jerk[k] += jerk;
+            of_acc[k] += acc;
+            of_jerk[k] += jerk;
         }
         targets.index.iter().for_each(|&i| targets_of[i as usize] = NONE);
         self.room.targets = targets_of;

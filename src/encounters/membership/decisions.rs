@@ -4,6 +4,7 @@
 //! relative perturbation, which has no jumps where neighbours change. The mutual binding is measured by 2 M / (r v²), which is 1
 //! on a parabola: encounters faster than that by less than a factor of two count too.
 
+use crate::encounters::forces::regions::{Regions, Strongest};
 use crate::encounters::forces::surroundings::{Positions, Surroundings, at};
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::hierarchy::Hierarchy;
@@ -12,17 +13,29 @@ use crate::encounters::motion::member::Few;
 use crate::encounters::motion::nested::HierarchicalOrbits;
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::settings::criteria::{self, Rules};
+use rayon::prelude::*;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
+/// Number of searches of the regions from which on all threads take part: waking others costs as much as some of them.
+pub const MIN_SEARCHES: usize = 32;
+/// Number of sums over all bodies from which on they do.
+pub const MIN_SUMS: usize = 4;
+
+/// Bound of the rounding of perturbations: an eccentricity near 0 has half of the digits of others.
+const ROUNDING: f64 = 1e-6;
+
 /// Membership of all bodies at a moment, and the criteria by which it changes.
+#[derive(Clone, Copy)]
 pub struct Membership<'a> {
     /// The bodies.
     pub particles: &'a Particles,
     /// Their subsystems.
     pub hierarchy: &'a Hierarchy,
-    /// Positions of all bodies.
-    pub positions: &'a mut Positions,
+    /// Bodies by regions.
+    pub regions: &'a Regions,
+    /// Positions of all bodies at the moment.
+    pub positions: &'a Positions,
     /// Moment.
     pub now: Time,
 }
@@ -84,15 +97,35 @@ impl Membership<'_> {
         Relative { pos, vel, r: pos.norm(), mass: p.mass[i] + p.mass[k] }
     }
 
-    /// Returns the tidal field around a body.
-    pub fn surroundings(&mut self, i: usize) -> Option<Surroundings> {
-        self.positions.set(self.particles, &self.hierarchy.clock, self.now);
-        self.positions.surroundings(i)
+    /// Returns the tidal field around a body; [`None`] if there is no other one with a mass.
+    pub fn surroundings(&self, i: usize) -> Option<Surroundings> {
+        let Strongest { row: strongest, weight, .. } = self.strongest(i, &[])?;
+        Some(Surroundings { strongest, weight, rest: self.positions.rest(i, strongest) })
+    }
+
+    /// Returns the strongest body at body `i` beside others.
+    fn strongest(&self, i: usize, others: &[usize]) -> Option<Strongest> {
+        self.regions.strongest(self.clock(), self.now, i, others)
+    }
+
+    /// Returns the strongest body at body `i`, if the two may join, in place of the whole sum that [`joins`](Self::joins) needs.
+    ///
+    /// All ways to join ask for 2 r³ D / M of the two, D that of all others, below one of two bounds: either at their distance r, or at
+    /// their apocentre, which is no nearer. What is known of D is a lower bound, so what exceeds both bounds does not join. Two single
+    /// stars must also be bound, or hyperbolic by less than a factor: a larger number of members alone joins without that.
+    pub fn possible_partner(&self, i: usize) -> Option<usize> {
+        let Strongest { row: k, min_rest, .. } = self.strongest(i, &[])?;
+        let pair = self.relative(i, k);
+        let max = self.hierarchy.rules.forms.max(criteria::MAX_PERTURBATION_TO_JOIN);
+        let is_disturbed = pair.perturbation(min_rest) > max * (1.0 + ROUNDING);
+        let is_single = |body: usize| self.subsystem(body).is_none();
+        let flies_by = is_single(i) && is_single(k) && !pair.is_bound_by(criteria::MIN_BINDING_TO_FORM);
+        (!is_disturbed && !flies_by).then_some(k)
     }
 
     /// Returns the change of body `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
     /// only takes up others.
-    pub fn change(&mut self, i: usize, found: Option<Surroundings>, is_new: bool) -> Option<Change> {
+    pub fn change(&self, i: usize, found: Option<Surroundings>, is_new: bool) -> Option<Change> {
         if let Some(change) = self.clears(i).filter(|_| !is_new) {
             return Some(change);
         }
@@ -143,26 +176,26 @@ impl Membership<'_> {
         sizes.collisions.is_some() && nearest < bodies.map(reach).iter().sum()
     }
 
-    /// Returns true if a pair of body `i` is not isolated, but with one or two others is: the inner one of a triple or quadruple.
-    fn is_in_small_system(&mut self, i: usize, pair: &Relative) -> bool {
-        let Some(found) = self.surroundings(i) else { return false };
-        let (mut rest, mut mass, mut reach) = (found.rest, pair.mass, pair.r);
+    /// Returns true if a pair of bodies `i` and `k` is not isolated, with `rest` the tidal field of all others, but with one or two of them is: the inner one of a triple or quadruple.
+    fn is_in_small_system(&self, i: usize, k: usize, pair: &Relative, mut rest: f64) -> bool {
+        let (mut mass, mut reach, mut others) = (pair.mass, pair.r, vec![k]);
         (0..2).any(|_| {
-            let (k, weight) = self.positions.next();
-            rest = (rest - weight).max(0.0);
-            mass += self.particles.mass[k];
-            reach = reach.max(self.relative(i, k).r);
+            let Some(next) = self.strongest(i, &others) else { return true };
+            others.push(next.row);
+            rest = (rest - next.weight).max(0.0);
+            mass += self.particles.mass[next.row];
+            reach = reach.max(self.relative(i, next.row).r);
             2.0 * reach * reach * reach * rest <= self.hierarchy.rules.forms * mass
         })
     }
 
     /// Returns the change by which body `i` joins another, if any.
-    pub fn joins(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+    pub fn joins(&self, i: usize, found: Surroundings) -> Option<Change> {
         let k = found.strongest;
         self.joins_strongest(i, found).filter(|_| !self.is_at_centre([i, k]))
     }
 
-    fn joins_strongest(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+    fn joins_strongest(&self, i: usize, found: Surroundings) -> Option<Change> {
         let k = found.strongest;
         let pair = self.relative(i, k);
         let rules = self.hierarchy.rules;
@@ -196,8 +229,8 @@ impl Membership<'_> {
             && pair.is_bound_by(criteria::MIN_BINDING_TO_FORM)
             && (pair.approaches() || at_apocentre.is_some_and(|far| far <= rules.forms))
             || at_apocentre.is_some_and(|far| far <= criteria::MAX_PERTURBATION_TO_JOIN)
-                && self.is_in_small_system(i, &pair);
-        (is_isolated && self.surroundings(k).is_some_and(|back| back.strongest == i)).then_some(change)
+                && self.is_in_small_system(i, k, &pair, found.rest);
+        (is_isolated && self.strongest(k, &[]).is_some_and(|back| back.row == i)).then_some(change)
     }
 
     /// Returns the change that opens an inner subsystem of body `i` whose stars another body may touch, if there is one.
@@ -247,7 +280,7 @@ impl Membership<'_> {
     }
 
     /// Returns the change of the subsystem of body `i`, if any: it dissolves, splits, or takes up the next body.
-    fn leaves(&mut self, i: usize, found: Surroundings) -> Option<Change> {
+    fn leaves(&self, i: usize, found: Surroundings) -> Option<Change> {
         let subsystem = self.subsystem(i)?;
         if let Some(change) = self.opens(i, subsystem) {
             return Some(change);
@@ -291,6 +324,15 @@ impl Membership<'_> {
         let touches = || subsystem.may_touch(sizes, first, a.size) || subsystem.may_touch(sizes, second, b.size);
         let stays = outer.is_bound_by(1.0) && touches();
         (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < max).then(split).flatten()
+    }
+}
+
+/// Returns what follows from each of some bodies, in their order. From `min` of them on all threads take part.
+pub fn each<T: Send>(bodies: &[usize], min: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if bodies.len() >= min && rayon::current_num_threads() > 1 {
+        bodies.par_iter().map(|&body| of(body)).collect()
+    } else {
+        bodies.iter().map(|&body| of(body)).collect()
     }
 }
 

@@ -2,12 +2,14 @@
 
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::forces::surroundings::Positions;
+use crate::encounters::forces::regions::Regions;
+use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::averaged::CouplingChoice;
 use crate::encounters::motion::subsystem::{Perturber, PerturberList, PerturberSearch, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
 use rayon::prelude::*;
 use tisane_force::error::Result;
+use tisane_force::force::profile::{Phase, Profiler};
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Level, Time};
 
@@ -20,7 +22,7 @@ pub const SHARE: usize = 16;
 /// All subsystems, and the bodies as the engine knows them.
 #[derive(Clone, Debug)]
 pub struct Hierarchy {
-    /// The subsystems, in the order of their lowest stars.
+    /// The subsystems, in any order.
     pub subsystems: Vec<Subsystem>,
     /// Stars that are alone, and centres of mass.
     pub bodies: Bodies,
@@ -30,6 +32,8 @@ pub struct Hierarchy {
     pub clock: Clock,
     /// Row of the subsystem of each star that is the lowest of one.
     pub rows: Vec<u32>,
+    /// Lowest star of the subsystem of each star that is in one.
+    lowest: Vec<u32>,
     /// States that bodies had before they moved, since contacts were looked for; none without collisions.
     pub passed: Vec<Passage>,
     /// Subsystems that the body of each lowest star perturbs, in order: the lists of perturbers the other way round, with the lowest
@@ -37,6 +41,8 @@ pub struct Hierarchy {
     pub perturbed: Vec<Vec<Perturber>>,
     /// Columns that are kept for their memory.
     pub room: Room,
+    /// Stopwatch of the phases of the host's work.
+    pub profiler: Option<Profiler>,
 }
 
 /// State of a body before it moved.
@@ -72,24 +78,69 @@ impl Hierarchy {
             rules,
             clock,
             rows: Vec::new(),
+            lowest: Vec::new(),
             passed: Vec::new(),
             perturbed: Vec::new(),
             room: Room::default(),
+            profiler: None,
         }
     }
 
-    /// Takes note of the subsystems after bodies have changed.
+    /// Starts a phase of the host's work, if these are measured.
+    pub fn phase(&self, name: &'static str) -> Option<Phase> {
+        self.profiler.as_ref().map(|profiler| profiler.phase(name))
+    }
+
+    /// Takes note of all subsystems.
     pub fn index(&mut self, stars: usize) {
         self.rows.clear();
         self.rows.resize(stars, NONE);
-        self.subsystems.iter().zip(0..).for_each(|(subsystem, row)| self.rows[subsystem.stars[0] as usize] = row);
+        self.lowest.clear();
+        self.lowest.resize(stars, NONE);
+        for (subsystem, row) in self.subsystems.iter().zip(0..) {
+            self.rows[subsystem.stars[0] as usize] = row;
+            subsystem.stars.iter().for_each(|&star| self.lowest[star as usize] = subsystem.stars[0]);
+        }
         self.perturbed.iter_mut().for_each(Vec::clear);
         self.perturbed.resize(stars, Vec::new());
-        for subsystem in &self.subsystems {
+        let Self { subsystems, perturbed, rows, .. } = self;
+        for subsystem in rows.iter().filter(|&&row| row != NONE).map(|&row| &subsystems[row as usize]) {
             for perturber in &subsystem.perturbers {
-                self.perturbed[perturber.star as usize].push(Perturber { star: subsystem.stars[0], ..*perturber });
+                perturbed[perturber.star as usize].push(Perturber { star: subsystem.stars[0], ..*perturber });
             }
         }
+    }
+
+    /// Takes in a subsystem that begins, without perturbers.
+    pub fn begin_subsystem(&mut self, subsystem: Subsystem) {
+        self.rows[subsystem.stars[0] as usize] = self.subsystems.len() as u32;
+        subsystem.stars.iter().for_each(|&star| self.lowest[star as usize] = subsystem.stars[0]);
+        self.subsystems.push(subsystem);
+    }
+
+    /// Takes out the body of a lowest star: from the lists of the subsystems that it perturbs, and its own subsystem.
+    pub fn end_body(&mut self, star: u32) {
+        for by in std::mem::take(&mut self.perturbed[star as usize]) {
+            remove(&mut self.subsystems[self.rows[by.star as usize] as usize].perturbers, star);
+        }
+        let Some(row) = self.row(star) else { return };
+        let ended = self.subsystems.swap_remove(row);
+        self.rows[star as usize] = NONE;
+        ended.stars.iter().for_each(|&star| self.lowest[star as usize] = NONE);
+        if let Some(moved) = self.subsystems.get(row) {
+            self.rows[moved.stars[0] as usize] = row as u32;
+        }
+        ended.perturbers.iter().for_each(|perturber| remove(&mut self.perturbed[perturber.star as usize], star));
+    }
+
+    /// Returns the rows of the subsystems in the order of their lowest stars.
+    pub fn rows_in_order(&self) -> impl Iterator<Item = usize> {
+        self.rows.iter().filter(|&&row| row != NONE).map(|&row| row as usize)
+    }
+
+    /// Returns the subsystems in the order of their lowest stars.
+    pub fn in_order(&self) -> impl Iterator<Item = &Subsystem> {
+        self.rows_in_order().map(|row| &self.subsystems[row])
     }
 
     /// Returns the row of the subsystem whose lowest star is `star`.
@@ -107,28 +158,39 @@ impl Hierarchy {
         self.row(star).map(|row| &mut self.subsystems[row])
     }
 
+    /// Returns the subsystem that a star is in.
+    pub fn with_star(&self, star: u32) -> Option<&Subsystem> {
+        self.of_star(Some(self.lowest[star as usize]).filter(|&lowest| lowest != NONE)?)
+    }
+
+    /// Returns the subsystem that a star is in, mutably.
+    pub fn with_star_mut(&mut self, star: u32) -> Option<&mut Subsystem> {
+        self.of_star_mut(Some(self.lowest[star as usize]).filter(|&lowest| lowest != NONE)?)
+    }
+
     /// Returns the subsystems that the body of a lowest star perturbs, and how the two feel each other.
     pub fn perturbed_by(&self, star: u32) -> impl Iterator<Item = (&Subsystem, &Perturber)> {
         let by_row = |row: u32| &self.subsystems[row as usize];
         self.perturbed[star as usize].iter().map(move |it| (by_row(self.rows[it.star as usize]), it))
     }
 
-    /// Returns a new list of perturbers of the subsystem of a row, whose centre of mass moves with steps of level `step`.
-    pub fn perturber_list(&self, row: usize, positions: &Positions, now: Time, step: Level) -> PerturberList {
+    /// Returns what lists of perturbers at `now` follow from.
+    pub fn search<'a>(&'a self, regions: &'a Regions, now: Time) -> PerturberSearch<'a> {
         let Self { bodies, clock, rules, .. } = self;
-        self.subsystems[row].perturber_list(&PerturberSearch { bodies, clock, rules, positions, now }, step)
+        PerturberSearch { bodies, clock, rules, regions, now }
     }
 
-    /// Returns the bodies whose coupling with the subsystem of a row changes by another list.
-    pub fn coupling_changed(&self, row: usize, list: &PerturberList, positions: &Positions) -> Vec<usize> {
-        let subsystem = &self.subsystems[row];
-        let here = positions.of(self.bodies.of_star(subsystem.stars[0]));
+    /// Returns the bodies whose coupling with the subsystem of a row changes by another list at `now`.
+    pub fn coupling_changed(&self, row: usize, list: &PerturberList, now: Time) -> Vec<usize> {
+        let (subsystem, all) = (&self.subsystems[row], &self.bodies.particles);
+        let position = |star: u32| at(all, self.bodies.of_star(star), &self.clock, now).0;
+        let here = position(subsystem.stars[0]);
         let factor = |perturbers: &[Perturber], star: u32, r2: f64| {
             let known = perturbers.binary_search_by_key(&star, |perturber| perturber.star);
             known.map_or(0.0, |k| coupling::factor(r2, perturbers[k].outer2))
         };
         let is_changed = |perturber: &&Perturber| {
-            let r2 = (positions.of(self.bodies.of_star(perturber.star)) - here).norm_squared();
+            let r2 = (position(perturber.star) - here).norm_squared();
             let [before, after] = [&subsystem.perturbers, &list.perturbers].map(|of| factor(of, perturber.star, r2));
             (before - after).abs() > criteria::RECOMPUTE_ABOVE
         };
@@ -141,18 +203,19 @@ impl Hierarchy {
         let Self { subsystems, perturbed, .. } = self;
         let subsystem = &mut subsystems[row];
         let star = subsystem.stars[0];
-        for perturber in &subsystem.perturbers {
-            let by = &mut perturbed[perturber.star as usize];
-            if let Ok(k) = by.binary_search_by_key(&star, |it| it.star) {
-                by.remove(k);
+        // Heavy bodies perturb many: only what changes is looked up in their lists.
+        let mut old = subsystem.perturbers.iter().copied().peekable();
+        for new in &list.perturbers {
+            while let Some(gone) = old.next_if(|old| old.star < new.star) {
+                remove(&mut perturbed[gone.star as usize], star);
+            }
+            if old.next_if(|old| old.star == new.star).is_none_or(|old| old != *new) {
+                put(&mut perturbed[new.star as usize], Perturber { star, ..*new });
             }
         }
+        old.for_each(|gone| remove(&mut perturbed[gone.star as usize], star));
         PerturberList { perturbers: subsystem.perturbers, until: subsystem.perturbers_until, far: subsystem.far } =
             list;
-        for perturber in &subsystem.perturbers {
-            let by = &mut perturbed[perturber.star as usize];
-            by.insert(by.partition_point(|it| it.star < star), Perturber { star, ..*perturber });
-        }
     }
 
     /// Chooses for each perturber of the subsystem of a row: direct or orbit-averaged coupling, until the centre of mass, now of
@@ -178,18 +241,38 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Adds a new body to the perturbers of the subsystem of a row, if it is one. Returns true if so.
-    pub fn add_perturber(&mut self, row: usize, now: Time, body: usize) -> Result<bool> {
-        let Self { subsystems, bodies, rules, clock, .. } = self;
-        let (subsystem, star) = (&mut subsystems[row], bodies.stars[body]);
-        let Err(place) = subsystem.perturbers.binary_search_by_key(&star, |it| it.star) else { return Ok(false) };
-        let Some(perturber) = subsystem.new_perturber(bodies, clock, rules, now, body) else { return Ok(false) };
+    /// Returns which of some new bodies are perturbers of the subsystem of a row at `now`.
+    pub fn new_perturbers(&self, row: usize, now: Time, new: &[usize]) -> Vec<Perturber> {
+        let (subsystem, bodies) = (&self.subsystems[row], &self.bodies);
+        new.iter().filter_map(|&k| subsystem.new_perturber(bodies, &self.clock, &self.rules, now, k)).collect()
+    }
+
+    /// Adds new bodies to the perturbers of the subsystem of a row.
+    pub fn add_perturbers(&mut self, row: usize, now: Time, new: Vec<Perturber>) -> Result<()> {
+        let Self { subsystems, bodies, clock, perturbed, .. } = self;
+        let subsystem = &mut subsystems[row];
         subsystem.advance(bodies, clock, now)?;
-        let mut perturbers = subsystem.perturbers.clone();
-        perturbers.insert(place, perturber);
-        let list = PerturberList { perturbers, until: subsystem.perturbers_until, far: subsystem.far };
-        self.set_perturbers(row, list);
-        Ok(true)
+        for perturber in new {
+            put(&mut subsystem.perturbers, perturber);
+            put(&mut perturbed[perturber.star as usize], Perturber { star: subsystem.stars[0], ..perturber });
+        }
+        Ok(())
+    }
+
+    /// Advances what a change of some bodies, by their lowest stars, touches to `now`: their own subsystems with what is inside of
+    /// them, and those that they perturb.
+    pub fn advance_around(&mut self, changing: &[u32], now: Time) -> Result<()> {
+        let own = changing.iter().filter_map(|&star| self.row(star));
+        let own: Vec<usize> = own.collect();
+        let perturbed = changing.iter().flat_map(|&star| &self.perturbed[star as usize]);
+        let mut due: Vec<usize> = perturbed.map(|by| self.rows[by.star as usize] as usize).collect();
+        due.retain(|&row| self.subsystems[row].is_perturbed);
+        due.extend_from_slice(&own);
+        due.sort_unstable();
+        due.dedup();
+        let Self { subsystems, bodies, clock, .. } = self;
+        due.into_iter().try_for_each(|row| subsystems[row].advance(bodies, clock, now))?;
+        own.into_iter().try_for_each(|row| subsystems[row].resolve(bodies, clock, now))
     }
 
     /// Advances the internal motion of those subsystems to `now` for which `is_due` holds.
@@ -198,5 +281,20 @@ impl Hierarchy {
         let due = |(row, subsystem): &(usize, &mut Subsystem)| subsystem.time < now && is_due(*row, subsystem);
         let advance = |(_, subsystem): (usize, &mut Subsystem)| subsystem.advance(bodies, clock, now);
         subsystems.par_iter_mut().enumerate().filter(due).try_for_each(advance)
+    }
+}
+
+/// Removes the entry of a star from an ascending list.
+fn remove(list: &mut Vec<Perturber>, star: u32) {
+    if let Ok(k) = list.binary_search_by_key(&star, |it| it.star) {
+        list.remove(k);
+    }
+}
+
+/// Puts an entry into an ascending list, in place of the one of its star.
+fn put(list: &mut Vec<Perturber>, entry: Perturber) {
+    match list.binary_search_by_key(&entry.star, |it| it.star) {
+        Ok(k) => list[k] = entry,
+        Err(k) => list.insert(k, entry),
     }
 }

@@ -8,7 +8,7 @@ use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::{AveragedPair, Orbit};
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::elements::bound_by;
-use crate::encounters::motion::subsystem::{Perturber, Subsystem, comes_within};
+use crate::encounters::motion::subsystem::{Approach, Perturber, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
 use crate::few_body::Motion;
 use nalgebra::Matrix3;
@@ -43,7 +43,6 @@ impl Subsystem {
         }
         self.turn_nested(clock, now)?;
         let here = bodies.of_star(self.stars[0]);
-        let (pos, vel) = at(&bodies.particles, here, clock, now);
         let (mass, dt) = (self.mass(), step.step(clock.dt_max));
         let pair = self.settled(rules).filter(|_| !self.is_watched(rules) && Orbit::of(&self.motion).is_some());
         let strength = 2.0 / mass * (self.size * self.size * self.size);
@@ -51,12 +50,12 @@ impl Subsystem {
         let mut changed = Vec::new();
         for (perturber, place) in self.perturbers.iter().zip(0..) {
             let k = bodies.of_star(perturber.star);
-            let (x, v) = at(&bodies.particles, k, clock, now);
-            let (x, v, m) = (x - pos, v - vel, bodies.particles.mass[k]);
-            if !comes_within(x, v, mass + m, dt, perturber.outer2) {
+            let approach = Approach::of(&bodies.particles, [here, k], clock, now);
+            if !approach.comes_within(dt, perturber.outer2) {
                 continue;
             }
-            let r2 = x.norm_squared();
+            let Approach { pos: x, vel: v, .. } = approach;
+            let (m, r2) = (bodies.particles.mass[k], x.norm_squared());
             let r = r2.sqrt();
             let averaged = pair.is_some_and(|pair| {
                 let time = (r2 / (v.norm_squared() + (mass + m) / r)).sqrt();

@@ -4,15 +4,16 @@ use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::AveragedPair;
-use crate::encounters::forces::surroundings::{Positions, Reach, at};
-use crate::encounters::forces::tides::{Far, Tides};
+use crate::encounters::forces::regions::Regions;
+use crate::encounters::forces::surroundings::{Reach, at};
+use crate::encounters::forces::tides::{Far, Passing, Tides};
 use crate::encounters::motion::elements::{Elements, apocentre, extent, pair_elements, pericentre};
 use crate::encounters::motion::member::{Few, Member};
 use crate::encounters::motion::touched::Touched;
 use crate::encounters::settings::criteria::{self, Rules};
 use crate::few_body::Motion;
 use tisane_force::error::Result;
-use tisane_force::particles::Vec3;
+use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Level, Time};
 
 /// Body that perturbs a subsystem: it and the members feel each other, in place of the centre of mass.
@@ -79,8 +80,8 @@ pub struct PerturberSearch<'a> {
     pub clock: &'a Clock,
     /// Criteria that depend on the accuracy.
     pub rules: &'a Rules,
-    /// Positions of all members at the moment.
-    pub positions: &'a Positions,
+    /// Bodies by regions.
+    pub regions: &'a Regions,
     /// Moment.
     pub now: Time,
 }
@@ -200,20 +201,29 @@ impl Subsystem {
         apocentre(&self.motion).unwrap_or_else(|| self.extent())
     }
 
-    /// Returns the longest step with which the internal motion can be followed from outside.
-    pub fn resolution(&self, rules: &Rules) -> f64 {
+    /// Returns the longest step with which the internal motion can be followed from outside. If the subsystem is `alone`, nobody
+    /// feels its members one by one: then the steps resolve an open pair only where it is wide enough to dissolve.
+    pub fn resolution(&self, rules: &Rules, alone: bool) -> f64 {
         let mass = self.mass();
-        let passage = || {
+        let passage = |r: f64, speed: f64| 0.2 * r / (speed + (mass / r).sqrt());
+        let of_pair = || {
             let (pos, vel) = self.motion.pair();
-            let r = pos.norm();
-            0.2 * r / (vel.norm() + (mass / r).sqrt())
+            (pos.norm(), vel.norm())
         };
         if let Some(pair) = self.settled(rules) {
             let turn = pair.period / criteria::STEPS_PER_PERIOD;
-            return if self.is_watched(rules) { turn.min(passage()) } else { turn };
+            let (r, speed) = of_pair();
+            return if self.is_watched(rules) { turn.min(passage(r, speed)) } else { turn };
         }
         if self.members.len() == 2 {
-            return passage();
+            let (r, speed) = of_pair();
+            let wide = criteria::RESOLVED_ALONE * cube_root(rules.dissolves * mass / (2.0 * self.field));
+            if alone && r < wide {
+                // The speed at the wider distance, on the same orbit.
+                let square = speed * speed - 2.0 * mass * (1.0 / r - 1.0 / wide);
+                return passage(wide, square.max(0.0).sqrt());
+            }
+            return passage(r, speed);
         }
         let gap = self.gaps().fold(0.0, f64::max);
         0.15 * (gap * gap * gap / mass).sqrt()
@@ -248,7 +258,7 @@ impl Subsystem {
         bodies: &Bodies,
         clock: &Clock,
         now: Time,
-        moves: impl Fn(&mut Self, f64, Option<&Tides<'_>>, &Bodies, &Clock) -> Result<()>,
+        moves: impl Fn(&mut Self, f64, Option<&Tides>, &Bodies, &Clock) -> Result<()>,
     ) -> Result<()> {
         if now <= self.time {
             return Ok(());
@@ -256,15 +266,12 @@ impl Subsystem {
         let dt = clock.between(self.time, now);
         if self.is_perturbed {
             let here = bodies.of_star(self.stars[0]);
-            let ((pos, vel), mass) = (at(&bodies.particles, here, clock, self.time), self.mass());
-            let comes = |(k, outer2): &(usize, f64)| {
-                let (x, v) = at(&bodies.particles, *k, clock, self.time);
-                comes_within(x - pos, v - vel, mass + bodies.particles.mass[*k], dt, *outer2)
-            };
-            let direct = self.perturbers.iter().filter(|perturber| !perturber.is_averaged);
-            let perturbers =
-                direct.map(|perturber| (bodies.of_star(perturber.star), perturber.outer2)).filter(comes).collect();
-            let tides = Tides { bodies, clock, from: self.time, here, perturbers, far: self.far };
+            let passing = self.perturbers.iter().filter(|perturber| !perturber.is_averaged).filter_map(|perturber| {
+                let two = [here, bodies.of_star(perturber.star)];
+                let comes = Approach::of(&bodies.particles, two, clock, self.time).comes_within(dt, perturber.outer2);
+                comes.then(|| Passing::new(bodies, clock, self.time, two, perturber.outer2))
+            });
+            let tides = Tides { passing: passing.collect(), far: self.far };
             moves(self, dt, Some(&tides), bodies, clock)?;
         } else {
             moves(self, dt, None, bodies, clock)?;
@@ -277,7 +284,7 @@ impl Subsystem {
     /// contacts.
     pub fn at(&self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<Self> {
         let mut later = self.clone();
-        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides<'_>>, _: &Bodies, _: &Clock| {
+        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides>, _: &Bodies, _: &Clock| {
             it.motion.advance(dt, tides.map(|tides| tides as _))
         };
         later.advance_by(bodies, clock, now, moves)?;
@@ -285,12 +292,13 @@ impl Subsystem {
         Ok(later)
     }
 
-    /// Returns the perturbers within the next steps of the centre of mass, of level `step`.
-    pub fn perturber_list(&self, search: &PerturberSearch<'_>, step: Level) -> PerturberList {
-        let PerturberSearch { bodies, clock, rules, positions, now } = *search;
+    /// Returns the perturbers within the next steps of the centre of mass, of level `step`, and what the tidal field `tide` of all
+    /// others has beside them: it is that of a subsystem that is not settled.
+    pub fn perturber_list(&self, search: &PerturberSearch<'_>, tide: Option<[f64; 6]>, step: Level) -> PerturberList {
+        let PerturberSearch { bodies, clock, rules, regions, now } = *search;
         let here = bodies.of_star(self.stars[0]);
-        let (pos, vel) = at(&bodies.particles, here, clock, now);
-        let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), self.settled(rules).is_some());
+        let (_, vel) = at(&bodies.particles, here, clock, now);
+        let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), tide.is_none());
         let min = self.min(rules, is_settled);
         // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
         let distance = self.size * cube_root(2.0 / (mass * min));
@@ -308,16 +316,16 @@ impl Subsystem {
             time: criteria::SPEED_MARGIN * time,
             speed: (2.0 * mass / typical).sqrt(),
         };
-        positions.within(here, reach, |k, outer| {
-            let (x, v) = at(&bodies.particles, k, clock, now);
-            if comes_within(x - pos, v - vel, mass + bodies.particles.mass[k], time, outer * outer) {
+        for (k, outer) in regions.within(clock, now, here, reach) {
+            if Approach::of(&bodies.particles, [here, k], clock, now).comes_within(time, outer * outer) {
                 let star = bodies.stars[k];
                 let known = self.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
                 let is_averaged = known.is_ok_and(|known| self.perturbers[known].is_averaged);
                 perturbers.push(Perturber { star, outer2: outer * outer, is_averaged });
             }
-        });
-        let far = (!is_settled).then(|| far_field(&perturbers, bodies, positions, here));
+        }
+        perturbers.sort_unstable_by_key(|perturber| perturber.star);
+        let far = tide.map(|tide| far_field(tide, &perturbers, search, here));
         PerturberList { perturbers, until, far }
     }
 
@@ -331,14 +339,21 @@ impl Subsystem {
         k: usize,
     ) -> Option<Perturber> {
         let here = bodies.of_star(self.stars[0]);
-        let ((pos, vel), (x, v)) = (at(&bodies.particles, here, clock, now), at(&bodies.particles, k, clock, now));
+        let approach = Approach::of(&bodies.particles, [here, k], clock, now);
         let (time, mass, other) =
             (clock.between(now, self.perturbers_until.max(now)), self.mass(), bodies.particles.mass[k]);
         let min = self.min(rules, self.far.is_none());
-        let outer =
-            self.size * cube_root(2.0 / (mass * min)) * cube_root(other.max(criteria::MIN_PERTURBER_MASS * mass));
+        let counts = other.max(criteria::MIN_PERTURBER_MASS * mass);
+        // Most are far away: the cube of the distance says so without cube roots.
+        let r = approach.pos.norm();
+        let way = criteria::SPEED_MARGIN * time * (approach.vel.norm_squared() + 2.0 * approach.mass / r).sqrt();
+        let (nearest, size) = ((r - way).max(0.0), self.size);
+        if nearest * nearest * nearest > 2.0 * size * size * size * counts / (mass * min) * (1.0 + 1e-9) {
+            return None;
+        }
+        let outer = size * cube_root(2.0 / (mass * min)) * cube_root(counts);
         let perturber = Perturber { star: bodies.stars[k], outer2: outer * outer, is_averaged: false };
-        comes_within(x - pos, v - vel, mass + other, time, perturber.outer2).then_some(perturber)
+        approach.comes_within(time, perturber.outer2).then_some(perturber)
     }
 
     /// Returns the smallest perturbation by a perturber.
@@ -352,12 +367,13 @@ impl Subsystem {
     }
 }
 
-/// Returns the tidal field of all others at a body, as far as they are no perturbers.
-fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, here: usize) -> Far {
-    let mut far = Far::new(positions.tide(here));
+/// Returns the tidal field of all others at a body, which is `tide` in sum, as far as they are no perturbers.
+fn far_field(tide: [f64; 6], perturbers: &[Perturber], search: &PerturberSearch<'_>, here: usize) -> Far {
+    let PerturberSearch { bodies, clock, now, .. } = *search;
+    let (mut far, (pos, _)) = (Far::new(tide), at(&bodies.particles, here, clock, now));
     for perturber in perturbers {
         let k = bodies.of_star(perturber.star);
-        let r = positions.of(k) - positions.of(here);
+        let r = at(&bodies.particles, k, clock, now).0 - pos;
         let factor = coupling::factor(r.norm_squared(), perturber.outer2);
         if factor > 0.0 {
             far.add(-factor * bodies.particles.mass[k], r);
@@ -366,12 +382,42 @@ fn far_field(perturbers: &[Perturber], bodies: &Bodies, positions: &Positions, h
     far
 }
 
-/// Returns true if a member at this relative position and velocity may come within a distance in a time.
-pub fn comes_within(pos: Vec3, vel: Vec3, mass: f64, time: f64, distance2: f64) -> bool {
-    let r2 = pos.norm_squared();
-    r2 < distance2 || {
-        let (r, way) = (r2.sqrt(), criteria::SPEED_MARGIN * time);
-        let rest = r - distance2.sqrt();
-        rest * rest < way * way * (vel.norm_squared() + 2.0 * mass / r)
+/// Two bodies that may meet.
+#[derive(Clone, Copy, Debug)]
+pub struct Approach {
+    /// Position and velocity of one relative to the other.
+    pub pos: Vec3,
+    pub vel: Vec3,
+    /// Sum of the norms of their accelerations.
+    pub acc: f64,
+    /// Sum of their masses.
+    pub mass: f64,
+}
+
+impl Approach {
+    /// Returns that of body `k` to body `i` at a moment.
+    pub fn of(p: &Particles, [i, k]: [usize; 2], clock: &Clock, now: Time) -> Self {
+        let ((pos, vel), (x, v)) = (at(p, i, clock, now), at(p, k, clock, now));
+        Self { pos: x - pos, vel: v - vel, acc: p.acc[i].norm() + p.acc[k].norm(), mass: p.mass[i] + p.mass[k] }
+    }
+
+    /// Returns true if the two may come within a distance, given as its square, in a time.
+    pub fn comes_within(&self, time: f64, distance2: f64) -> bool {
+        let Self { pos, vel, acc, mass } = self;
+        let (r2, v2) = (pos.norm_squared(), vel.norm_squared());
+        if r2 < distance2 {
+            return true;
+        }
+        let (r, distance, way) = (r2.sqrt(), distance2.sqrt(), criteria::SPEED_MARGIN * time);
+        let rest = r - distance;
+        if rest * rest >= way * way * (v2 + 2.0 * mass / r) {
+            return false;
+        }
+        // The pericentre of the hyperbola with the impact parameter of the straight path, less what other forces bend it.
+        let passage = -pos.dot(vel);
+        let along = if passage > 0.0 { (passage / v2).min(time) } else { 0.0 };
+        let (nearest2, half_axis) = ((pos + vel * along).norm_squared(), mass / v2);
+        let nearest = nearest2 / ((nearest2 + half_axis * half_axis).sqrt() + half_axis);
+        nearest < distance + 0.5 * criteria::BENDING_MARGIN * acc * time * time
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::hierarchy::Hierarchy;
+use crate::encounters::membership::decisions::each;
+use crate::encounters::membership::hierarchy::{Hierarchy, SHARE};
 use crate::encounters::motion::member::{Member, Placed, stars};
 use crate::encounters::motion::subsystem::Subsystem;
+use crate::encounters::records::field::{Places, noticed_within};
 use crate::encounters::records::parts::{component, pair_orbit};
 use crate::subsystems::description::{Description, StarInside};
 use tisane_force::error::Result;
@@ -42,47 +43,61 @@ fn part_integrated(subsystem: &Subsystem, bodies: &Bodies, k: usize, r: Vec3) ->
     if is_felt { coupling::factor(r.norm_squared(), perturber.outer2) } else { 0.0 }
 }
 
-/// Returns the energy that is neglected between a subsystem and all others. `inside` has its stars at `now`, at their places on
-/// the orbits.
-fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarchy, now: Time) -> f64 {
+/// Returns the energy that is neglected between a subsystem and all others that notice its members. `inside` has its stars at
+/// `now`, at their places on the orbits, and `places` the bodies at that moment.
+fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarchy, places: &Places, now: Time) -> f64 {
     let Hierarchy { bodies, clock, .. } = hierarchy;
+    let Places { regions, pos } = places;
     let offsets: Vec<Vec3> = inside.iter().map(|star| star.pos).collect();
     let mass = inside.iter().map(|star| star.mass).collect();
     let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
     let here = bodies.of_star(subsystem.stars[0]);
-    let position = |k: usize| at(&bodies.particles, k, clock, now).0;
-    let centre = position(here);
     let of = |k: usize| {
-        let r = position(k) - centre;
+        let r = pos[k] - pos[here];
         (1.0 - part_integrated(subsystem, bodies, k, r))
             * bodies.particles.mass[k]
             * coupling::potential(&points, r).abs()
     };
-    (0..bodies.particles.len()).filter(|&k| k != here).map(of).sum()
+    let others = regions.within(clock, now, here, noticed_within(&points, bodies.particles.mass[here]));
+    others.into_iter().map(|(k, _)| of(k)).sum()
 }
 
 /// Returns all subsystems at `now`, where all bodies stand; `ids` has the ids of all stars. Inner ones follow the one that
 /// they are inside of.
 pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<Vec<Description>> {
-    let (bodies, clock): (&Bodies, &Clock) = (&hierarchy.bodies, &hierarchy.clock);
-    let mut found = Vec::with_capacity(hierarchy.subsystems.len());
-    for subsystem in &hierarchy.subsystems {
-        let present = subsystem.at(bodies, clock, now.max(subsystem.time))?;
-        let row = found.len();
-        let inside = stars(&present.members, &present.motion, clock, now)?;
-        let star = |star: &Placed<u32>| StarInside { id: ids[star.of as usize], pos: star.pos, vel: star.vel };
-        found.push(Description {
-            members: component(&subsystem.members, ids),
-            inside_of: None,
-            mass: subsystem.mass(),
-            binding: present.motion.binding(),
-            orbit: pair_orbit(&present.members, &present.motion, ids),
-            is_perturbed: subsystem.is_perturbed,
-            is_averaged: subsystem.averaged.is_some() || subsystem.nested.is_some(),
-            neglected: neglected(subsystem, &inside, hierarchy, now),
-            stars: inside.iter().map(star).collect(),
-        });
-        add_inner(&mut found, &present.members, ids, row, subsystem.nested.is_some());
+    let places = Places::of(hierarchy, now);
+    let rows: Vec<usize> = hierarchy.rows_in_order().collect();
+    let mut found = Vec::with_capacity(rows.len());
+    for one in each(&rows, SHARE, |row| describe_one(hierarchy, &places, &hierarchy.subsystems[row], ids, now)) {
+        let before = found.len();
+        found.extend(one?.into_iter().map(|it| Description { inside_of: it.inside_of.map(|row| before + row), ..it }));
     }
+    Ok(found)
+}
+
+/// Returns a subsystem at `now`, and those inside of it.
+fn describe_one(
+    hierarchy: &Hierarchy,
+    places: &Places,
+    subsystem: &Subsystem,
+    ids: &[u64],
+    now: Time,
+) -> Result<Vec<Description>> {
+    let (bodies, clock): (&Bodies, &Clock) = (&hierarchy.bodies, &hierarchy.clock);
+    let present = subsystem.at(bodies, clock, now.max(subsystem.time))?;
+    let inside = stars(&present.members, &present.motion, clock, now)?;
+    let star = |star: &Placed<u32>| StarInside { id: ids[star.of as usize], pos: star.pos, vel: star.vel };
+    let mut found = vec![Description {
+        members: component(&subsystem.members, ids),
+        inside_of: None,
+        mass: subsystem.mass(),
+        binding: present.motion.binding(),
+        orbit: pair_orbit(&present.members, &present.motion, ids),
+        is_perturbed: subsystem.is_perturbed,
+        is_averaged: subsystem.averaged.is_some() || subsystem.nested.is_some(),
+        neglected: neglected(subsystem, &inside, hierarchy, places, now),
+        stars: inside.iter().map(star).collect(),
+    }];
+    add_inner(&mut found, &present.members, ids, 0, subsystem.nested.is_some());
     Ok(found)
 }

@@ -1,32 +1,41 @@
 //! Accelerations and potentials of all stars of a system with subsystems, for measurements: inside of subsystems from
 //! the relative positions, which have more digits than the positions of the stars.
 
+use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::hierarchy::Hierarchy;
+use crate::encounters::forces::regions::Regions;
+use crate::encounters::forces::surroundings::{Reach, at};
+use crate::encounters::membership::decisions::each;
+use crate::encounters::membership::hierarchy::{Hierarchy, SHARE};
 use crate::encounters::motion::member::{Member, Placed, placed};
 use crate::encounters::settings::criteria;
 use crate::few_body::Motion;
 use tisane_force::error::Result;
 use tisane_force::force::{Field, ForceEngine};
-use tisane_force::particles::{Particles, Vec3};
+use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
+
+/// Number of subsystems whose corrections are kept at once: there may be one for each other body. No result depends on it.
+const MAX_AT_ONCE: usize = 64;
 
 /// Returns the field of `n` stars at `now`, where all bodies stand. The engine holds the bodies.
 pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, now: Time) -> Result<Field> {
-    let (bodies, clock) = (&hierarchy.bodies, &hierarchy.clock);
+    let bodies = &hierarchy.bodies;
     let p = &bodies.particles;
     let mut of_bodies = Field::from_engine(p, engine, now)?;
-    let mut inside: Vec<Vec<Star>> = Vec::with_capacity(hierarchy.subsystems.len());
-    for subsystem in &hierarchy.subsystems {
-        let subsystem = subsystem.at(bodies, clock, now.max(subsystem.time))?;
-        let found = stars(&subsystem.members, &subsystem.motion, clock, now)?;
-        let here = bodies.of_star(subsystem.stars[0]);
-        let mass = found.iter().map(|star| star.mass).collect();
-        let offsets: Vec<Vec3> = found.iter().map(|star| star.pos).collect();
-        let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
-        add_coupling(&mut of_bodies, p, here, &points, |k| at(p, k, clock, now).0);
-        inside.push(found);
+    let places = Places::of(hierarchy, now);
+    let rows: Vec<usize> = hierarchy.rows_in_order().collect();
+    let mut inside: Vec<Vec<Star>> = vec![Vec::new(); hierarchy.subsystems.len()];
+    for rows in rows.chunks(MAX_AT_ONCE) {
+        for (&row, found) in rows.iter().zip(each(rows, SHARE, |row| correction(hierarchy, &places, row, now))) {
+            let Correction { stars, others } = found?;
+            let here = bodies.of_star(hierarchy.subsystems[row].stars[0]);
+            for (k, potential) in others {
+                of_bodies.pot[k] += potential;
+                of_bodies.pot[here] += potential * p.mass[k] / p.mass[here];
+            }
+            inside[row] = stars;
+        }
     }
     let has_external = !of_bodies.external.is_empty();
     let zeros = vec![0.0; n];
@@ -43,19 +52,36 @@ pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, no
             field.external[i] = of_bodies.external[body];
         }
     };
-    let mut subsystems = hierarchy.subsystems.iter().zip(&inside).peekable();
-    for (body, &star) in bodies.stars.iter().enumerate() {
-        match subsystems.next_if(|(subsystem, _)| subsystem.stars[0] == star) {
+    for body in bodies.occupied() {
+        let star = bodies.stars[body];
+        match hierarchy.row(star) {
             None => set(star, body, Vec3::zeros(), 0.0),
-            Some((_, inside)) => {
-                inside.iter().for_each(|it| set(it.star, body, it.acc, it.pot));
-            }
+            Some(row) => inside[row].iter().for_each(|it| set(it.star, body, it.acc, it.pot)),
         }
     }
     Ok(field)
 }
 
+/// Places of all bodies at a moment.
+pub struct Places {
+    /// Bodies by regions.
+    pub regions: Regions,
+    /// Positions.
+    pub pos: Vec<Vec3>,
+}
+
+impl Places {
+    /// Returns the places at `now`.
+    pub fn of(hierarchy: &Hierarchy, now: Time) -> Self {
+        let (p, clock) = (&hierarchy.bodies.particles, &hierarchy.clock);
+        let mut regions = Regions::default();
+        regions.renew(p, clock, now);
+        Self { regions, pos: (0..p.len()).map(|k| at(p, k, clock, now).0).collect() }
+    }
+}
+
 /// Star inside of a subsystem: its position relative to the centre of mass, and what the others inside do to it.
+#[derive(Clone)]
 struct Star {
     star: u32,
     mass: f64,
@@ -99,17 +125,42 @@ fn stars(members: &[Member], motion: &Motion, clock: &Clock, now: Time) -> Resul
     Ok(found)
 }
 
-/// Adds what the members of the subsystem of body `here` change in the potentials of all others, and back.
-fn add_coupling(field: &mut Field, p: &Particles, here: usize, points: &PointMasses, pos: impl Fn(usize) -> Vec3) {
-    let size = points.offsets.iter().map(|x| x.norm()).fold(0.0, f64::max);
-    let (mass, centre) = (p.mass[here], pos(here));
-    for k in (0..p.len()).filter(|&k| k != here) {
-        let r = pos(k) - centre;
+/// What is known of a subsystem beside its centre of mass.
+struct Correction {
+    stars: Vec<Star>,
+    /// Other bodies, ascending, with what the members change in the potential there.
+    others: Vec<(usize, f64)>,
+}
+
+/// Returns the stars of the subsystem of a row at `now`, and what they change in the potentials of others.
+fn correction(hierarchy: &Hierarchy, places: &Places, row: usize, now: Time) -> Result<Correction> {
+    let (bodies, clock, subsystem) = (&hierarchy.bodies, &hierarchy.clock, &hierarchy.subsystems[row]);
+    let (p, here) = (&bodies.particles, bodies.of_star(subsystem.stars[0]));
+    let later = subsystem.at(bodies, clock, now.max(subsystem.time))?;
+    let stars = stars(&later.members, &later.motion, clock, now)?;
+    let mass = stars.iter().map(|star| star.mass).collect();
+    let offsets: Vec<Vec3> = stars.iter().map(|star| star.pos).collect();
+    let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
+    let (mass, size, Places { regions, pos }) = (p.mass[here], size(&points), places);
+    let of = |(k, _): (usize, f64)| {
+        let r = pos[k] - pos[here];
         let ratio = size * size / r.norm_squared();
-        if p.mass[k] * ratio * ratio.sqrt() > criteria::MIN_CORRECTION * mass {
-            let potential = coupling::potential(points, r);
-            field.pot[k] += potential;
-            field.pot[here] += potential * p.mass[k] / mass;
-        }
-    }
+        let is_noticed = p.mass[k] * ratio * ratio.sqrt() > criteria::MIN_CORRECTION * mass;
+        is_noticed.then(|| (k, coupling::potential(&points, r)))
+    };
+    let others = regions.within(clock, now, here, noticed_within(&points, mass)).into_iter().filter_map(of).collect();
+    Ok(Correction { stars, others })
+}
+
+/// Returns the largest distance of a member from the centre of mass.
+fn size(points: &PointMasses) -> f64 {
+    points.offsets.iter().map(|x| x.norm()).fold(0.0, f64::max)
+}
+
+/// Returns the distance within which others notice the members of a subsystem of this mass: where the correction of their
+/// potential is above [`criteria::MIN_CORRECTION`].
+pub fn noticed_within(points: &PointMasses, mass: f64) -> Reach {
+    let above_rounding = 1.0 + 1e-9;
+    let distance = size(points) / cube_root(criteria::MIN_CORRECTION * mass) * above_rounding;
+    Reach { distance, min: 0.0, time: 0.0, speed: 0.0 }
 }

@@ -4,7 +4,10 @@ use crate::encounters::forces::orbit::AveragedPair;
 use crate::encounters::forces::tides::Far;
 use crate::encounters::motion::member::{Few, Member};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
+use crate::encounters::records::repeats::{Cycle, Repeats};
 use crate::few_body::{Motion, Parts};
+use crate::subsystems::component::{Component, PairOrbit};
+use crate::subsystems::event::{Detail, Event, EventBody, EventKind};
 use nalgebra::Matrix3;
 use tisane_force::error::{Error, Result};
 use tisane_force::particles::{Particles, Vec3};
@@ -15,6 +18,12 @@ use tisane_force::units::Dimension;
 /// Names of the columns, and of their lengths.
 const WORDS: &str = "subsystem_words";
 const NUMBERS: &str = "subsystem_numbers";
+
+/// Mark of the changes that are held back: no number of members.
+const REPEATS: u64 = u64::MAX;
+
+/// Largest depth of brackets of a component: of the members of members.
+const MAX_DEPTH: usize = 64;
 
 /// State of the subsystems of an integration as plain numbers, which only their scheme reads: without it the particles
 /// alone do not say how the integration goes on. Empty where there are none.
@@ -75,6 +84,36 @@ impl SubsystemState {
         }
     }
 
+    fn cycle(&mut self, Cycle { last, before_last, held_back, since }: &Cycle) {
+        self.words.extend([*held_back, since.0, u64::from(before_last.is_some())]);
+        before_last.iter().chain([last]).for_each(|event| self.event(event));
+    }
+
+    /// All is in words, also numbers: a period may be NaN, and the state is compared.
+    fn event(&mut self, Event { time, kind, before, after, orbit, perturbation, .. }: &Event) {
+        let kind = EventKind::ALL.iter().position(|it| it == kind).unwrap_or_default();
+        self.words.extend([kind as u64, time.0, perturbation.to_bits(), u64::from(orbit.is_some())]);
+        let numbers = |it: &PairOrbit| [it.mass[0], it.mass[1], it.semi_major_axis, it.eccentricity, it.period];
+        self.words.extend(orbit.iter().flat_map(numbers).map(f64::to_bits));
+        for bodies in [before, after] {
+            self.words.push(bodies.len() as u64);
+            for EventBody { members, mass, binding } in bodies {
+                self.words.extend([mass.to_bits(), binding.to_bits()]);
+                self.component(members);
+            }
+        }
+    }
+
+    fn component(&mut self, of: &Component) {
+        match of {
+            Component::Star(id) => self.words.extend([0, *id]),
+            Component::Several(parts) => {
+                self.words.push(parts.len() as u64);
+                parts.iter().for_each(|part| self.component(part));
+            }
+        }
+    }
+
     fn subsystem(&mut self, subsystem: &Subsystem, bodies: &Particles, place: usize) {
         self.few(&subsystem.members, &subsystem.motion, subsystem.time);
         let flags = u64::from(subsystem.is_perturbed)
@@ -103,26 +142,37 @@ impl SubsystemState {
     }
 }
 
-/// Stars whose events were recorded, and are not again as long as they last.
+/// What was recorded, and is not again as long as it lasts.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
+    /// Changes that are held back.
+    pub repeats: Repeats,
     /// Stars that touched, and have not parted since, ascending.
     pub touching: Vec<[u32; 2]>,
     /// Stars that escaped, and have not come back since, ascending.
     pub escaped: Vec<u32>,
 }
 
-/// Returns the state of subsystems whose centres of mass are at `places` among the bodies, and of stars whose events were
-/// recorded.
+/// Returns the state of subsystems, in the order of their lowest stars, whose centres of mass are at `places` among the bodies, and
+/// of what was recorded; `rows` are the stars of the rows of all bodies, where these are not in order.
 pub fn encode<'a>(
     subsystems: impl Iterator<Item = (&'a Subsystem, usize)>,
     bodies: &Particles,
-    Recorded { touching, escaped }: &Recorded,
+    rows: Option<&[u32]>,
+    Recorded { repeats, touching, escaped }: &Recorded,
 ) -> SubsystemState {
     let mut state = SubsystemState::default();
     subsystems.for_each(|(subsystem, place)| state.subsystem(subsystem, bodies, place));
+    if let Some(rows) = rows {
+        // A subsystem begins with the number of its members, which is above 1.
+        state.words.extend([1, rows.len() as u64]);
+        state.words.extend(rows.iter().map(|&star| u64::from(star)));
+    }
+    if repeats.cycles().len() > 0 {
+        state.words.extend([REPEATS, repeats.cycles().len() as u64]);
+        repeats.cycles().for_each(|cycle| state.cycle(cycle));
+    }
     if !(touching.is_empty() && escaped.is_empty()) {
-        // A subsystem begins with the number of its members, which is not 0.
         state.words.extend([0, touching.len() as u64]);
         state.words.extend(touching.as_flattened().iter().chain(escaped).map(|&star| u64::from(star)));
     }
@@ -144,20 +194,39 @@ pub struct Centre {
     pub step: Level,
 }
 
-/// Hierarchy with their centres of mass, and stars whose events were recorded.
-pub type Decoded = (Vec<(Subsystem, Centre)>, Recorded);
+impl Centre {
+    /// Sets a row of the bodies to it.
+    pub fn set(&self, bodies: &mut Particles, row: usize) {
+        (bodies.mass[row], bodies.pot[row], bodies.time[row], bodies.step[row]) =
+            (self.mass, self.pot, self.time, self.step);
+        [bodies.pos[row], bodies.vel[row], bodies.acc[row], bodies.jerk[row]] = self.state;
+    }
+}
 
-/// Returns the subsystems of a state, of `n` stars, and the stars whose events were recorded.
+/// What a state says.
+#[derive(Debug)]
+pub struct Decoded {
+    /// Subsystems with their centres of mass, in the order of their lowest stars.
+    pub subsystems: Vec<(Subsystem, Centre)>,
+    /// What was recorded.
+    pub recorded: Recorded,
+    /// Stars of the rows of the bodies; empty where these are in order.
+    pub rows: Vec<u32>,
+}
+
+/// Returns the subsystems of a state, of `n` stars, what was recorded, and the rows of the bodies.
 ///
 /// # Errors
 /// [`Error::Input`] if it is not one.
 pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     let mut reader = Reader { words: &state.words, numbers: &state.numbers, stars: n };
     let mut found: Vec<(Subsystem, Centre)> = Vec::new();
-    while reader.words.first().is_some_and(|&word| word != 0) {
+    while reader.words.first().is_some_and(|&word| word > 1 && word != REPEATS) {
         found.push(reader.subsystem()?);
     }
-    let recorded = reader.recorded()?;
+    let rows = reader.rows()?;
+    let repeats = reader.repeats()?;
+    let recorded = Recorded { repeats, ..reader.recorded()? };
     let mut stars: Vec<u32> = found.iter().flat_map(|(subsystem, _)| subsystem.stars.iter().copied()).collect();
     stars.sort_unstable();
     let ascending = found.windows(2).all(|two| two[0].0.stars[0] < two[1].0.stars[0]);
@@ -169,7 +238,17 @@ pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     if !(reader.numbers.is_empty() && ascending && whole && stars.windows(2).all(|two| two[0] < two[1])) {
         return Err(wrong());
     }
-    Ok((found, recorded))
+    // Each body has one row; other rows are empty, of stars inside of a subsystem.
+    if !rows.is_empty() {
+        let mut has_row = vec![false; n];
+        let is_new = |&star: &u32| !std::mem::replace(&mut has_row[star as usize], true);
+        let once = rows.iter().all(is_new);
+        found.iter().flat_map(|(subsystem, _)| &subsystem.stars[1..]).for_each(|&star| has_row[star as usize] = true);
+        if !(once && has_row.into_iter().all(|has_row| has_row)) {
+            return Err(wrong());
+        }
+    }
+    Ok(Decoded { subsystems: found, recorded, rows })
 }
 
 fn wrong() -> Error {
@@ -204,6 +283,70 @@ impl Reader<'_> {
         u32::try_from(word).ok().filter(|&star| (star as usize) < self.stars).ok_or_else(wrong)
     }
 
+    /// Reads the stars of the rows, if they were written.
+    fn rows(&mut self) -> Result<Vec<u32>> {
+        if self.words.first() != Some(&1) {
+            return Ok(Vec::new());
+        }
+        let [_, count] = self.words()?;
+        let rows = usize::try_from(count).ok().and_then(|count| self.words.split_at_checked(count));
+        let (rows, rest) = rows.ok_or_else(wrong)?;
+        self.words = rest;
+        rows.iter().map(|&word| self.star(word)).collect()
+    }
+
+    /// Reads the changes that are held back, if there are any.
+    fn repeats(&mut self) -> Result<Repeats> {
+        if self.words.first() != Some(&REPEATS) {
+            return Ok(Repeats::default());
+        }
+        let [_, count] = self.words()?;
+        let mut cycles = Vec::new();
+        for _ in 0..count {
+            let [held_back, since, has_two] = self.words()?;
+            let before_last = (has_two == 1).then(|| self.event()).transpose()?;
+            cycles.push(Cycle { before_last, last: self.event()?, held_back, since: Time(since) });
+        }
+        Ok(Repeats::new(cycles))
+    }
+
+    fn event(&mut self) -> Result<Event> {
+        let [kind, time, perturbation, has_orbit] = self.words()?;
+        let kind = EventKind::ALL.into_iter().zip(0..).find(|(_, k)| *k == kind).ok_or_else(wrong)?.0;
+        let mut event = Event::of_stars(Time(time), kind, Detail::None);
+        event.perturbation = f64::from_bits(perturbation);
+        if has_orbit == 1 {
+            let [mass_1, mass_2, semi_major_axis, eccentricity, period] = self.words()?.map(f64::from_bits);
+            event.orbit = Some(PairOrbit { mass: [mass_1, mass_2], semi_major_axis, eccentricity, period });
+        }
+        (event.before, event.after) = (self.bodies()?, self.bodies()?);
+        Ok(event)
+    }
+
+    fn bodies(&mut self) -> Result<Vec<EventBody>> {
+        let [count] = self.words()?;
+        let mut bodies = Vec::new();
+        for _ in 0..count {
+            let [mass, binding] = self.words()?.map(f64::from_bits);
+            bodies.push(EventBody { members: self.component(MAX_DEPTH)?, mass, binding });
+        }
+        Ok(bodies)
+    }
+
+    fn component(&mut self, max_depth: usize) -> Result<Component> {
+        let [count] = self.words()?;
+        if count == 0 {
+            let [id] = self.words()?;
+            return Ok(Component::Star(id));
+        }
+        let rest = max_depth.checked_sub(1).ok_or_else(wrong)?;
+        let mut parts = Vec::new();
+        for _ in 0..count {
+            parts.push(self.component(rest)?);
+        }
+        Ok(Component::Several(parts))
+    }
+
     /// Reads the stars whose events were recorded, at the end.
     fn recorded(&mut self) -> Result<Recorded> {
         if self.words.is_empty() {
@@ -216,7 +359,8 @@ impl Reader<'_> {
         }
         let count = usize::try_from(pairs).ok().and_then(|pairs| pairs.checked_mul(2));
         let (touching, escaped) = count.and_then(|count| stars.split_at_checked(count)).ok_or_else(wrong)?;
-        let found = Recorded { touching: touching.as_chunks().0.to_vec(), escaped: escaped.to_vec() };
+        let (touching, escaped) = (touching.as_chunks().0.to_vec(), escaped.to_vec());
+        let found = Recorded { touching, escaped, ..Recorded::default() };
         if found.touching.is_sorted() && found.escaped.is_sorted() { Ok(found) } else { Err(wrong()) }
     }
 

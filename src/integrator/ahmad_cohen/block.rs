@@ -1,12 +1,12 @@
 //! Block steps: prediction, forces, correction and next steps of all particles that are due.
 
-use super::changes::Exchange;
 use super::slices::{self, Slices};
 use super::{AhmadCohen, Order, particle};
 use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::out_of_range;
 use crate::integrator::hermite::{LANES, MIN_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
+use crate::integrator::pair_series::Series;
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -117,7 +117,7 @@ impl AhmadCohen {
     }
 
     /// Returns what the parts of the force of each target with a new list exchange.
-    pub(super) fn exchanges(&self, p: &Particles, now: Time) -> Vec<Option<Exchange>> {
+    pub(super) fn exchanges(&self, p: &Particles, now: Time) -> Vec<Option<Series>> {
         if self.parameters.order == Order::Four {
             return vec![None; self.regular.len()];
         }
@@ -147,6 +147,9 @@ impl AhmadCohen {
         let lists = &mut p.states.get_mut::<Neighbours>().lists;
         for (rank, &k) in self.regular.iter().enumerate() {
             let i = self.block[k as usize] as usize;
+            if let Some(holders) = &mut self.holders {
+                holders.change_list(i as u32, &lists[i], &self.forces.lists[rank]);
+            }
             std::mem::swap(&mut lists[i], &mut self.forces.lists[rank]);
         }
         self.scheduler.reschedule(&p.step, &self.block);
@@ -188,7 +191,7 @@ impl AhmadCohen {
     }
 
     /// Moves the targets `part`, whose particles lie in the slice `p`.
-    fn move_part(&self, p: Slices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Exchange>]) -> Moved {
+    fn move_part(&self, p: Slices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Series>]) -> Moved {
         let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
         let (parameters, noise) = (&self.parameters, &self.noise);
         let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };

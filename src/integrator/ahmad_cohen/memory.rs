@@ -10,6 +10,9 @@ const WORK: u64 = 1500;
 /// Bytes of the host for a neighbour: the lists that particles have, those that they get, with room to grow, and those of a
 /// checkpoint on their way into the file. As measured.
 const NEIGHBOUR: u64 = 24;
+/// Bytes of the host for a particle and for a neighbour where it is known whose lists a particle is in: numbers of 4 bytes in
+/// vectors, with room to grow.
+const OWNERS: [u64; 2] = [24, 8];
 /// Bytes of a device for a source without its lists: state, forces, sums, exchanges.
 const ON_DEVICE: u64 = 1300;
 /// Bytes of a device for a place in a list: that of the old and that of the new one.
@@ -18,13 +21,15 @@ const PLACE: u64 = 8;
 const PACKED: u64 = 64 << 20;
 
 /// Returns the bytes for `n` particles with a mean `number` of neighbours: of the host beyond those of other schemes, and of a
-/// device that takes the steps.
-pub fn needed(order: Order, n: u64, number: f64) -> [u64; 2] {
+/// device that takes the steps. Particles that change between block steps need to know whose lists they are in.
+pub fn needed(order: Order, n: u64, number: f64, changes: bool) -> [u64; 2] {
     let state = if order == Order::Six { STATE[0] } else { STATE[1] };
     let others = n.saturating_sub(1);
     let number = number.min(others as f64);
     let places = ((MAX_LISTED * number) as u64 + 1).min(n) + 1;
-    let each = [state + WORK + (NEIGHBOUR as f64 * number) as u64, ON_DEVICE + PLACE * places.next_multiple_of(4)];
+    let [own, neighbour] = if changes { OWNERS } else { [0, 0] };
+    let host = state + WORK + own + ((NEIGHBOUR + neighbour) as f64 * number) as u64;
+    let each = [host, ON_DEVICE + PLACE * places.next_multiple_of(4)];
     let [host, device] = each.map(|bytes| bytes.saturating_mul(n));
     [host, device.saturating_add(PACKED)]
 }
@@ -60,15 +65,17 @@ mod tests {
     fn memory_is_as_measured() {
         // 27 GB of a device for 2^20 particles with the default number; peaks of the host over those of hermite4.
         let gb = |bytes: u64| bytes as f64 / 1e9;
-        let [_, device] = needed(Order::Six, 1 << 20, neighbour_number(1 << 20));
+        let [_, device] = needed(Order::Six, 1 << 20, neighbour_number(1 << 20), false);
         assert!((gb(device) / 27.0 - 1.0).abs() < 0.05, "{device}");
         for (n, number, measured) in
             [(32768, 136.0, 0.160e9), (32768, 400.0, 0.357e9), (32768, 4.0, 0.063e9), (8192, 400.0, 0.102e9)]
         {
-            let [host, _] = needed(Order::Six, n, number);
+            let [host, _] = needed(Order::Six, n, number, false);
             assert!((host as f64 / measured - 1.0).abs() < 0.2, "{n} {number}: {host}, not {measured}");
         }
-        assert_eq!(needed(Order::Four, 0, f64::INFINITY), [0, PACKED]);
-        assert!(needed(Order::Six, u64::MAX, 9.0)[0] == u64::MAX);
+        assert_eq!(needed(Order::Four, 0, f64::INFINITY, false), [0, PACKED]);
+        assert!(needed(Order::Six, u64::MAX, 9.0, false)[0] == u64::MAX);
+        let [plain, changing] = [false, true].map(|changes| needed(Order::Six, 1000, 50.0, changes)[0]);
+        assert_eq!(changing - plain, 1000 * (24 + 8 * 50));
     }
 }

@@ -1,9 +1,9 @@
 //! Correction of one particle.
 
 use super::Order;
-use super::changes::{Exchange, before};
 use super::slices::Slices;
 use crate::integrator::multipoint::{Stencil, amplification, correction};
+use crate::integrator::pair_series::{Series, before};
 use crate::integrator::particle_slices::PointSlices;
 use tisane_force::gravity::{Force, predict};
 use tisane_force::particles::Vec3;
@@ -20,6 +20,11 @@ pub struct Derivatives {
 }
 
 impl Derivatives {
+    /// Returns those of a force of which nothing is known yet but its first derivative.
+    pub const fn none() -> Self {
+        Self { dt: 1.0, scaled: [Vec3::new(0.0, 0.0, 0.0); 4], stencil: None }
+    }
+
     /// Returns the standard errors of the derivatives, for this one of the accelerations.
     pub fn noise(&self, of_acc: f64) -> [f64; 4] {
         if of_acc > 0.0 { amplification(self.stencil).map(|factor| factor * of_acc) } else { [0.0; 4] }
@@ -105,7 +110,7 @@ impl Corrector {
         p: &mut Slices<'_>,
         i: usize,
         [old, regular, new]: [&Force; 3],
-        exchange: Option<&Exchange>,
+        exchange: Option<&Series>,
     ) -> Derivatives {
         let start = p.own.neighbours.regular_time[i];
         let dt = self.clock.between(start, self.now);
@@ -152,13 +157,81 @@ impl Corrector {
 
     /// Moves the pairs of a changed list to the irregular part.
     #[inline(always)]
-    pub fn exchange(&self, p: &mut Slices<'_>, i: usize, irregular: &mut Derivatives, exchange: Option<&Exchange>) {
+    pub fn exchange(&self, p: &mut Slices<'_>, i: usize, irregular: &mut Derivatives, exchange: Option<&Series>) {
         let Some(exchange) = exchange else { return };
         let point = &mut p.points[0];
         let (acc, jerk) = before(exchange, self.clock.between(point.time[i], self.now));
         point.acc[i] += acc;
         point.jerk[i] += jerk;
         irregular.add([exchange[2], exchange[3]]);
+    }
+
+    /// Gives particle `i`, which stands at `now`, an irregular force that differs by a jump from the one before. Returns true if
+    /// it had an earlier point, which is forgotten.
+    pub fn renew_irregular(&self, p: &mut Slices<'_>, i: usize, new: &Force) -> bool {
+        let of = &mut p.own.neighbours;
+        (of.acc[i], of.jerk[i]) = (new.acc, new.jerk);
+        let mut had_point = false;
+        if self.order == Order::Six {
+            let time = &mut p.points[0].time[i];
+            had_point = std::mem::replace(time, self.now) < self.now;
+        }
+        self.finish(p, i, new.pot, Some(&Derivatives::none()));
+        had_point
+    }
+
+    /// Moves a pair, with these derivatives at `now` and this potential, from the regular to the irregular part of the force on
+    /// particle `i`, which may stand at any moment before. Each part changes where it stands, by the pair's Taylor series; the
+    /// whole force does not.
+    pub fn enter(&self, p: &mut Slices<'_>, i: usize, pair: &Series, pot: f64) {
+        let at = |time: Time| before(pair, self.clock.between(time, self.now));
+        let of = &mut p.own.neighbours;
+        let (acc, jerk) = at(of.regular_time[i]);
+        of.regular_acc[i] -= acc;
+        of.regular_jerk[i] -= jerk;
+        of.regular_pot[i] -= pot;
+        let (acc, jerk) = at(p.columns.time[i]);
+        of.acc[i] += acc;
+        of.jerk[i] += jerk;
+        if self.order == Order::Six {
+            of.regular_snap[i] -= pair[2] - pair[3] * self.clock.between(of.regular_time[i], self.now);
+            of.regular_crackle[i] -= pair[3];
+            let point = &mut p.own.regular_point;
+            let (acc, jerk) = at(point.time[i]);
+            point.acc[i] -= acc;
+            point.jerk[i] -= jerk;
+            let point = &mut p.points[0];
+            let (acc, jerk) = at(point.time[i]);
+            point.acc[i] += acc;
+            point.jerk[i] += jerk;
+        }
+    }
+
+    /// Takes a pair, with this force at `now` and this series of it, out of what the parts of the force on particle `i` know, both
+    /// of which stand at `now`: out of the irregular one, or out of the regular one. The whole force is not changed.
+    pub fn take_out(&self, p: &mut Slices<'_>, i: usize, is_irregular: bool, (force, pair): (&Force, &Series)) {
+        let of = &mut p.own.neighbours;
+        if is_irregular {
+            of.acc[i] -= force.acc;
+            of.jerk[i] -= force.jerk;
+        } else {
+            of.regular_acc[i] -= force.acc;
+            of.regular_jerk[i] -= force.jerk;
+            of.regular_pot[i] -= force.pot;
+        }
+        if self.order == Order::Four {
+            return;
+        }
+        let point = if is_irregular { &mut p.points[0] } else { &mut p.own.regular_point };
+        let (acc, jerk) = before(pair, self.clock.between(point.time[i], self.now));
+        point.acc[i] -= acc;
+        point.jerk[i] -= jerk;
+        p.derivatives[0][i] -= pair[2];
+        p.derivatives[1][i] -= pair[3];
+        if !is_irregular {
+            of.regular_snap[i] -= pair[2];
+            of.regular_crackle[i] -= pair[3];
+        }
     }
 
     /// Stores the total force on particle `i`, and the derivatives for its next prediction, if it has any.

@@ -6,7 +6,6 @@ use crate::integrator::contract::Progress;
 use crate::integrator::hermite::{Moved, tiles};
 use crate::integrator::scheduler::Scheduler;
 use crate::integrator::timestep::initial;
-use std::ops::Range;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::force::neighbours::{NeighbourForces, next_radius};
@@ -45,7 +44,7 @@ impl AhmadCohen {
             self.predict_targets(p, now, |_| true);
             self.evaluate(p, f, now)?;
             self.check_finite(p, now)?;
-            clamped += self.begin_particles(p, tile)?;
+            clamped += self.begin_particles(p, now)?;
         }
         self.block = (0..n as u32).collect();
         f.update(p, &self.block)?;
@@ -55,14 +54,14 @@ impl AhmadCohen {
         Ok(Progress { now, pairs: n * n.saturating_sub(1) + listed, clamped, ..Progress::default() })
     }
 
-    /// Gives the particles `tile`, which are the targets, their forces, lists and steps. Returns the number of particles
-    /// clamped to the floor.
-    fn begin_particles(&mut self, p: &mut Particles, tile: Range<usize>) -> Result<u64> {
+    /// Gives the particles of the block, which have regular forces, their forces, lists and first steps at the moment `now`.
+    /// Returns the number of particles clamped to the floor.
+    pub(super) fn begin_particles(&mut self, p: &mut Particles, now: Time) -> Result<u64> {
         let (mut moved, guards) = (Moved::default(), self.guards());
         let NeighbourForces { regular, renewed, lists, within, .. } = &mut self.forces;
         let (Parameters { eta, order, .. }, eta_regular) = (self.parameters, self.eta_regular);
         let of = p.states.get_mut::<Neighbours>();
-        for (k, i) in tile.enumerate() {
+        for (k, i) in self.block.iter().map(|&i| i as usize).enumerate() {
             (of.acc[i], of.jerk[i]) = (renewed.acc[k], renewed.jerk[k]);
             (of.regular_acc[i], of.regular_jerk[i]) = (regular.acc[k], regular.jerk[k]);
             of.regular_pot[i] = regular.pot[k];
@@ -74,12 +73,12 @@ impl AhmadCohen {
             let norms = [of.regular_acc[i].norm(), of.regular_jerk[i].norm()];
             let wanted = first_regular(order, eta_regular, norms, of.regular_pot[i]);
             let allowed = guards.allowed(wanted).map(|(level, _)| (level, false));
-            of.regular_step[i] = moved.level(k, wanted, allowed).unwrap_or_default();
+            of.regular_step[i] = moved.level(k, wanted, allowed).unwrap_or_default().max(now.shallowest_level());
             let wanted = initial(FIRST * eta * eta, p.acc[i].norm(), of.jerk[i].norm(), pot);
             let level = moved.level(k, wanted, guards.allowed(wanted)).unwrap_or_default();
             p.step[i] = level.max(of.regular_step[i]);
         }
-        self.check(p, Time::default(), moved)?;
+        self.check(p, now, moved)?;
         Ok(moved.clamped)
     }
 }

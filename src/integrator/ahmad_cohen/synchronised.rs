@@ -15,6 +15,7 @@ impl AhmadCohen {
         let regular_time = &p.states.get::<Neighbours>().regular_time;
         let due = |i: usize| p.time[i] < now || regular_time[i] < now;
         self.block = (0..p.len() as u32).filter(|&i| due(i as usize)).collect();
+        self.scheduler.leave_out_empty(&mut self.block);
         if self.block.is_empty() {
             return Ok(moved);
         }

@@ -1,17 +1,18 @@
 //! Steps, forces and begins of some particles alone, for a system that changes between block steps.
 
-use super::{FirstStep, HermiteScheme as _, Moved};
+use super::{BlockHermite, FirstStep, HermiteScheme, Moved};
 use crate::integrator::block_loop::BlockLoop as _;
-use crate::integrator::contract::Integrator;
-use crate::integrator::hermite4::Hermite4;
-use crate::integrator::steps::Steps;
+use crate::integrator::pair_series::{before, take_out};
+use crate::integrator::steps::{RowChange, Steps};
+use crate::integrator::timestep::deeper;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::particles::Particles;
+use tisane_force::states::history::History;
 use tisane_force::time::{Level, Time};
 
-/// The scheme of 4th order only: with a history, new forces and new particles would need one too.
-impl Steps for Hermite4 {
+/// Without earlier points a step is of 4th order. Half as long it keeps the error of the order that the scheme has with them.
+impl<S: HermiteScheme> Steps for BlockHermite<S> {
     fn block(&self) -> &[u32] {
         &self.block
     }
@@ -31,6 +32,71 @@ impl Steps for Hermite4 {
 
     fn evaluate_again(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, index: Vec<u32>, now: Time) -> Result<()> {
         self.block = index;
+        if self.has_history() {
+            let (history, n) = (p.states.get_mut::<History>(), p.mass.len());
+            for i in self.block.iter().map(|&i| i as usize) {
+                // Once at a moment.
+                if history.points[0].time[i] < now {
+                    p.step[i] = deeper(p.step[i], self.limits.floor);
+                }
+            }
+            history.begin(n, &self.block, now);
+            self.scheduler.reschedule(&p.step, &self.block);
+        }
+        self.evaluate_block(p, f, now)
+    }
+
+    fn admit(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, change: &RowChange, now: Time) -> Result<()> {
+        let rows = change.rows();
+        if self.has_history() {
+            let n = p.len();
+            p.states.get_mut::<History>().begin(n, &rows, now);
+        }
+        self.note_changed(p, &rows);
+        f.replace(p, &rows)?;
+        self.block.clone_from(&change.begun);
+        if !self.block.is_empty() {
+            self.evaluate_block(p, f, now)?;
+            self.begin_steps(p, now)?;
+        }
+        self.scheduler.change_rows(&p.step, &change.begun, &change.emptied);
+        Ok(())
+    }
+
+    fn set_empty(&mut self, empty: &[u32]) {
+        self.scheduler.set_empty(empty);
+    }
+
+    fn retire(&self, p: &mut Particles, gone: &[u32], now: Time) {
+        let (has_history, clock) = (self.has_history(), self.clock);
+        take_out(p, gone, |p, i, _, _, pair| {
+            if !has_history {
+                return;
+            }
+            let History { derivatives, points } = p.states.get_mut();
+            for (column, derivative) in derivatives.iter_mut().zip(&pair[2..]) {
+                column[i] -= derivative;
+            }
+            for point in points {
+                let (acc, jerk) = before(pair, clock.between(point.time[i], now));
+                point.acc[i] -= acc;
+                point.jerk[i] -= jerk;
+            }
+        });
+    }
+
+    fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
+        self.scheduler.reschedule(&p.step, changed);
+    }
+}
+
+impl<S: HermiteScheme> BlockHermite<S> {
+    fn has_history(&self) -> bool {
+        self.scheme.history() != [0, 0]
+    }
+
+    /// Evaluates the forces on the particles of the block, where they stand.
+    fn evaluate_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
         self.predict_targets(p, 0..self.block.len(), |_| 0.0);
         self.evaluate(p, f, now)?;
         for (k, i) in self.block.iter().map(|&i| i as usize).enumerate() {
@@ -40,25 +106,22 @@ impl Steps for Hermite4 {
         f.update(p, &self.block)
     }
 
-    fn admit(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, begun: Vec<u32>, now: Time) -> Result<()> {
-        self.resume(p, now, f)?;
-        self.evaluate_again(p, f, begun, now)?;
+    /// Gives the particles of the block first steps by acceleration and jerk.
+    fn begin_steps(&self, p: &mut Particles, now: Time) -> Result<()> {
         let nu = match self.scheme.first_step() {
             FirstStep::FromJerk(nu) | FirstStep::Measured(nu) => nu,
         };
         let mut moved = Moved::default();
-        for k in 0..self.block.len() {
-            let i = self.block[k] as usize;
+        for (k, i) in self.block.iter().map(|&i| i as usize).enumerate() {
             let wanted = self.first_step(k, nu);
             let allowed = self.guards().allowed(wanted).filter(|_| self.is_finite(k));
-            p.step[i] = moved.level(k, wanted, allowed).unwrap_or_default().max(now.shallowest_level());
+            let mut level = moved.level(k, wanted, allowed).unwrap_or_default();
+            if self.has_history() {
+                level = deeper(level, self.limits.floor);
+            }
+            p.step[i] = level.max(now.shallowest_level());
         }
         self.check(p, now, moved)?;
-        self.scheduler.reschedule(&p.step, &self.block);
         Ok(())
-    }
-
-    fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
-        self.scheduler.reschedule(&p.step, changed);
     }
 }

@@ -56,7 +56,8 @@ impl Disk {
         let is_cluster = found.kind == Kind::Cluster;
         let binaries = if is_cluster { found.bodies.systems.all.len() } else { 0 };
         let marginal = if is_cluster { found.marginal(&setup.particles, &setup.binaries) } else { Marginal::default() };
-        let changes = if config.subsystems().is_some() { marginal.changes(found.terms().span) } else { 0.0 };
+        let (span, dt_max) = (found.terms().span, setup.clock.dt_max);
+        let changes = if config.subsystems().is_some() { marginal.rows(span, dt_max) } else { 0.0 };
         let journals = [0, 1].map(|end| {
             surveys as f64 * binaries as f64 * BINARY_ROW * BINARIES_WITHIN[end]
                 + surveys as f64 * marginal.pairs * EVENT_ROW * EVENTS_WITHIN[end]

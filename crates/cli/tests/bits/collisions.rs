@@ -24,8 +24,13 @@ const PAIR: &str = "[run]\nname = \"r\"\nt_end = 4.0\n\
      [encounters]\n\
      [collisions]\naction = \"stop\"\nradii = \"fixed\"\nradius = 0.06\n";
 
-fn run(more: &[&str]) -> (Folder, Outcome) {
-    let folder = Folder::new(CLUSTER);
+/// The cluster, and the same with other schemes.
+fn clusters() -> [String; 3] {
+    ["hermite4", "multipoint", "ahmad_cohen"].map(|scheme| CLUSTER.replace("hermite4", scheme))
+}
+
+fn run(text: &str, more: &[&str]) -> (Folder, Outcome) {
+    let folder = Folder::new(text);
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], more].concat()).exits(0);
     let outcome = Outcome::read(&folder.path("o"));
     (folder, outcome)
@@ -41,35 +46,39 @@ fn journal(folder: &Folder) -> String {
 
 #[test]
 fn threads_and_outputs_change_no_bit_of_mergers() {
-    let (folder, one) = run(&["--threads", "1"]);
-    one.assert_same(&run(&["--threads", "3"]).1, "3 threads");
-    let (want, stars) = (state(&folder), journal(&folder));
-    assert!(stars.matches(",merge,").count() > 3 && stars.matches(",escape,").count() > 0, "{stars}");
-    for more in [["--engine", "reference"], ["--set", "output.interval=0.25"]] {
-        let (other, _) = run(&more);
-        assert_eq!((state(&other), journal(&other)), (want.clone(), stars.clone()), "{more:?}");
+    for text in clusters() {
+        let (folder, one) = run(&text, &["--threads", "1"]);
+        one.assert_same(&run(&text, &["--threads", "3"]).1, "3 threads");
+        let (want, stars) = (state(&folder), journal(&folder));
+        assert!(stars.matches(",merge,").count() > 3 && stars.matches(",escape,").count() > 0, "{stars}");
+        for more in [["--engine", "reference"], ["--set", "output.interval=0.25"]] {
+            let (other, _) = run(&text, &more);
+            assert_eq!((state(&other), journal(&other)), (want.clone(), stars.clone()), "{more:?}");
+        }
     }
 }
 
 #[test]
 fn a_stop_or_a_kill_changes_no_bit_of_mergers() {
-    let (whole, outcome) = run(&[]);
-    let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
-    for blocks in [7, steps / 3, steps / 2, steps - 5] {
-        let folder = Folder::new(CLUSTER);
-        let limit = format!("limits.block_steps={blocks}");
-        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
-        folder.lift_block_limit("o");
+    for text in clusters() {
+        let (whole, outcome) = run(&text, &[]);
+        let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
+        for blocks in [7, steps / 3, steps / 2, steps - 5] {
+            let folder = Folder::new(&text);
+            let limit = format!("limits.block_steps={blocks}");
+            folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+            folder.lift_block_limit("o");
+            folder.tisane(&["resume", "o", "-q"]).exits(0);
+            outcome.assert_same(&Outcome::read(&folder.path("o")), &limit);
+        }
+        // A kill after rows that the last checkpoint does not count.
+        let (folder, _) = run(&text, &[]);
+        let at = |name: &str| folder.path("o").join(name);
+        fs::rename(at(checkpoint::PREVIOUS), at(checkpoint::NEWEST)).unwrap();
+        fs::write(at("stars.csv"), journal(&folder) + "0.25,merge,3").unwrap();
         folder.tisane(&["resume", "o", "-q"]).exits(0);
-        outcome.assert_same(&Outcome::read(&folder.path("o")), &limit);
+        outcome.assert_same(&Outcome::read(&folder.path("o")), "kill");
     }
-    // A kill after rows that the last checkpoint does not count.
-    let (folder, _) = run(&[]);
-    let at = |name: &str| folder.path("o").join(name);
-    fs::rename(at(checkpoint::PREVIOUS), at(checkpoint::NEWEST)).unwrap();
-    fs::write(at("stars.csv"), journal(&folder) + "0.25,merge,3").unwrap();
-    folder.tisane(&["resume", "o", "-q"]).exits(0);
-    outcome.assert_same(&Outcome::read(&folder.path("o")), "kill");
 }
 
 #[test]

@@ -16,7 +16,11 @@ const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 0.25\n\
      [encounters]\n";
 
 fn run(more: &[&str]) -> (Folder, Outcome) {
-    let folder = Folder::new(CLUSTER);
+    run_of(CLUSTER, more)
+}
+
+fn run_of(text: &str, more: &[&str]) -> (Folder, Outcome) {
+    let folder = Folder::new(text);
     folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], more].concat()).exits(0);
     let outcome = Outcome::read(&folder.path("o"));
     (folder, outcome)
@@ -34,32 +38,55 @@ fn state(folder: &Folder) -> String {
     summary(&folder.path("o"))["state_sha256"].as_str().unwrap().to_owned()
 }
 
+/// Sections of the other schemes with block steps, and precision modes.
+const OTHERS: [&str; 7] = [
+    "[integrator.multipoint]\norder = 6\ndt_max = \"1/16\"\n",
+    "[integrator.multipoint]\norder = 8\ndt_max = \"1/16\"\n",
+    "[integrator.ahmad_cohen]\norder = 6\ndt_max = \"1/16\"\n",
+    "[integrator.ahmad_cohen]\norder = 4\ndt_max = \"1/16\"\n",
+    "[integrator.multipoint]\ndt_max = \"1/16\"\n[force]\nprecision = \"mixed\"\n",
+    "[integrator.ahmad_cohen]\ndt_max = \"1/16\"\n[force]\nprecision = \"mixed\"\n",
+    "[integrator.ahmad_cohen]\ndt_max = \"1/16\"\n[force]\nprecision = \"f32-kahan\"\n",
+];
+
+/// The cluster with hermite4, and with the others.
+fn clusters() -> Vec<String> {
+    let other = |section| CLUSTER.replace("[integrator.hermite4]\ndt_max = \"1/16\"\n", section);
+    std::iter::once(CLUSTER.to_owned()).chain(OTHERS.map(other)).collect()
+}
+
 #[test]
 fn threads_engines_and_outputs_change_no_bit() {
-    let (folder, one) = run(&["--threads", "1"]);
-    one.assert_same(&run(&["--threads", "3"]).1, "3 threads");
-    let want = state(&folder);
-    let changes = journal(&folder);
-    assert!(changes.lines().count() > 45, "{changes}");
-    for more in
-        [["--engine", "reference"], ["--set", "output.interval=0.0625"], ["--set", "output.snapshot_interval=0.125"]]
-    {
-        let (other, _) = run(&more);
-        assert_eq!((state(&other), journal(&other)), (want.clone(), changes.clone()), "{more:?}");
+    for text in clusters() {
+        let (folder, one) = run_of(&text, &["--threads", "1"]);
+        one.assert_same(&run_of(&text, &["--threads", "3"]).1, &format!("{text}, 3 threads"));
+        let want = state(&folder);
+        let changes = journal(&folder);
+        assert!(changes.lines().count() > 45, "{changes}");
+        for more in [
+            ["--engine", "reference"],
+            ["--set", "output.interval=0.0625"],
+            ["--set", "output.snapshot_interval=0.125"],
+        ] {
+            let (other, _) = run_of(&text, &more);
+            assert_eq!((state(&other), journal(&other)), (want.clone(), changes.clone()), "{text} {more:?}");
+        }
     }
 }
 
 #[test]
 fn a_stop_and_a_resume_change_no_bit() {
-    let (whole, outcome) = run(&[]);
-    for blocks in ["7", "200"] {
-        let folder = Folder::new(CLUSTER);
-        let limit = format!("limits.block_steps={blocks}");
-        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
-        folder.lift_block_limit("o");
-        folder.tisane(&["resume", "o", "-q"]).exits(0);
-        assert_eq!(state(&folder), state(&whole), "after {blocks} block steps");
-        outcome.assert_same(&Outcome::read(&folder.path("o")), blocks);
+    for text in clusters() {
+        let (whole, outcome) = run_of(&text, &[]);
+        for blocks in ["7", "200"] {
+            let folder = Folder::new(&text);
+            let limit = format!("limits.block_steps={blocks}");
+            folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+            folder.lift_block_limit("o");
+            folder.tisane(&["resume", "o", "-q"]).exits(0);
+            assert_eq!(state(&folder), state(&whole), "{text} after {blocks} block steps");
+            outcome.assert_same(&Outcome::read(&folder.path("o")), blocks);
+        }
     }
 }
 

@@ -89,11 +89,19 @@ fn members_have_the_bits_of_the_same_runs_alone() {
 
 #[test]
 fn members_with_subsystems_have_the_bits_of_the_same_runs_alone() {
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        members_with_subsystems(scheme);
+    }
+}
+
+fn members_with_subsystems(scheme: &str) {
     let alone = "[run]\nname = \"e\"\nt_end = 1.0\n[initial.plummer]\nn = 48\n\
                  [initial.binaries]\nfraction = 0.5\na_min = 1e-4\na_max = 0.02\n[encounters]\n\
-                 [output]\ndirectory = \"e\"\ninterval = 0.25\n";
+                 [output]\ndirectory = \"e\"\ninterval = 0.25\n"
+        .to_owned()
+        + &format!("[integrator.{scheme}]\n");
     let folder = Folder::new(&format!("{alone}[ensemble]\nrealisations = 4\nsnapshots = \"end\"\nseries = true\n"));
-    folder.write("alone.toml", alone);
+    folder.write("alone.toml", &alone);
     folder.tisane(&["run", "run.toml", "--threads", "2"]).exits(0).says(&["4 of 4 have ended: 4 finished"]);
     let hashes = texts(&members(&folder.path("e")), "state_sha256");
     for (hash, seed) in hashes.iter().zip(1..) {

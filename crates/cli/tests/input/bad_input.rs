@@ -76,7 +76,6 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
         ("[softening]", "[integrator.ahmad_cohen]\norder = 8\n[softening]"),
         ("[softening]", "[integrator.ahmad_cohen]\neta = 0.8\n[softening]"),
         ("[softening]", "[integrator.ahmad_cohen]\nneighbours = 0\n[softening]"),
-        ("[softening]\nepsilon = 0.01", "[integrator.ahmad_cohen]\n[encounters]"),
         (
             "[softening]\nepsilon = 0.01",
             "[integrator.ahmad_cohen]\n[collisions]\naction = \"record\"\nradii = \"input\"",

@@ -22,5 +22,7 @@ row! {
         eccentricity: f64, NONE, "eccentricity of its orbit";
         period: f64, TIME, "period of its orbit; NaN where it is not bound";
         perturbation: f64, NONE, "relative perturbation 2 r^3 D / M of the subsystem that begins, at split and dissolve of the one that ends: its extent r and mass M, and D = sum m / r^3 of all others; of an inner pair that by the other bodies inside, at its apocentre";
+        changes: Option<u64>, NONE, "number of changes that the row stands for: 1, or more where the same stars went to and fro between two states since first_time: the row has the last change, the others have none; not in journals of earlier versions";
+        first_time: Option<f64>, TIME, "time of the first of these changes; likewise";
     }
 }

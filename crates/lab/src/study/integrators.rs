@@ -174,12 +174,6 @@ impl Integrator {
             && found.is_empty()
     }
 
-    /// Returns true if the scheme can have subsystems of few bodies.
-    #[must_use]
-    pub fn has_encounters(self) -> bool {
-        self.settings(self.variant.tried[0]).is_some_and(|it| it.scheme().has_encounters())
-    }
-
     /// Returns true if the scheme needs lists of neighbours, with which it knows Newton's law only.
     #[must_use]
     pub fn needs_lists(self) -> bool {

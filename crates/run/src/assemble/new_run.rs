@@ -26,7 +26,10 @@ pub(super) fn choose_engines(
     of_run: Option<EngineKind>,
     task: Task<'_>,
 ) -> Result<(Engines, SessionInfo)> {
-    match config.integrator_of_run(task.precision, task.clock, task.scale) {
+    // As in the files of the run: what follows from the number of stars stays where they become bodies, merge or leave.
+    let mut settled = config.clone();
+    settled.integrator.scheme_mut().resolve_late(task.precision, task.n);
+    match settled.integrator_of_run(task.precision, task.clock, task.scale) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
     }

@@ -4,7 +4,7 @@
 use super::close_orbit::CloseOrbit;
 use super::places;
 use tisane::diagnostics::cluster::pair::{Body, Pair};
-use tisane::encounters::{MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
+use tisane::encounters::{MAX_HELD_BACK, MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
 use tisane::particles::Particles;
 
 /// Largest number of pairs that are looked at; they stand for more.
@@ -13,6 +13,9 @@ const SAMPLE: usize = 512;
 const MAX_TERMS: usize = 10_000_000;
 /// Rows of an orbit: one where the pair forms, one where it dissolves.
 const PER_ORBIT: f64 = 2.0;
+/// Largest number of rows of a pair in the time in which one row may tell of many changes: two that are told as they come, and two
+/// at the end.
+const MAX_ROWS: f64 = 4.0;
 
 /// Number of marginal pairs, and of their orbits in a unit of time.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -24,10 +27,11 @@ pub struct Marginal {
 }
 
 impl Marginal {
-    /// Returns the number of changes in a time, in internal units.
+    /// Returns the number of rows of their changes in a time, with steps up to `dt_max`, in internal units.
     #[must_use]
-    pub fn changes(&self, span: f64) -> f64 {
-        PER_ORBIT * self.rate * span
+    pub fn rows(&self, span: f64, dt_max: f64) -> f64 {
+        let parts = span / (MAX_HELD_BACK as f64 * dt_max);
+        (PER_ORBIT * self.rate * span).min(MAX_ROWS * self.pairs * parts.ceil())
     }
 }
 
@@ -76,7 +80,9 @@ mod tests {
             set.binaries().unwrap().marginal(&set.particles, &set.binaries)
         };
         let (wide, close) = (of(text), of(&text.replace("0.03", "0.001")));
-        assert!(wide.pairs > 10.0 && wide.changes(1.0) > 20.0, "{wide:?}");
+        assert!(wide.pairs > 10.0 && wide.rows(1.0, 1.0) > 20.0, "{wide:?}");
+        // Many orbits in one row.
+        assert_eq!(wide.rows(128.0, 1.0), 8.0 * wide.pairs);
         assert_eq!(close, Marginal::default());
     }
 }

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tisane::encounters::{EncounterSettings, Encounters, StarEvents};
 use tisane::force::external::ExternalSettings;
 use tisane::force::precision::Precision;
-use tisane::integrator::{AnyIntegrator, IntegratorSettings};
+use tisane::integrator::{AnyIntegrator, IntegratorKind, IntegratorSettings};
 use tisane::law::Law;
 use tisane::time::Clock;
 use tisane::units::{Real, Scale, Units};
@@ -42,7 +42,7 @@ pub struct Config {
     /// Integrator: the scheme that moves the particles, with its steps.
     #[serde(default)]
     pub integrator: IntegratorSettings,
-    /// Close encounters and binaries without softening, for hermite4.
+    /// Close encounters and binaries without softening, for schemes with block steps.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub encounters: Option<EncounterSettings>,
     /// Collisions of stars, in runs with encounters.
@@ -110,8 +110,8 @@ impl Config {
         with.map_or_else(|| scheme.build(precision, clock), |it| AnyIntegrator::Forces(Box::new(it)))
     }
 
-    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, with a scheme that can have
-    /// them, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration has a shortest
+    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, with the
+    /// plain Hermite scheme or the neighbour scheme, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration has a shortest
     /// step. A program that hands over particles asks for what it wants.
     pub(super) fn leaves_subsystems_open(&self) -> bool {
         let scheme = self.integrator.scheme();
@@ -119,7 +119,7 @@ impl Config {
             && self.softening.epsilon.get() == 0.0
             && self.external.is_empty()
             && self.law_section().is_none()
-            && scheme.has_encounters()
+            && matches!(self.integrator.kind(), IntegratorKind::Hermite4 | IntegratorKind::AhmadCohen)
             && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device
             && !matches!(self.initial.model, Model::Memory {})

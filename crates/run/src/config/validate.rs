@@ -144,9 +144,9 @@ fn encounters(config: &Config, found: &mut Vec<Problem>) {
             "expected 0: softened pairs need no [encounters], or encounters.perturbation = 0".to_owned(),
         ),
         (
-            config.integrator.scheme().has_encounters(),
+            config.integrator.scheme().block_steps().is_some(),
             section,
-            "expected [integrator.hermite4], which alone can have [encounters], or encounters.perturbation = 0"
+            "expected a scheme with block steps, as [integrator.hermite4], for [encounters], or encounters.perturbation = 0"
                 .to_owned(),
         ),
     ];

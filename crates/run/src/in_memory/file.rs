@@ -20,9 +20,14 @@ impl InMemory {
     /// # Errors
     /// As [`InMemory::start`], and [`Error::Storage`].
     pub fn save(&mut self, path: &Path) -> Result<()> {
-        let config_resolved = self.config().resolved_toml()?;
         let (started, _, loaded) = self.started()?;
         started.check_whole()?;
+        let mut config = loaded.config.clone();
+        if config.has_star_events() {
+            // Their number may be another one now.
+            config.integrator.scheme_mut().resolve_late(config.force.precision(), started.number);
+        }
+        let config_resolved = config.resolved_toml()?;
         let System { particles, state, .. } = &started.system;
         let provenance = Provenance {
             created: provenance::now_utc(),

@@ -57,6 +57,8 @@ pub(super) struct Started {
     pub(super) until: Time,
     /// True if the settings have changed, so that engines and integrator must be built anew.
     pub(super) rebuild: bool,
+    /// Number of particles that the integrator was built for.
+    pub(super) number: usize,
     /// All particles at `until`, once they were asked for, unless they all stand there.
     synchronised: Option<Particles>,
     measured: Option<(Measured, Field)>,
@@ -116,7 +118,7 @@ impl Started {
         provenance: Provenance,
         external: Option<Arc<dyn ExternalField>>,
     ) -> Self {
-        let state = &system.state;
+        let (state, number) = (&system.state, system.particles.len());
         Self {
             time: state.clock.time(state.now) * state.scale.time,
             until: state.now,
@@ -124,6 +126,7 @@ impl Started {
             info,
             provenance,
             rebuild: false,
+            number,
             synchronised: None,
             measured: None,
             edited: None,
@@ -390,11 +393,11 @@ impl Started {
             assemble::steps::derive(loaded, edited, (&scale, start * scale.time), false)?;
         }
         let clock = Clock { start, dt_max: loaded.config.dt_max() / scale.time };
-        if self.rebuild {
-            let n = edited.len();
+        let n = edited.len();
+        if self.rebuild || (n != self.number && loaded.config.integrator.scheme().needs_lists()) {
             let (engines, info, external) = assemble::engines_at(&loaded.config, None, n, clock, &scale, own)?;
             (self.system.engines, self.info, self.external) = (engines, info, external);
-            self.system.external_field = self.external.is_some();
+            (self.system.external_field, self.number) = (self.external.is_some(), n);
         } else {
             self.system.engines.propagator.set_start(start);
         }

@@ -8,7 +8,7 @@ use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, StarRow};
 use tisane_io::file_units::FileUnits;
-use tisane_io::journal::{JournalWriter, ResumableJournal};
+use tisane_io::journal::{JournalPosition, JournalWriter, ResumableJournal};
 
 /// Journals of a running simulation.
 #[derive(Debug)]
@@ -17,6 +17,8 @@ pub struct Outputs {
     pub(super) cluster: Option<Journals>,
     /// Changes of subsystems.
     pub(super) encounters: Option<JournalWriter<EncounterRow>>,
+    /// End of its rows that checkpoints count, once others follow: at the end of a session.
+    pub(super) counted: Option<JournalPosition>,
     /// Collisions and escapers.
     pub(super) stars: Option<JournalWriter<StarRow>>,
     /// Receiver of the survey of the cluster that a thread is computing.
@@ -34,7 +36,7 @@ impl Outputs {
         let encounters = plan.subsystems.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let stars = plan.star_events.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let diagnostics = JournalWriter::create(dir, units, &plan.optional_columns())?;
-        Ok(Self { diagnostics, cluster, encounters, stars, survey: None })
+        Ok(Self { diagnostics, cluster, encounters, counted: None, stars, survey: None })
     }
 
     /// Resumes the journals at the lengths `written` of a checkpoint. Once all have been checked, the summary is
@@ -57,7 +59,7 @@ impl Outputs {
         let cluster = cluster.map(ResumableJournals::resume).transpose()?;
         let encounters = encounters.map(ResumableJournal::resume).transpose()?;
         let stars = stars.map(ResumableJournal::resume).transpose()?;
-        Ok(Self { diagnostics: diagnostics.resume()?, cluster, encounters, stars, survey: None })
+        Ok(Self { diagnostics: diagnostics.resume()?, cluster, encounters, counted: None, stars, survey: None })
     }
 
     /// Flushes the journals to the disk.

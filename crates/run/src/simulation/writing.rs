@@ -224,9 +224,23 @@ impl Simulation {
         self.retry_when_full(|| journal.refresh(|| self.provenance_now()))
     }
 
+    /// Writes rows for the changes of subsystems that are held back: no checkpoint counts them, so that a resumed run takes them off
+    /// and goes on as if it had not stopped.
+    fn write_held_back(&mut self, outputs: &mut Outputs) -> Result<()> {
+        let Some(journal) = &mut outputs.encounters else { return Ok(()) };
+        if let Some(end) = outputs.counted.take() {
+            journal.truncate(end);
+        }
+        outputs.counted = Some(journal.position());
+        let events = self.system.held_back();
+        let state = &self.system.state;
+        self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))
+    }
+
     /// Completes all journals on the disk, with the present provenance.
     pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
+        self.write_held_back(outputs)?;
         outputs.sync()?;
         let provenance = self.provenance_now();
         self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;

@@ -93,11 +93,17 @@ fn a_saved_file_goes_on_with_the_same_bits() {
     }
 }
 
-/// A cluster without softening, which has subsystems by default.
 #[test]
 fn so_does_one_with_subsystems() {
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        with_subsystems(scheme);
+    }
+}
+
+fn with_subsystems(scheme: &str) {
     let text = PLUMMER.replace("epsilon = 0.02", "epsilon = 0")
-        + "[initial.binaries]\nfraction = 0.5\nsemi_major_axis = 'uniform'\na_min = 0.001\na_max = 0.002\n";
+        + "[initial.binaries]\nfraction = 0.5\nsemi_major_axis = 'uniform'\na_min = 0.001\na_max = 0.002\n[encounters]\n"
+        + &format!("[integrator.{scheme}]\n");
     let simulation = || InMemory::new(&text, Path::new(""), &[]).unwrap();
     let expected = of_run(&text, "limits.block_steps=1000000000", 4);
     let folder = tempfile::tempdir().unwrap();
@@ -114,16 +120,26 @@ fn so_does_one_with_subsystems() {
     one.integrate(0.5, &mut all).unwrap();
     assert_eq!(one.state_sha256().unwrap(), expected);
     assert!(one.config().subsystems().is_some());
-    // A setting is changed: they stay. Softened stars have none.
+    // A setting is changed: they stay.
     let mut changed = simulation();
     changed.integrate(0.125, &mut all).unwrap();
-    changed.set("integrator.hermite4.nu=0.005").unwrap();
+    let accuracy = if scheme == "hermite4" { "nu=0.005" } else { "eta=0.2" };
+    changed.set(&format!("integrator.{scheme}.{accuracy}")).unwrap();
     changed.integrate(0.25, &mut all).unwrap();
     assert!(changed.config().subsystems().is_some() && changed.measure().unwrap().energy_error.abs() < 1e-5);
     let setup = changed.setup(&["run.t_end=0.5".into()]).unwrap();
     assert!(setup.config.subsystems().is_some());
+}
+
+/// Softened stars have none.
+#[test]
+fn subsystems_end_with_softening() {
+    let text = PLUMMER.replace("epsilon = 0.02", "epsilon = 0");
+    let mut changed = InMemory::new(&text, Path::new(""), &[]).unwrap();
+    changed.integrate(0.125, &mut all).unwrap();
+    assert!(changed.config().subsystems().is_some());
     changed.set("softening.epsilon=0.01").unwrap();
-    changed.integrate(0.375, &mut all).unwrap();
+    changed.integrate(0.25, &mut all).unwrap();
     assert!(changed.config().subsystems().is_none());
 }
 

@@ -227,8 +227,7 @@ fn the_configured_integrator_and_the_schemes_of_6th_order_are_tried() {
     let leapfrog = serde_json::from_value(serde_json::json!({ "leapfrog": { "dt": 0.01 } })).unwrap();
     assert_eq!(integrators(&leapfrog, Needs::default()), []);
     let configured = hermite4.settings(0.01).unwrap();
-    assert_eq!(integrators(&configured, Needs { subsystems: true, law: false }), [hermite4]);
-    let by_law = integrators(&configured, Needs { subsystems: false, law: true });
+    let by_law = integrators(&configured, Needs { law: true });
     assert_eq!(by_law, [hermite4, multipoint6], "the neighbour scheme knows Newton's law only");
 }
 

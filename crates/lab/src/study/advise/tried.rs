@@ -69,8 +69,6 @@ pub struct Trials {
 /// What a run has that some integrators and engines cannot have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Needs {
-    /// Flag of subsystems, which not every scheme can have.
-    pub subsystems: bool,
     /// Flag of a law in place of Newton's, which schemes with lists of neighbours do not know.
     pub law: bool,
 }
@@ -82,10 +80,10 @@ pub fn integrators(configured: &IntegratorSettings, needs: Needs) -> Vec<Integra
     // A scheme of an order that studies do not know is tried at one that they know.
     let of_kind = || Integrator::all().iter().copied().find(|it| it.kind() == configured.kind());
     let Some(own) = Integrator::from_settings(configured).or_else(of_kind) else { return Vec::new() };
-    let others = Integrator::all().iter().copied().filter(|it| {
-        let can = !(needs.subsystems && !it.has_encounters() || needs.law && it.needs_lists());
-        *it != own && it.variant().is_advised && can
-    });
+    let others = Integrator::all()
+        .iter()
+        .copied()
+        .filter(|it| *it != own && it.variant().is_advised && !(needs.law && it.needs_lists()));
     [own].into_iter().chain(others).collect()
 }
 

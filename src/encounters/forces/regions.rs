@@ -1,0 +1,594 @@
+//! Bodies by regions: who is near a place, without a look at all bodies.
+//!
+//! The regions are the nodes of a balanced k-d tree over the places at the moment at which it was made. Each body bounds its distance
+//! from its place then by the highest speed in its present step. So a search leaves out whole nodes of which none can be among those
+//! asked for, and looks at the others one by one, at their predicted places. Its answers are those of a search through all
+//! bodies, to the last bit, whenever the tree was made: it is no state of a run.
+
+use crate::encounters::cube_root::cube_root;
+use crate::encounters::forces::bodies::is_empty;
+use crate::encounters::forces::columns::NEAREST2;
+use crate::encounters::forces::surroundings::{Reach, at};
+use tisane_force::gravity::predict;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Level, Time};
+
+/// Largest number of bodies in a leaf. No result depends on it.
+const MAX_IN_LEAF: usize = 8;
+/// The tree is made anew after a step of this level, as bodies leave the boxes of their nodes. From level 3 to 7 searches took the
+/// same time (N = 16384 with dt_max = 1/32, 6144 with 1/16), and the trees of level 7 as much as all searches. No result depends on it.
+const AGE: Level = Level(4);
+/// Number of bodies outside of the tree from which on it is made anew. No result depends on it.
+const MAX_OUTSIDE: usize = 64;
+/// Part of all bodies, 1 / this number, from which on those that a search finds come in order by a column of all rows, not by
+/// sorting. No result depends on it.
+const MIN_SHARE_IN_COLUMN: usize = 16;
+/// Factor of a bound that is above the rounding of what it bounds.
+const UP: f64 = 1.0 + 1e-12;
+/// Bound of the rounding of a place, in units of its largest coordinate.
+const ROUNDING: f64 = 1e-14;
+/// Mark of no node.
+const NONE: u32 = u32::MAX;
+
+/// The body with the largest m/r³ at another one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Strongest {
+    /// Its row: the first among equals.
+    pub row: usize,
+    /// Its m/r³.
+    pub weight: f64,
+    /// Lower bound of the sum of m/r³ of the others.
+    pub min_rest: f64,
+}
+
+/// Node of the tree: bodies in a box.
+#[derive(Clone, Copy, Debug)]
+struct Node {
+    /// Corners of the box of the places at the moment of the tree.
+    low: Vec3,
+    high: Vec3,
+    /// No body is farther from its place then by more than `lead` and the time since at this speed.
+    lead: f64,
+    speed: f64,
+    /// Largest mass, and its cube root.
+    mass: f64,
+    root: f64,
+    parent: u32,
+    /// Second child, the first comes next; [`NONE`] for a leaf.
+    second: u32,
+    /// States of a leaf.
+    first: u32,
+    count: u32,
+}
+
+impl Node {
+    /// Returns the distance of a place from the box.
+    fn distance(&self, from: Vec3) -> f64 {
+        let outside = |k: usize| (self.low[k] - from[k]).max(from[k] - self.high[k]).max(0.0);
+        let [x, y, z] = [outside(0), outside(1), outside(2)];
+        (x * x + y * y + z * z).sqrt() / UP
+    }
+
+    /// Returns the largest distance of a place from one in the box.
+    fn max_distance(&self, from: Vec3) -> f64 {
+        let far = |k: usize| (self.high[k] - from[k]).abs().max((from[k] - self.low[k]).abs());
+        let [x, y, z] = [far(0), far(1), far(2)];
+        (x * x + y * y + z * z).sqrt() * UP
+    }
+
+    /// Returns the largest distance of a body from its place in the tree, `since` which this time has passed.
+    fn way(&self, since: f64) -> f64 {
+        (self.lead + self.speed * since) * UP
+    }
+}
+
+/// State of a body.
+#[derive(Clone, Copy, Debug)]
+struct State {
+    row: u32,
+    /// Node that has it, if one does.
+    leaf: u32,
+    time: Time,
+    mass: f64,
+    /// Cube root of the mass.
+    root: f64,
+    pos: Vec3,
+    vel: Vec3,
+    acc: Vec3,
+    jerk: Vec3,
+}
+
+impl State {
+    fn new(p: &Particles, row: usize, leaf: u32, root: f64) -> Self {
+        let (pos, vel, acc, jerk) = (p.pos[row], p.vel[row], p.acc[row], p.jerk[row]);
+        Self { row: row as u32, leaf, time: p.time[row], mass: p.mass[row], root, pos, vel, acc, jerk }
+    }
+
+    fn at(&self, clock: &Clock, now: Time) -> Vec3 {
+        predict(self.pos, self.vel, self.acc, self.jerk, clock.between(self.time, now)).0
+    }
+
+    /// Returns the square of the distance from a place as the sums over all bodies have it.
+    fn square(&self, clock: &Clock, now: Time, from: Vec3) -> f64 {
+        let r = self.at(clock, now) - from;
+        let square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
+        if square > NEAREST2 { square } else { NEAREST2 }
+    }
+}
+
+/// Bodies by regions.
+#[derive(Clone, Debug, Default)]
+pub struct Regions {
+    /// Moment at which the tree was made; [`None`] if it does not hold.
+    made: Option<Time>,
+    /// Nodes, each before its children.
+    nodes: Vec<Node>,
+    /// States of the bodies: those of a leaf side by side, then those outside of the tree.
+    states: Vec<State>,
+    /// Places of the states in the tree when it was made.
+    begun: Vec<Vec3>,
+    /// Place of the state of each row in the list; [`NONE`] for an empty row.
+    places: Vec<u32>,
+    /// Cube roots of the masses of the rows, with those masses.
+    roots: Vec<[f64; 2]>,
+    /// Rows that may have no mass.
+    massless: Vec<u32>,
+}
+
+impl Regions {
+    /// Returns true if the tree holds at `now`, and is not so old that a new one is worth its time.
+    pub fn is_current(&self, now: Time) -> bool {
+        let outside = self.states.len() - self.begun.len();
+        self.made.is_some_and(|made| now.0 - made.0 < AGE.ticks()) && outside < MAX_OUTSIDE
+    }
+
+    /// Forgets the tree, since rows have another meaning or all bodies have changed.
+    pub fn outdate(&mut self) {
+        self.made = None;
+    }
+
+    /// Makes the tree anew from the places at `now`, unless it is current.
+    pub fn renew(&mut self, p: &Particles, clock: &Clock, now: Time) {
+        if !self.is_current(now) {
+            self.make(p, clock, now);
+        }
+    }
+
+    fn make(&mut self, p: &Particles, clock: &Clock, now: Time) {
+        let n = p.len();
+        let places: Vec<Vec3> = (0..n).map(|row| at(p, row, clock, now).0).collect();
+        let mut order: Vec<u32> = (0..n as u32).filter(|&row| !is_empty(p, row as usize)).collect();
+        self.massless = order.iter().copied().filter(|&row| p.mass[row as usize] == 0.0).collect();
+        self.nodes.clear();
+        self.states.clear();
+        self.roots.resize(n, [0.0; 2]);
+        self.made = Some(now);
+        if !order.is_empty() {
+            self.split(p, &places, &mut order, 0, NONE);
+        }
+        self.places.clear();
+        self.places.resize(n, NONE);
+        self.begun = self.states.iter().map(|state| places[state.row as usize]).collect();
+        for place in 0..self.states.len() {
+            let State { row, leaf, .. } = self.states[place];
+            self.places[row as usize] = place as u32;
+            self.raise(leaf, 0.0, max_speed(p, clock, row as usize));
+        }
+    }
+
+    /// Makes the node of some rows, the first of which is at this place of the list, and those below it. Returns it.
+    fn split(&mut self, p: &Particles, places: &[Vec3], order: &mut [u32], first: usize, parent: u32) -> u32 {
+        let own = self.nodes.len() as u32;
+        let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+        let mut mass = 0.0_f64;
+        for row in order.iter().map(|&row| row as usize) {
+            low = low.inf(&places[row]);
+            high = high.sup(&places[row]);
+            mass = mass.max(p.mass[row]);
+        }
+        let lead = ROUNDING * low.amax().max(high.amax());
+        let count = order.len() as u32;
+        let node =
+            Node { low, high, lead, speed: 0.0, mass, root: 0.0, parent, second: NONE, first: first as u32, count };
+        self.nodes.push(node);
+        let root = if order.len() <= MAX_IN_LEAF {
+            order.sort_unstable();
+            order.iter().fold(0.0_f64, |max, &row| {
+                let root = self.root(p, row as usize);
+                self.states.push(State::new(p, row as usize, own, root));
+                max.max(root)
+            })
+        } else {
+            let (axis, half) = ((high - low).imax(), order.len() / 2);
+            order.select_nth_unstable_by(half, |&a, &b| places[a as usize][axis].total_cmp(&places[b as usize][axis]));
+            let (a, b) = order.split_at_mut(half);
+            let one = self.split(p, places, a, first, own);
+            let two = self.split(p, places, b, first + half, own);
+            self.nodes[own as usize].second = two;
+            self.nodes[one as usize].root.max(self.nodes[two as usize].root)
+        };
+        self.nodes[own as usize].root = root;
+        own
+    }
+
+    /// Returns the cube root of the mass of a row.
+    fn root(&mut self, p: &Particles, row: usize) -> f64 {
+        let [mass, root] = &mut self.roots[row];
+        if *mass != p.mass[row] {
+            (*mass, *root) = (p.mass[row], cube_root(p.mass[row]));
+        }
+        *root
+    }
+
+    /// Raises the bounds of a node, and of those above it.
+    fn raise(&mut self, mut node: u32, lead: f64, speed: f64) {
+        while let Some(bounds) = self.nodes.get_mut(node as usize) {
+            // Those above have bounds that are no smaller.
+            if lead <= bounds.lead && speed <= bounds.speed {
+                break;
+            }
+            bounds.lead = bounds.lead.max(lead);
+            bounds.speed = bounds.speed.max(speed);
+            node = bounds.parent;
+        }
+    }
+
+    /// Takes note of a body that has moved on its path, or has another step or other derivatives.
+    pub fn moved(&mut self, p: &Particles, clock: &Clock, row: usize) {
+        let Some(made) = self.made else { return };
+        let place = self.places[row] as usize;
+        let Some(state) = self.states.get_mut(place) else { return };
+        let State { leaf, root, .. } = *state;
+        *state = State::new(p, row, leaf, root);
+        if leaf != NONE {
+            let since = p.time[row].max(made);
+            let speed = max_speed(p, clock, row);
+            let distance = (at(p, row, clock, since).0 - self.begun[place]).norm();
+            let lead = distance * UP - speed * clock.between(made, since) + ROUNDING * self.begun[place].amax();
+            self.raise(leaf, lead, speed);
+        }
+    }
+
+    /// Takes note of a body that has another place or mass by a jump, of a new one, or of a row that is empty now. All but the last stay
+    /// outside of the tree: each search looks at them.
+    pub fn changed(&mut self, p: &Particles, row: usize) {
+        if self.made.is_none() {
+            return;
+        }
+        if self.places.len() < p.len() {
+            self.places.resize(p.len(), NONE);
+            self.roots.resize(p.len(), [0.0; 2]);
+        }
+        self.take_out(row);
+        if is_empty(p, row) {
+            return;
+        }
+        let root = self.root(p, row);
+        self.places[row] = self.states.len() as u32;
+        self.states.push(State::new(p, row, NONE, root));
+        self.massless.extend((p.mass[row] == 0.0).then_some(row as u32));
+    }
+
+    /// Takes out the state of a row, if there is one.
+    fn take_out(&mut self, row: usize) {
+        let place = std::mem::replace(&mut self.places[row], NONE) as usize;
+        let Some(State { leaf, .. }) = self.states.get(place) else { return };
+        let last = match self.nodes.get_mut(*leaf as usize) {
+            // The last one of a leaf takes the place, whose own is no one's then.
+            Some(leaf) => {
+                leaf.count -= 1;
+                let last = (leaf.first + leaf.count) as usize;
+                self.begun.swap(place, last);
+                self.states.swap(place, last);
+                place != last
+            }
+            None => {
+                self.states.swap_remove(place);
+                place < self.states.len()
+            }
+        };
+        if last {
+            self.places[self.states[place].row as usize] = place as u32;
+        }
+    }
+
+    /// Returns the rows that may have no mass.
+    pub fn massless(&self) -> &[u32] {
+        &self.massless
+    }
+
+    /// Returns the strongest body at that of a row, which must be known, beside others; [`None`] if there is none with a mass.
+    pub fn strongest(&self, clock: &Clock, now: Time, row: usize, others: &[usize]) -> Option<Strongest> {
+        let own = &self.states[self.places[row] as usize];
+        let from = own.at(clock, now);
+        let found = Strongest { row: usize::MAX, weight: 0.0, min_rest: 0.0 };
+        let since = self.since(clock, now);
+        let mut search = Search { regions: self, clock, now, since, from, row, others, found };
+        search.weigh(&self.states[self.begun.len()..]);
+        // From the own leaf upwards: near ones come first.
+        match self.nodes.get(own.leaf as usize) {
+            Some(leaf) => search.weigh(self.in_leaf(leaf)),
+            None if !self.nodes.is_empty() => search.descend(0, self.nodes[0].distance(from)),
+            None => {}
+        }
+        let (mut node, mut above) = (own.leaf, self.parent(own.leaf));
+        while let Some(parent) = self.nodes.get(above as usize) {
+            let other = if node == parent.second { above + 1 } else { parent.second };
+            search.descend(other, self.nodes[other as usize].distance(from));
+            (node, above) = (above, parent.parent);
+        }
+        (search.found.weight > 0.0).then_some(search.found)
+    }
+
+    /// Returns the rows, ascending, of the bodies that may come near that of a row, which must be known, by a bound of their motion,
+    /// each with the distance that counts.
+    pub fn within(&self, clock: &Clock, now: Time, row: usize, reach: Reach) -> Vec<(usize, f64)> {
+        let (own, since) = (&self.states[self.places[row] as usize], self.since(clock, now));
+        let from = own.at(clock, now);
+        let Reach { distance: factor, min, time, .. } = reach;
+        let way = |vel: Vec3| if time > 0.0 { time * vel.norm_squared().sqrt() } else { 0.0 };
+        let slack = time * (own.vel.norm_squared().sqrt() + reach.speed);
+        let distance = |root: f64| factor * if root > min { root } else { min };
+        let mut found: Vec<(usize, f64)> = Vec::new();
+        // None of the states is farther than `max_distance`: most of a search that reaches far are known to be near.
+        let mut look = |states: &[State], max_distance: f64| {
+            for state in states.iter().filter(|state| state.row as usize != row) {
+                let distance = distance(state.root);
+                let max = distance + (slack + way(state.vel));
+                if max_distance < max || state.square(clock, now, from) < max * max {
+                    found.push((state.row as usize, distance));
+                }
+            }
+        };
+        look(&self.states[self.begun.len()..], f64::INFINITY);
+        let mut open: Vec<u32> = (0..self.nodes.len().min(1) as u32).collect();
+        while let Some(at) = open.pop() {
+            let node = &self.nodes[at as usize];
+            let max = distance(node.root) + (slack + time * node.speed);
+            if node.distance(from) - node.way(since) > max * UP + NEAREST2.sqrt() {
+                continue;
+            }
+            if node.second == NONE {
+                look(self.in_leaf(node), (node.max_distance(from) + node.way(since)) * UP + NEAREST2.sqrt());
+            } else {
+                open.extend([at + 1, node.second]);
+            }
+        }
+        if found.len() > self.places.len() / MIN_SHARE_IN_COLUMN {
+            let mut by_row = vec![f64::NAN; self.places.len()];
+            found.drain(..).for_each(|(row, distance)| by_row[row] = distance);
+            found.extend(by_row.into_iter().enumerate().filter(|(_, distance)| !distance.is_nan()));
+        } else {
+            found.sort_unstable_by_key(|found| found.0);
+        }
+        found
+    }
+
+    /// Returns the time since the tree was made.
+    fn since(&self, clock: &Clock, now: Time) -> f64 {
+        self.made.map_or(0.0, |made| clock.between(made, now))
+    }
+
+    fn parent(&self, node: u32) -> u32 {
+        self.nodes.get(node as usize).map_or(NONE, |node| node.parent)
+    }
+
+    fn in_leaf(&self, leaf: &Node) -> &[State] {
+        &self.states[leaf.first as usize..(leaf.first + leaf.count) as usize]
+    }
+}
+
+/// Search for the strongest body.
+struct Search<'a> {
+    regions: &'a Regions,
+    clock: &'a Clock,
+    now: Time,
+    since: f64,
+    from: Vec3,
+    row: usize,
+    others: &'a [usize],
+    found: Strongest,
+}
+
+impl Search<'_> {
+    /// Looks at all states of a list.
+    fn weigh(&mut self, states: &[State]) {
+        for state in states {
+            let row = state.row as usize;
+            if row == self.row || self.others.contains(&row) {
+                continue;
+            }
+            let r2 = state.square(self.clock, self.now, self.from);
+            let weight = state.mass / (r2 * r2.sqrt());
+            let Strongest { row: best, weight: max, min_rest } = &mut self.found;
+            if weight > *max || weight == *max && row < *best {
+                *min_rest += *max;
+                (*best, *max) = (row, weight);
+            } else {
+                *min_rest += weight;
+            }
+        }
+    }
+
+    /// Looks at the bodies of a node, whose box is at a distance, unless all are weaker than the strongest one so far.
+    fn descend(&mut self, at: u32, distance: f64) {
+        let node = &self.regions.nodes[at as usize];
+        let r = distance - node.way(self.since);
+        if r > 0.0 && node.mass * UP < self.found.weight * (r * r * r) {
+            return;
+        }
+        if node.second == NONE {
+            return self.weigh(self.regions.in_leaf(node));
+        }
+        let [one, two] = [at + 1, node.second].map(|at| (at, self.regions.nodes[at as usize].distance(self.from)));
+        let (near, far) = if two.1 < one.1 { (two, one) } else { (one, two) };
+        self.descend(near.0, near.1);
+        self.descend(far.0, far.1);
+    }
+}
+
+/// Returns a bound of the speed of a body during its step.
+fn max_speed(p: &Particles, clock: &Clock, row: usize) -> f64 {
+    let dt = p.step[row].step(clock.dt_max);
+    (p.vel[row].norm() + dt * (p.acc[row].norm() + 0.5 * dt * p.jerk[row].norm())) * UP
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.125 };
+
+    /// Random number from 0 to 1.
+    fn random(state: &mut u64) -> f64 {
+        *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (*state >> 11) as f64 / (1_u64 << 53) as f64
+    }
+
+    fn direction(state: &mut u64) -> Vec3 {
+        Vec3::from_fn(|_, _| random(state) - 0.5).normalize()
+    }
+
+    /// Plummer sphere with heavy stars and some without a mass, and with steps of many lengths.
+    fn cluster(n: usize) -> Particles {
+        let state = &mut 1;
+        let radius = |part: f64| 1.0 / (part.max(1e-3).powf(-2.0 / 3.0) - 1.0).sqrt();
+        let pos: Vec<Vec3> = (0..n).map(|_| direction(state) * radius(random(state))).collect();
+        let vel = pos.iter().map(|x| direction(state) * (1.0 + x.norm_squared()).powf(-0.25)).collect();
+        let mass = |i: usize| match i {
+            i if i % 61 == 0 => 0.0,
+            i if i % 97 == 0 => 300.0,
+            i => 1.0 / (1 + i % 5) as f64,
+        };
+        let mut p = Particles::new((0..n).map(|i| mass(i + 1) / n as f64).collect(), pos, vel);
+        p.time = vec![Time::default(); n];
+        p.step = (0..n).map(|i| Level((i % 9) as u8)).collect();
+        let slowed = |x: &Vec3, y: &Vec3| -y / (1.0 + x.norm_squared()).powf(1.5);
+        p.acc = p.pos.iter().map(|x| slowed(x, x)).collect();
+        p.jerk = p.pos.iter().zip(&p.vel).map(|(x, v)| slowed(x, v)).collect();
+        p
+    }
+
+    /// What [`Regions::strongest`] finds, by a look at all bodies, with the sum of all others.
+    fn strongest(p: &Particles, now: Time, row: usize, others: &[usize]) -> Strongest {
+        let from = at(p, row, &CLOCK, now).0;
+        let mut found = Strongest { row: usize::MAX, weight: 0.0, min_rest: 0.0 };
+        for k in (0..p.len()).filter(|&k| k != row && !others.contains(&k)) {
+            let r2 = (at(p, k, &CLOCK, now).0 - from).norm_squared().max(NEAREST2);
+            let weight = p.mass[k] / (r2 * r2.sqrt());
+            found.min_rest += weight.min(found.weight);
+            if weight > found.weight {
+                (found.row, found.weight) = (k, weight);
+            }
+        }
+        found
+    }
+
+    /// What [`Regions::within`] finds, by a look at all bodies.
+    fn within(p: &Particles, now: Time, row: usize, reach: Reach) -> Vec<(usize, f64)> {
+        let from = at(p, row, &CLOCK, now).0;
+        let slack = reach.time * (p.vel[row].norm_squared().sqrt() + reach.speed);
+        let near = |k: usize| {
+            let distance = reach.distance * cube_root(p.mass[k]).max(reach.min);
+            let max = distance + (slack + reach.time * p.vel[k].norm_squared().sqrt());
+            let r2 = (at(p, k, &CLOCK, now).0 - from).norm_squared().max(NEAREST2);
+            (r2 < max * max).then_some((k, distance))
+        };
+        (0..p.len()).filter(|&k| k != row).filter_map(near).collect()
+    }
+
+    /// Compares all answers with those of a look at all bodies.
+    fn compare(regions: &Regions, p: &Particles, now: Time) {
+        let mut looked_at = 0;
+        for row in (0..p.len()).filter(|&row| !is_empty(p, row)) {
+            let (found, all) = (regions.strongest(&CLOCK, now, row, &[]).unwrap(), strongest(p, now, row, &[]));
+            assert_eq!((found.row, found.weight), (all.row, all.weight), "{row}");
+            let next = regions.strongest(&CLOCK, now, row, &[all.row]).unwrap();
+            assert_eq!(next.row, strongest(p, now, row, &[all.row]).row, "{row}");
+            assert!(found.min_rest <= all.min_rest * (1.0 + 1e-9), "{row}: {} {}", found.min_rest, all.min_rest);
+            for (distance, time) in [(0.01, 0.0), (0.1, 0.05), (2.0, 0.01), (0.0, 0.1)] {
+                let reach = Reach { distance, min: 0.05, time, speed: 0.5 };
+                let near = regions.within(&CLOCK, now, row, reach);
+                looked_at += near.len();
+                assert_eq!(near, within(p, now, row, reach), "{row}");
+            }
+        }
+        assert!(looked_at > p.len());
+    }
+
+    #[test]
+    fn searches_are_those_of_all_bodies_after_moves_and_changes() {
+        let mut p = cluster(700);
+        let mut regions = Regions::default();
+        assert!(!regions.is_current(Time::default()));
+        regions.renew(&p, &CLOCK, Time::default());
+        compare(&regions, &p, Time::default());
+        for block in 1..=6_u64 {
+            // Deep levels first, so that bodies that do not move are predicted to moments within their steps.
+            let level = Level(9 - block as u8);
+            let now = Time(level.ticks());
+            let moving: Vec<usize> = (0..p.len()).filter(|&row| p.step[row].0 >= level.0).collect();
+            for row in moving {
+                let (pos, vel) = at(&p, row, &CLOCK, now);
+                // A correction that no prediction knows.
+                (p.pos[row], p.vel[row]) = (pos + vel * (0.001 * block as f64), vel * 1.1);
+                p.time[row] = now;
+                p.step[row] = Level(level.0 - 1);
+                regions.moved(&p, &CLOCK, row);
+            }
+            compare(&regions, &p, now);
+            if block == 3 {
+                // Two bodies become one, in the row of the first; a row at the end begins.
+                (p.mass[5], p.pos[5], p.time[5]) = (p.mass[5] + p.mass[9], p.pos[9] * 1.5, now);
+                (p.mass[9], p.pos[9], p.time[9]) = (0.0, Vec3::x() * 1e9, now);
+                (p.vel[9], p.acc[9], p.jerk[9]) = (Vec3::zeros(), Vec3::zeros(), Vec3::zeros());
+                let mut more = Particles::new(vec![0.2], vec![Vec3::new(0.1, 0.2, -0.1)], vec![Vec3::zeros()]);
+                p.mass.append(&mut more.mass);
+                p.pos.append(&mut more.pos);
+                p.vel.append(&mut more.vel);
+                p.acc.push(Vec3::zeros());
+                p.jerk.push(Vec3::zeros());
+                p.time.push(now);
+                p.step.push(level);
+                p.id.push(p.len() as u64);
+                [5, 9, 700].into_iter().for_each(|row| regions.changed(&p, row));
+                compare(&regions, &p, now);
+                // One that is outside of the tree moves, and changes again.
+                p.pos[5] *= 0.5;
+                regions.moved(&p, &CLOCK, 5);
+                p.mass[700] = 0.01;
+                regions.changed(&p, 700);
+                compare(&regions, &p, now);
+            }
+        }
+    }
+
+    #[test]
+    fn a_tree_ages_and_takes_in_what_is_outside() {
+        let p = cluster(100);
+        let mut regions = Regions::default();
+        regions.renew(&p, &CLOCK, Time::default());
+        assert!(regions.is_current(Time(AGE.ticks() - 1)) && !regions.is_current(Time(AGE.ticks())));
+        (0..MAX_OUTSIDE).for_each(|row| regions.changed(&p, row));
+        assert!(!regions.is_current(Time::default()));
+        regions.renew(&p, &CLOCK, Time::default());
+        assert!(regions.is_current(Time::default()));
+        compare(&regions, &p, Time::default());
+        regions.outdate();
+        assert!(!regions.is_current(Time::default()));
+    }
+
+    #[test]
+    fn few_bodies_have_regions_too() {
+        let mut regions = Regions::default();
+        regions.renew(&Particles::default(), &CLOCK, Time::default());
+        for n in [1, 2, 9] {
+            let p = cluster(n);
+            regions.outdate();
+            regions.renew(&p, &CLOCK, Time::default());
+            let found = regions.strongest(&CLOCK, Time::default(), 0, &[]);
+            assert_eq!(found.map(|found| found.row), (n > 1).then(|| strongest(&p, Time::default(), 0, &[]).row));
+        }
+        assert!(Regions::default().massless().is_empty());
+    }
+}

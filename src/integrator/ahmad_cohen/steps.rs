@@ -1,0 +1,206 @@
+//! Steps, forces and begins of some particles alone, for a system that changes between block steps.
+//!
+//! A regular force is a polynomial that holds at any moment, so only the irregular one is evaluated where particles take a step
+//! of any length or feel a jump. Particles that begin get both, as at the start.
+//!
+//! Lists of others have the rows of particles that end. The others know nothing of it until their next regular step, so their
+//! lists go on with those who take their places: whoever had all that ended has all that begin. Where a list had only some, the
+//! mass of the others was in the regular force: the list has all that begin, and that mass moves from one part to the
+//! other, as a pair does that enters a list. It moves from the centre of mass of those that begin: where it was is not known any
+//! more, so that until the next regular step the regular force keeps an error of about 2 d / r of the pair, d being that distance.
+
+use super::AhmadCohen;
+use super::lists::Holders;
+use super::particle::Corrector;
+use super::slices;
+use crate::integrator::pair_series::{Relative, pair_series, take_out};
+use crate::integrator::steps::{RowChange, Steps, Succession};
+use crate::integrator::timestep::deeper;
+use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::states::history::History;
+use tisane_force::states::neighbours::Neighbours;
+use tisane_force::time::{Level, Time};
+
+impl Steps for AhmadCohen {
+    fn block(&self) -> &[u32] {
+        &self.block
+    }
+
+    fn floor(&self) -> Level {
+        self.parameters.limits.floor
+    }
+
+    /// No regular step ends here: those of the block have taken theirs.
+    fn synchronise(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()> {
+        for &i in &late {
+            p.step[i as usize] = p.step[i as usize].max(now.shallowest_level());
+        }
+        self.block = late;
+        self.step(p, f, now)?;
+        Ok(())
+    }
+
+    fn evaluate_again(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, index: Vec<u32>, now: Time) -> Result<()> {
+        self.block = index;
+        self.predict_targets(p, now, |_| false);
+        self.evaluate(p, f, now)?;
+        self.check_finite(p, now)?;
+        let (corrector, floor) = (self.corrector(now), self.parameters.limits.floor);
+        let mut slices = slices::all(p).of_equal_length();
+        for k in 0..self.block.len() {
+            let i = self.block[k] as usize;
+            if let [Some(irregular), ..] = self.parts(k)
+                && corrector.renew_irregular(&mut slices, i, &irregular)
+            {
+                // Without an earlier point a step is of 4th order: half as long it keeps the error of the 6th.
+                slices.columns.step[i] = deeper(slices.columns.step[i], floor);
+            }
+        }
+        self.scheduler.reschedule(&p.step, &self.block);
+        f.update(p, &self.block)
+    }
+
+    fn admit(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, change: &RowChange, now: Time) -> Result<()> {
+        let (n, rows) = (p.len(), change.rows());
+        let mut holders = self.clear_rows(p, change, now);
+        self.guard.note(p, &rows);
+        self.masses.change(&p.mass, &rows);
+        self.noise = self.masses.noise(self.parameters.limits.noise);
+        f.replace(p, &rows)?;
+        self.scheduler.change_rows(&p.step, &change.begun, &change.emptied);
+        self.block.clone_from(&change.begun);
+        self.set_number(n - self.scheduler.empty());
+        if !self.block.is_empty() {
+            self.predict_targets(p, now, |_| true);
+            self.evaluate(p, f, now)?;
+            self.check_finite(p, now)?;
+            self.begin_particles(p, now)?;
+            f.update(p, &self.block)?;
+        }
+        self.scheduler.reschedule(&p.step, &change.begun);
+        let lists = &p.states.get::<Neighbours>().lists;
+        change.begun.iter().for_each(|&i| holders.change_list(i, &[], &lists[i as usize]));
+        let outdated = outdated(change);
+        for owner in owners(&holders, &outdated, &change.begun) {
+            let list = self.succeed(p, owner, (&outdated, &change.successions), now);
+            let old = &mut p.states.get_mut::<Neighbours>().lists[owner as usize];
+            holders.change_list(owner, old, &list);
+            *old = list;
+        }
+        self.holders = Some(holders);
+        Ok(())
+    }
+
+    fn set_empty(&mut self, empty: &[u32]) {
+        self.scheduler.set_empty(empty);
+        self.set_number(self.masses.len().saturating_sub(empty.len()));
+    }
+
+    fn retire(&self, p: &mut Particles, gone: &[u32], now: Time) {
+        let corrector = self.corrector(now);
+        take_out(p, gone, |p, i, source, force, pair| {
+            let is_irregular = p.states.get::<Neighbours>().lists[i].binary_search(&source).is_ok();
+            corrector.take_out(&mut slices::all(p).of_equal_length(), i, is_irregular, (force, pair));
+        });
+    }
+
+    fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
+        self.scheduler.reschedule(&p.step, changed);
+    }
+}
+
+/// Returns the radius for the list of a row that begins: that of the first row which it succeeds, or its own; 0 if it is new.
+fn first_radius(radius: &[f64], successions: &[Succession], row: u32) -> f64 {
+    let begins = |of: &&Succession| of.begun.iter().any(|&(begun, _)| begun == row);
+    let ended = successions.iter().find(begins).and_then(|of| of.ended.first());
+    radius.get(ended.map_or(row, |&(ended, _)| ended) as usize).copied().unwrap_or_default()
+}
+
+/// Returns the rows whose entries in lists have lost their meaning, ascending: those of successions, and those that are left
+/// without a particle.
+fn outdated(change: &RowChange) -> Vec<u32> {
+    let of_successions = change.successions.iter().flat_map(|of| of.ended.iter().chain(&of.begun).map(|(row, _)| row));
+    let mut rows: Vec<u32> = of_successions.chain(&change.emptied).copied().collect();
+    rows.sort_unstable();
+    rows.dedup();
+    rows
+}
+
+/// Returns the owners of lists with such rows, ascending, without those that begin themselves: their lists are new.
+fn owners(holders: &Holders, outdated: &[u32], begun: &[u32]) -> Vec<u32> {
+    let all = outdated.iter().flat_map(|&row| holders.of(row)).copied();
+    let mut owners: Vec<u32> = all.filter(|owner| begun.binary_search(owner).is_err()).collect();
+    owners.sort_unstable();
+    owners.dedup();
+    owners
+}
+
+impl AhmadCohen {
+    /// Clears the states of rows that change, but for the radii of those that begin. Returns who has whom without their lists.
+    fn clear_rows(&mut self, p: &mut Particles, change: &RowChange, now: Time) -> Holders {
+        let (n, rows) = (p.len(), change.rows());
+        let (history, of) = p.states.two_mut::<History, Neighbours>();
+        let mut holders = self.holders.take().unwrap_or_else(|| Holders::new(&of.lists));
+        holders.grow(n);
+        for &i in rows.iter().filter(|&&i| (i as usize) < of.lists.len()) {
+            holders.change_list(i, &of.lists[i as usize], &[]);
+        }
+        let radii: Vec<f64> = change.begun.iter().map(|&i| first_radius(&of.radius, &change.successions, i)).collect();
+        history.begin(n, &rows, now);
+        of.begin(n, &rows, now);
+        change.begun.iter().zip(radii).for_each(|(&i, radius)| of.radius[i as usize] = radius);
+        holders
+    }
+
+    fn corrector(&self, now: Time) -> Corrector {
+        Corrector { order: self.parameters.order, clock: self.clock, now }
+    }
+
+    /// Moves what enters the list of a particle by successions to the irregular part of the force on it. Returns the list
+    /// afterwards.
+    fn succeed(
+        &self,
+        p: &mut Particles,
+        owner: u32,
+        (outdated, successions): (&[u32], &[Succession]),
+        now: Time,
+    ) -> Vec<u32> {
+        let old = &p.states.get::<Neighbours>().lists[owner as usize];
+        let has = |row: &u32| old.binary_search(row).is_ok();
+        let mut list: Vec<u32> = old.iter().copied().filter(|row| outdated.binary_search(row).is_err()).collect();
+        let mut entering = Vec::new();
+        for of in successions.iter().filter(|of| of.ended.iter().any(|(row, _)| has(row))) {
+            list.extend(of.begun.iter().map(|(row, _)| row));
+            let missing: f64 = of.ended.iter().filter(|(row, _)| !has(row)).map(|(_, mass)| mass).sum();
+            if missing > 0.0 && !of.begun.is_empty() {
+                entering.push((missing, of));
+            }
+        }
+        list.sort_unstable();
+        list.dedup();
+        for (mass, of) in entering {
+            let i = owner as usize;
+            let at = self.relative(p, i, &of.begun, now);
+            let pot = -mass / (at.pos.norm_squared() + self.forces.eps2).sqrt();
+            let pair = pair_series(mass, &at, self.forces.eps2);
+            self.corrector(now).enter(&mut slices::all(p).of_equal_length(), i, &pair, pot);
+        }
+        list
+    }
+
+    /// Returns the state of the centre of mass of particles that have begun at `now`, relative to particle `i`.
+    fn relative(&self, p: &Particles, i: usize, begun: &[(u32, f64)], now: Time) -> Relative {
+        let total: f64 = begun.iter().map(|(_, mass)| mass).sum();
+        let mean =
+            |column: &[Vec3]| begun.iter().map(|&(row, mass)| column[row as usize] * (mass / total)).sum::<Vec3>();
+        let (pos, vel) = self.predicted(p, i, now, true);
+        Relative {
+            pos: mean(&p.pos) - pos,
+            vel: mean(&p.vel) - vel,
+            acc: mean(&p.acc) - (p.acc[i] + p.jerk[i] * self.clock.between(p.time[i], now)),
+            jerk: mean(&p.jerk) - p.jerk[i],
+        }
+    }
+}
