@@ -134,9 +134,15 @@ pub fn schemes(precision: Precision) -> impl Iterator<Item = Scheme> {
         Scheme::EncountersAhmadCohen4,
     ];
     all.into_iter().filter(move |scheme| match scheme {
-        Scheme::Multipoint8 | Scheme::EncountersMultipoint8 => precision.in_f64(),
-        // Its corrector and criteria are those of other schemes.
-        Scheme::AhmadCohen4 | Scheme::EncountersAhmadCohen4 => precision == Precision::F64,
+        Scheme::Multipoint8 => precision.in_f64(),
+        // Their correctors and criteria are those of other schemes.
+        Scheme::AhmadCohen4 | Scheme::EncountersAhmadCohen4 | Scheme::EncountersMultipoint8 => {
+            precision == Precision::F64
+        }
+        // What subsystems do is in f64 in every mode.
+        Scheme::EncountersMultipoint6 | Scheme::EncountersAhmadCohen6 => {
+            matches!(precision, Precision::F64 | Precision::Mixed)
+        }
         _ => true,
     })
 }
