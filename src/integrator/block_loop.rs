@@ -86,6 +86,19 @@ pub(crate) trait BlockLoop {
     /// If the engine fails or a number is not finite.
     fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64>;
 
+    /// Takes particles that stand before `now`, the moment of the last block, to it, by one step of any length each.
+    ///
+    /// # Errors
+    /// As [`move_block`](Self::move_block).
+    fn move_late(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()> {
+        for &i in &late {
+            p.step[i as usize] = p.step[i as usize].max(now.shallowest_level());
+        }
+        *self.schedule().block = late;
+        self.move_block(p, f, now)?;
+        Ok(())
+    }
+
     /// Returns the number of pairs evaluated in the last block step.
     fn pairs_of_block(&self, p: &Particles) -> u64;
 

@@ -124,7 +124,7 @@ impl Encounters {
         Ok(())
     }
 
-    /// Tells of all changes that are held back.
+    /// Reports all changes that were counted and not reported.
     pub(crate) fn tell_held_back(&mut self) {
         let told = self.recorded.repeats.end();
         self.events.extend(told);

@@ -202,3 +202,37 @@ fn set(p: &mut Particles, row: usize, mass: f64, [pos, vel]: [Vec3; 2], (time, s
     (p.mass[row], p.pot[row], p.pos[row], p.vel[row]) = (mass, 0.0, pos, vel);
     (p.acc[row], p.jerk[row], p.time[row], p.step[row]) = (Vec3::zeros(), Vec3::zeros(), time, step);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bodies(n: u32) -> Bodies {
+        let p = Particles::new(vec![1.0; n as usize], vec![Vec3::zeros(); n as usize], vec![Vec3::zeros(); n as usize]);
+        Bodies::new(p, (0..n).collect(), n as usize + 2)
+    }
+
+    fn state(mass: f64) -> FirstState {
+        FirstState::rounded(mass, Vec3::repeat(mass), Vec3::zeros())
+    }
+
+    #[test]
+    fn rows_keep_their_numbers_until_they_are_put_in_order() {
+        let (mut it, now) = (bodies(4), Time(12));
+        let mut scheme = it.particles.clone();
+        // Stars 1 and 3 join, then 3 parts again; star 5 had no row.
+        [1, 3].into_iter().for_each(|row| it.end(row, now));
+        assert_eq!((it.begin(1, 11, &state(2.0), now), it.empty(), it.in_order()), (1, &[3][..], false));
+        assert!(is_empty(&it.particles, 3) && !is_empty(&it.particles, 1) && it.of_star(3) >= it.stars.len());
+        assert_eq!(it.occupied().collect::<Vec<_>>(), [0, 1, 2]);
+        assert_eq!((it.begin(5, 15, &state(3.0), now), it.begin(3, 13, &state(4.0), now)), (4, 3));
+        assert_eq!((it.empty(), it.in_order(), &it.stars[..]), (&[][..], true, &[0, 1, 2, 3, 5][..]));
+        (0..5).for_each(|row| it.copy_row(row, &mut scheme));
+        assert_eq!(scheme, it.particles);
+        assert_eq!((scheme.mass[3], scheme.id[4], scheme.time[4]), (4.0, 15, now));
+        // A star with a lower number behind others.
+        it.end(4, now);
+        it.begin(4, 14, &state(5.0), now);
+        assert_eq!((it.in_order(), it.ordered_rows()), (false, vec![0, 1, 2, 3, 5]));
+    }
+}

@@ -201,8 +201,9 @@ impl Subsystem {
         apocentre(&self.motion).unwrap_or_else(|| self.extent())
     }
 
-    /// Returns the longest step with which the internal motion can be followed from outside. If the subsystem is `alone`, nobody
-    /// feels its members one by one: then the steps resolve an open pair only where it is wide enough to dissolve.
+    /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion. A subsystem is `alone` if no
+    /// perturber is within its outer radius. Then the step of a pair that is not settled need not resolve its pericentre: it is that
+    /// at [`criteria::RESOLVED_ALONE`] times the distance at which the pair dissolves, if the members are closer.
     pub fn resolution(&self, rules: &Rules, alone: bool) -> f64 {
         let mass = self.mass();
         let passage = |r: f64, speed: f64| 0.2 * r / (speed + (mass / r).sqrt());
@@ -419,5 +420,57 @@ impl Approach {
         let (nearest2, half_axis) = ((pos + vel * along).norm_squared(), mass / v2);
         let nearest = nearest2 / ((nearest2 + half_axis * half_axis).sqrt() + half_axis);
         nearest < distance + 0.5 * criteria::BENDING_MARGIN * acc * time * time
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn approach(pos: [f64; 3], vel: [f64; 3], acc: f64, mass: f64) -> Approach {
+        Approach { pos: pos.into(), vel: vel.into(), acc, mass }
+    }
+
+    #[test]
+    fn bodies_come_within_a_distance_that_their_path_leads_to() {
+        let comes =
+            |impact: f64, time: f64| approach([-1.0, impact, 0.0], [1.0, 0.0, 0.0], 0.0, 1e-9).comes_within(time, 0.01);
+        assert!(comes(0.09, 1.0) && !comes(0.11, 1.0), "an impact parameter on either side of 0.1");
+        assert!(comes(0.0, 0.91) && !comes(0.0, 0.4), "no sooner than by twice the speed");
+        assert!(
+            comes(0.0, 2.0) && approach([0.05; 3], [1.0; 3], 0.0, 0.0).comes_within(0.0, 0.01),
+            "it is there already"
+        );
+        assert!(!approach([1.0, 0.0, 0.0], [1.0, 0.0, 0.0], 0.0, 0.0).comes_within(9.0, 0.01), "it recedes");
+    }
+
+    #[test]
+    fn their_attraction_and_that_of_others_bend_the_path() {
+        let start = [-1.0, 0.4, 0.0];
+        assert!(!approach(start, [1.0, 0.0, 0.0], 0.0, 1e-9).comes_within(2.0, 0.01));
+        // A hyperbola with the impact parameter 0.4: pericentre sqrt(0.25 + 0.16) - 0.5 = 0.14 for M = 0.5, 0.08 for M = 1.
+        assert!(!approach(start, [1.0, 0.0, 0.0], 0.0, 0.5).comes_within(2.0, 0.01));
+        assert!(approach(start, [1.0, 0.0, 0.0], 0.0, 1.0).comes_within(2.0, 0.01));
+        // Twice 0.2 t^2 / 2 with t = 2 reaches 0.8 aside.
+        assert!(approach(start, [1.0, 0.0, 0.0], 0.2, 1e-9).comes_within(2.0, 0.01));
+        assert!(approach([1.0, 0.0, 0.0], [0.0; 3], 0.5, 1.0).comes_within(2.0, 0.01), "at rest");
+    }
+
+    /// Two bodies at a distance on a parabola, in a tidal field.
+    fn passing(r: f64, field: f64) -> Subsystem {
+        let motion = Motion::from_vectors(&[0.5, 0.5], &[Vec3::x() * r], &[Vec3::y() * (2.0 / r).sqrt()]);
+        let few = Few { members: vec![Member::Star(0), Member::Star(1)], motion, time: Time::default() };
+        Subsystem { far: Some(Far::default()), ..Subsystem::new(few, field) }
+    }
+
+    #[test]
+    fn an_open_pair_that_nobody_feels_is_resolved_where_it_dissolves() {
+        let rules = Rules { perturbation: 1e-5, averages: true, forms: 5e-4, dissolves: 5e-3 };
+        // 2 r^3 D / M is 5e-3 at r = 1.
+        let (near, wide) = (passing(1e-3, 2.5e-3), passing(0.8, 2.5e-3));
+        let at_half = 0.2 * 0.5 / (2.0 + std::f64::consts::SQRT_2);
+        assert!((near.resolution(&rules, true) / at_half - 1.0).abs() < 1e-6, "{}", near.resolution(&rules, true));
+        assert!(near.resolution(&rules, false) < 1e-4 * at_half);
+        assert_eq!(wide.resolution(&rules, true), wide.resolution(&rules, false));
     }
 }

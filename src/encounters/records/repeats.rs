@@ -1,15 +1,16 @@
-//! Changes to and fro: stars that part and join again and again, of which one row tells in place of many.
+//! Repeated changes of a subsystem between the same two states, such as a wide binary that dissolves and forms once an orbit:
+//! one event in place of many.
 //!
-//! A change by which stars part is told. From then on changes between the same two states are held back, until another one has
-//! one of these stars, or the time is a multiple of [`MAX_HELD_BACK`]. Then the last change is told, with the number of those that
-//! it stands for. Where that is even, so that the stars are what they were, the last two are told.
+//! The first event by which stars separate is reported at once. Later changes of the same stars between the same two states are
+//! counted and not reported. The count ends when one of the stars takes part in a different change, and at multiples of
+//! [`MAX_HELD_BACK`] longest steps. Then the last change is reported, with the number of changes that it stands for. If that number
+//! is even, the last two changes are reported, so that the states before and after still follow each other.
 
 use crate::subsystems::event::{Event, EventBody, EventKind};
 use std::collections::BTreeMap;
 use tisane_force::time::Time;
 
-/// Time after which all changes that are held back are told, in units of the longest step: a reader waits for no longer, and a pair
-/// has few rows in it.
+/// Interval at which all counted changes are reported, in units of the longest step.
 pub const MAX_HELD_BACK: u64 = 64;
 
 /// Changes of some stars between two states.

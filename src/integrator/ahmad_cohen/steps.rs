@@ -13,6 +13,7 @@ use super::AhmadCohen;
 use super::lists::Holders;
 use super::particle::Corrector;
 use super::slices;
+use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::pair_series::{Relative, pair_series, take_out};
 use crate::integrator::steps::{RowChange, Steps, Succession};
 use crate::integrator::timestep::deeper;
@@ -34,12 +35,7 @@ impl Steps for AhmadCohen {
 
     /// No regular step ends here: those of the block have taken theirs.
     fn synchronise(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()> {
-        for &i in &late {
-            p.step[i as usize] = p.step[i as usize].max(now.shallowest_level());
-        }
-        self.block = late;
-        self.step(p, f, now)?;
-        Ok(())
+        self.move_late(p, f, late, now)
     }
 
     fn evaluate_again(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, index: Vec<u32>, now: Time) -> Result<()> {

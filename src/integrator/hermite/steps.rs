@@ -22,12 +22,7 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
     }
 
     fn synchronise(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()> {
-        for &i in &late {
-            p.step[i as usize] = p.step[i as usize].max(now.shallowest_level());
-        }
-        self.block = late;
-        self.step(p, f, now)?;
-        Ok(())
+        self.move_late(p, f, late, now)
     }
 
     fn evaluate_again(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, index: Vec<u32>, now: Time) -> Result<()> {

@@ -342,8 +342,8 @@ fn min_mass(mass: &[f64]) -> f64 {
     mass.iter().copied().filter(|m| *m != 0.0).fold(f64::INFINITY, f64::min)
 }
 
-/// Returns the largest coordinate of all particles but those without mass and at rest, which nobody feels: they may be rows
-/// that are without a particle.
+/// Returns the largest coordinate of all particles. Massless particles at rest do not count: rows without a particle are such,
+/// and are placed far away.
 fn extent(p: &Particles) -> f64 {
     let is_felt = |i: usize| p.mass[i] != 0.0 || p.vel[i] != Vec3::zeros();
     (0..p.len()).filter(|&i| is_felt(i)).fold(0.0, |max, i| reach(&p.pos[i..=i]).max(max))

@@ -109,7 +109,7 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         self.own.update(all, changed)
     }
 
-    /// Peers load all particles: no message tells of single rows.
+    /// Peers load all particles again, as messages between peers have no form for single rows.
     fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         self.loaded = all.len();
         self.peers.load(all)?;

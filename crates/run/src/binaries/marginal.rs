@@ -13,8 +13,8 @@ const SAMPLE: usize = 512;
 const MAX_TERMS: usize = 10_000_000;
 /// Rows of an orbit: one where the pair forms, one where it dissolves.
 const PER_ORBIT: f64 = 2.0;
-/// Largest number of rows of a pair in the time in which one row may tell of many changes: two that are told as they come, and two
-/// at the end.
+/// Largest number of rows of a pair in an interval of [`MAX_HELD_BACK`] longest steps: its first two changes, which are written
+/// at once, and two at the end of the interval, which stand for all others.
 const MAX_ROWS: f64 = 4.0;
 
 /// Number of marginal pairs, and of their orbits in a unit of time.
