@@ -31,7 +31,7 @@ use crate::subsystems::{Description, Event, Subsystems};
 use contacts::neighbours::Neighbours;
 use contacts::ways::Crossings;
 use forces::bodies::Bodies;
-use forces::regions::Regions;
+use forces::regions::{Grip, Regions};
 use forces::surroundings::{Positions, Surroundings, at};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
@@ -193,7 +193,7 @@ impl Encounters {
     /// Returns those of some bodies that may change at `now`, with their surroundings. Single stars that can join no other are
     /// left out, most often nearly all, without a sum over all bodies.
     fn surroundings(&mut self, now: Time, mut bodies: Vec<usize>) -> Vec<(usize, Option<Surroundings>)> {
-        self.regions.renew(&self.particles, &self.clock, now);
+        self.renew_regions(now);
         let membership = self.membership(now);
         let may_change = each(&bodies, MIN_SEARCHES, |body| {
             membership.subsystem(body).is_some() || membership.possible_partner(body).is_some()
@@ -222,6 +222,16 @@ impl Encounters {
         }
     }
 
+    /// Makes the regions anew at `now`, unless they are current.
+    fn renew_regions(&mut self, now: Time) {
+        let Self { particles, hierarchy: Hierarchy { subsystems, bodies, rules, .. }, regions, clock, .. } = self;
+        if regions.renew(particles, clock, now) {
+            for subsystem in subsystems {
+                regions.set_grip(bodies.of_star(subsystem.stars[0]), subsystem.grip(rules));
+            }
+        }
+    }
+
     /// Returns a new list of the perturbers at `now` of the subsystem of a row.
     fn perturber_list(&mut self, row: usize, now: Time) -> PerturberList {
         let Self { particles, hierarchy, regions, positions, clock, .. } = self;
@@ -231,14 +241,16 @@ impl Encounters {
             positions.set(particles, clock, now);
             positions.tide(body)
         });
-        subsystem.perturber_list(&hierarchy.search(regions, now), tide, particles.step[body])
+        let list = subsystem.perturber_list(&hierarchy.search(regions, now), tide, particles.step[body]);
+        regions.set_grip(body, Grip { until: list.until, ..subsystem.grip(&hierarchy.rules) });
+        list
     }
 
     /// Renews sizes, perturbers and coupling of the subsystems in a block, and limits steps. Where this changes a force, the
     /// bodies that feel it take a step to `now` first, and get new forces.
     fn update_couplings(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
         let _phase = self.hierarchy.phase("perturbers");
-        self.regions.renew(&self.particles, &self.clock, now);
+        self.renew_regions(now);
         let (mut lists, mut changed) = (Vec::new(), Vec::new());
         let mut of_block = Vec::new();
         for body in block.iter().map(|&i| i as usize) {

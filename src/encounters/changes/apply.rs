@@ -52,12 +52,10 @@ impl Encounters {
     /// Prepares new bodies, given by their lowest stars: what perturbs them, and whom they perturb. Returns the rows of the
     /// other subsystems that they perturb.
     fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<Vec<usize>> {
-        self.regions.renew(&self.particles, &self.clock, now);
+        self.renew_regions(now);
         let bodies: Vec<usize> = begun.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
         let rows: Vec<usize> = begun.iter().filter_map(|&star| self.hierarchy.row(star)).collect();
-        let others: Vec<usize> = (0..self.hierarchy.subsystems.len())
-            .filter(|&row| begun.binary_search(&self.hierarchy.subsystems[row].stars[0]).is_err())
-            .collect();
+        let has_others = rows.len() < self.hierarchy.subsystems.len();
         let fields = self.fields(&rows, now);
         for (row, field) in rows.into_iter().zip(fields) {
             let subsystem = &mut self.hierarchy.subsystems[row];
@@ -70,9 +68,9 @@ impl Encounters {
             let choice = self.hierarchy.choose_coupling(row, now, step)?;
             self.hierarchy.apply_coupling(row, choice, now)?;
         }
-        let mut changed = Vec::new();
-        let found = each(&others, MIN_SEARCHES, |row| self.hierarchy.new_perturbers(row, now, &bodies));
-        for (row, new) in others.into_iter().zip(found).filter(|(_, new)| !new.is_empty()) {
+        let found = if has_others { self.hierarchy.new_perturbers(&self.regions, now, &bodies) } else { Vec::new() };
+        let mut changed = Vec::with_capacity(found.len());
+        for (row, new) in found {
             self.hierarchy.add_perturbers(row, now, new)?;
             changed.push(row);
         }
@@ -113,7 +111,7 @@ impl Encounters {
 
     /// Returns the changes by which bodies join others at `now`: those of the first rows, of which no two share a body.
     fn pairs(&mut self, now: Time) -> Vec<Change> {
-        self.regions.renew(&self.particles, &self.clock, now);
+        self.renew_regions(now);
         self.positions.set(&self.particles, &self.clock, now);
         let membership = self.membership(now);
         let all: Vec<usize> = self.hierarchy.bodies.occupied().collect();

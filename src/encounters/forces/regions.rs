@@ -53,6 +53,8 @@ struct Node {
     /// Largest mass, and its cube root.
     mass: f64,
     root: f64,
+    /// Bounds of the grips of the subsystems.
+    grip: Grip,
     parent: u32,
     /// Second child, the first comes next; [`NONE`] for a leaf.
     second: u32,
@@ -80,6 +82,24 @@ impl Node {
     fn way(&self, since: f64) -> f64 {
         (self.lead + self.speed * since) * UP
     }
+}
+
+/// Whom a subsystem takes up as perturbers.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Grip {
+    /// Distance within which another body perturbs it, in units of the cube root of the mass that counts.
+    pub distance: f64,
+    /// Moment up to which its list of perturbers holds.
+    pub until: Time,
+}
+
+/// Bounds of the search for subsystems that a body may perturb.
+#[derive(Clone, Copy, Debug)]
+pub struct Gripping {
+    /// Smallest mass that counts for the distance, as the cube root of its ratio to the mass of the subsystem.
+    pub min: f64,
+    /// Safety factor of ways.
+    pub margin: f64,
 }
 
 /// State of a body.
@@ -147,11 +167,13 @@ impl Regions {
         self.made = None;
     }
 
-    /// Makes the tree anew from the places at `now`, unless it is current.
-    pub fn renew(&mut self, p: &Particles, clock: &Clock, now: Time) {
-        if !self.is_current(now) {
+    /// Makes the tree anew from the places at `now`, unless it is current. Returns true if it did: then no grip is known.
+    pub fn renew(&mut self, p: &Particles, clock: &Clock, now: Time) -> bool {
+        let is_old = !self.is_current(now);
+        if is_old {
             self.make(p, clock, now);
         }
+        is_old
     }
 
     fn make(&mut self, p: &Particles, clock: &Clock, now: Time) {
@@ -188,8 +210,20 @@ impl Regions {
         }
         let lead = ROUNDING * low.amax().max(high.amax());
         let count = order.len() as u32;
-        let node =
-            Node { low, high, lead, speed: 0.0, mass, root: 0.0, parent, second: NONE, first: first as u32, count };
+        let (grip, first_state) = (Grip::default(), first as u32);
+        let node = Node {
+            low,
+            high,
+            lead,
+            speed: 0.0,
+            mass,
+            root: 0.0,
+            grip,
+            parent,
+            second: NONE,
+            first: first_state,
+            count,
+        };
         self.nodes.push(node);
         let root = if order.len() <= MAX_IN_LEAF {
             order.sort_unstable();
@@ -230,6 +264,19 @@ impl Regions {
             bounds.lead = bounds.lead.max(lead);
             bounds.speed = bounds.speed.max(speed);
             node = bounds.parent;
+        }
+    }
+
+    /// Takes note of the grip of the subsystem of a row.
+    pub fn set_grip(&mut self, row: usize, Grip { distance, until }: Grip) {
+        let Some(state) = self.places.get(row).and_then(|&place| self.states.get(place as usize)) else { return };
+        let mut node = state.leaf;
+        while let Some(Node { grip, parent, .. }) = self.nodes.get_mut(node as usize) {
+            if distance <= grip.distance && until <= grip.until {
+                break;
+            }
+            (grip.distance, grip.until) = (grip.distance.max(distance), grip.until.max(until));
+            node = *parent;
         }
     }
 
@@ -361,6 +408,33 @@ impl Regions {
         } else {
             found.sort_unstable_by_key(|found| found.0);
         }
+        found
+    }
+
+    /// Returns rows, in any order, among which are all whose subsystems may take up the body of a row, which must be known and
+    /// stand at `now`, as a perturber before their lists are made anew.
+    pub fn gripping(&self, clock: &Clock, now: Time, row: usize, by: Gripping) -> Vec<usize> {
+        let (own, since) = (&self.states[self.places[row] as usize], self.since(clock, now));
+        let speed = own.vel.norm();
+        let mut found: Vec<usize> = self.states[self.begun.len()..].iter().map(|state| state.row as usize).collect();
+        let mut open: Vec<u32> = (0..self.nodes.len().min(1) as u32).collect();
+        while let Some(at) = open.pop() {
+            let node = &self.nodes[at as usize];
+            let Grip { distance, until } = node.grip;
+            let r = node.distance(own.pos) - node.way(since);
+            let time = if until > now { clock.between(now, until) } else { 0.0 };
+            let way = || by.margin * time * ((node.speed + speed).powi(2) + 2.0 * (node.mass + own.mass) / r).sqrt();
+            // Above the rounding of both sides.
+            if distance == 0.0 || r > 0.0 && r - way() > distance * own.root.max(by.min * node.root) * (1.0 + 1e-8) {
+                continue;
+            }
+            if node.second == NONE {
+                found.extend(self.in_leaf(node).iter().map(|state| state.row as usize));
+            } else {
+                open.extend([at + 1, node.second]);
+            }
+        }
+        found.retain(|&other| other != row);
         found
     }
 
@@ -561,6 +635,49 @@ mod tests {
                 compare(&regions, &p, now);
             }
         }
+    }
+
+    #[test]
+    fn subsystems_that_a_body_may_perturb_are_found() {
+        let p = cluster(600);
+        let mut regions = Regions::default();
+        assert!(regions.renew(&p, &CLOCK, Time::default()));
+        let by = Gripping { min: 0.5, margin: 2.0 };
+        let mut state = 77;
+        let grips: Vec<Grip> = (0..p.len())
+            .map(|row| {
+                let until = Time((random(&mut state) * Level(5).ticks() as f64) as u64);
+                Grip { distance: if row % 3 == 0 { random(&mut state).powi(6) } else { 0.0 }, until }
+            })
+            .collect();
+        grips.iter().enumerate().filter(|(_, grip)| grip.distance > 0.0).for_each(|(row, &grip)| {
+            regions.set_grip(row, grip);
+        });
+        let (now, mut looked_at, mut number) = (Time(Level(7).ticks()), 0, 0);
+        let mut p = p;
+        for row in 0..p.len() {
+            if row % 50 == 0 {
+                let (pos, vel) = at(&p, row, &CLOCK, now);
+                (p.pos[row], p.vel[row], p.time[row]) = (pos, vel, now);
+                regions.moved(&p, &CLOCK, row);
+            }
+        }
+        for row in (0..p.len()).step_by(50) {
+            let found = regions.gripping(&CLOCK, now, row, by);
+            looked_at += found.len();
+            for (other, grip) in grips.iter().enumerate().filter(|&(other, grip)| other != row && grip.distance > 0.0) {
+                let ((x, v), (y, w)) = (at(&p, row, &CLOCK, now), at(&p, other, &CLOCK, now));
+                let (r, mass) = ((y - x).norm(), p.mass[row] + p.mass[other]);
+                let time = CLOCK.between(now, grip.until.max(now));
+                let way = by.margin * time * ((w - v).norm_squared() + 2.0 * mass / r).sqrt();
+                let counts = cube_root(p.mass[row]).max(by.min * cube_root(p.mass[other]));
+                if r - way <= grip.distance * counts {
+                    number += 1;
+                    assert!(found.contains(&other), "{row} {other}");
+                }
+            }
+        }
+        assert!(number > 50 && looked_at < 12 * p.len() / 2, "{number} {looked_at}");
     }
 
     #[test]

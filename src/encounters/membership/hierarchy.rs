@@ -1,8 +1,9 @@
 //! All subsystems, with the bodies of the integration and the lists of those that perturb them.
 
+use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::forces::regions::Regions;
+use crate::encounters::forces::regions::{Gripping, Regions};
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::averaged::CouplingChoice;
 use crate::encounters::motion::subsystem::{Perturber, PerturberList, PerturberSearch, Subsystem};
@@ -241,10 +242,27 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Returns which of some new bodies are perturbers of the subsystem of a row at `now`.
-    pub fn new_perturbers(&self, row: usize, now: Time, new: &[usize]) -> Vec<Perturber> {
-        let (subsystem, bodies) = (&self.subsystems[row], &self.bodies);
-        new.iter().filter_map(|&k| subsystem.new_perturber(bodies, &self.clock, &self.rules, now, k)).collect()
+    /// Returns the rows of the subsystems, ascending, that some new bodies perturb at `now`, each with these. The bodies' own
+    /// subsystems are not asked.
+    pub fn new_perturbers(&self, regions: &Regions, now: Time, new: &[usize]) -> Vec<(usize, Vec<Perturber>)> {
+        let by = Gripping { min: cube_root(criteria::MIN_PERTURBER_MASS), margin: criteria::SPEED_MARGIN };
+        let bodies = &self.bodies;
+        let mut is_new = new.to_vec();
+        is_new.sort_unstable();
+        let mut found = Vec::new();
+        for &k in new {
+            for body in regions.gripping(&self.clock, now, k, by) {
+                if is_new.binary_search(&body).is_ok() {
+                    continue;
+                }
+                let Some(row) = self.row(bodies.stars[body]) else { continue };
+                let perturber = self.subsystems[row].new_perturber(bodies, &self.clock, &self.rules, now, k);
+                found.extend(perturber.map(|perturber| (row, perturber)));
+            }
+        }
+        // Stable: the new bodies of each in their order.
+        found.sort_by_key(|found| found.0);
+        found.chunk_by(|a, b| a.0 == b.0).map(|of| (of[0].0, of.iter().map(|found| found.1).collect())).collect()
     }
 
     /// Adds new bodies to the perturbers of the subsystem of a row.

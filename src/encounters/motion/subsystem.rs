@@ -4,7 +4,7 @@ use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::AveragedPair;
-use crate::encounters::forces::regions::Regions;
+use crate::encounters::forces::regions::{Grip, Regions};
 use crate::encounters::forces::surroundings::{Reach, at};
 use crate::encounters::forces::tides::{Far, Passing, Tides};
 use crate::encounters::motion::elements::{Elements, apocentre, extent, pair_elements, pericentre};
@@ -328,6 +328,12 @@ impl Subsystem {
         perturbers.sort_unstable_by_key(|perturber| perturber.star);
         let far = tide.map(|tide| far_field(tide, &perturbers, search, here));
         PerturberList { perturbers, until, far }
+    }
+
+    /// Returns whom the present list of perturbers may have to take up.
+    pub fn grip(&self, rules: &Rules) -> Grip {
+        let distance = self.size * cube_root(2.0 / (self.mass() * self.min(rules, true)));
+        Grip { distance, until: self.perturbers_until }
     }
 
     /// Returns body `k`, which is new, if it is a perturber.

@@ -151,7 +151,8 @@ pub const DISTURBED_ABOVE: f64 = 1e-8;
 
 /// Largest value of the setting `perturbation`: beyond it a pair is none.
 pub const MAX_SMALLEST_PERTURBATION: f64 = 1e-2;
-/// Smallest relative correction of a potential for the members of a subsystem. Rounding has more.
+/// Smallest correction of the energy with another body for the members of a subsystem, in units of M²/size of it. With 10⁻¹⁰ the energy of
+/// 11000 stars with 10 % binaries changed by 3·10⁻¹² of it.
 pub const MIN_CORRECTION: f64 = 1e-12;
 
 /// Criteria that depend on the accuracy.
