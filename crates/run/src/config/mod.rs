@@ -45,7 +45,7 @@ pub use law::{LawSection, law_of_text};
 pub use limits::{Audit, Checkpoint, Limits};
 pub use loaded::Loaded;
 pub(crate) use loaded::Open;
-pub(crate) use of_cluster::{ClusterScheme, Settled};
+pub(crate) use of_cluster::{ClusterScheme, Settled, is_cluster};
 pub use schema::schema_of;
 pub use sections::{
     ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, Stepping, System,
