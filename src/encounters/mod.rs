@@ -21,7 +21,7 @@ mod settings;
 
 pub use motion::nested::HierarchicalOrbits;
 pub use records::repeats::MAX_HELD_BACK;
-pub use records::state::SubsystemState;
+pub use records::state::{InternalWork, SubsystemState};
 pub use settings::criteria::{MAX_MEMBERS, MAX_PERTURBATION_TO_FORM, MAX_PERTURBATION_TO_STAY};
 pub use settings::section::EncounterSettings;
 pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};

@@ -54,7 +54,13 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         (None, Some(time)) => Goal::Time(time.get().as_secs_f64()),
         (None, None) => return Err(Error::input("tisane advise", "give --energy-error or --time")),
     };
-    let loaded = Config::from_file(&args.config.file, &args.config.sets)?;
+    let read = |sets: &[String]| Config::from_file(&args.config.file, sets);
+    let written = read(&args.config.sets)?;
+    // Trials by any scheme have the subsystems that a cluster gets by default.
+    let threads = written.config.force.threads as usize;
+    let defaults = on_threads(threads, || assemble::defaults_of_cluster(&written))?;
+    let sets = [&args.config.sets[..], &defaults].concat();
+    let loaded = read(&sets)?;
     let configured = &loaded.config.integrator;
     if integrators(configured, Needs::default()).is_empty() {
         let SchemeInfo { title, order, dt_max_key: dt, .. } = configured.info();
@@ -69,7 +75,7 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     let (warnings, needs) = look_at(&loaded)?;
     let modes = candidates(loaded.config.force.engine, &args.modes, needs);
     let progress = StudyProgress::new(verbosity);
-    let budget = Budget { file: &args.config.file, sets: &args.config.sets, configured, time: args.budget.get() };
+    let budget = Budget { file: &args.config.file, sets: &sets, configured, time: args.budget.get() };
     let trials = trials(budget, needs, &modes, goal, &progress)?;
     let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
     let mut text = describe(&trials.table(), &columns) + &warnings;
@@ -82,6 +88,11 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     text += &advice
         .as_ref()
         .map_or_else(|| out_of_reach(&promises, goal), |advice| recommended(advice, configured, &results));
+    if advice.is_some()
+        && let (None, Some(of_cluster)) = (&written.config.encounters, &loaded.config.encounters)
+    {
+        text += &format!("\n[encounters]\nperturbation = {:e}\n", of_cluster.perturbation.get());
+    }
     print(&text)?;
     Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }

@@ -44,7 +44,8 @@ pub fn run(loaded: &Loaded, base: &Path, session: Asked<'_>, overwrite: bool, ve
     tracing::info!(directory = %dir.display(), members, "starting {}: an ensemble", config.run.name);
     if let (None, Some(settings)) = (&config.encounters, blueprint.config.subsystems()) {
         let with = settings.perturbation.get();
-        tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}");
+        let [scheme, _] = blueprint.config.integrator.scheme().describe();
+        tracing::info!("from member 0, a cluster without softening: encounters.perturbation = {with:e}; {scheme}");
     }
     let ensemble = Ensemble::create(blueprint, &dir).map_err(before_first_checkpoint)?;
     go(ensemble, &dir, (None, session), &bars, verbosity)

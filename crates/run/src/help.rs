@@ -78,6 +78,21 @@ pub fn before_first_checkpoint(mut error: Error) -> Error {
     error
 }
 
+/// Returns the error of a cluster without softening and subsystems: at a step below the floor in a bound pair, subsystems are the
+/// first remedy.
+#[must_use]
+pub(crate) fn in_cluster_without_subsystems(error: Error) -> Error {
+    const SUBSYSTEMS: &str =
+        "[encounters] makes this pair a subsystem, which takes no such steps, in a new run without dt_min";
+    match &error {
+        Error::StepBelowFloor(what) if what.remedies().contains(&Remedy::Softening { is_binary: true }) => {
+            let help = format!("{SUBSYSTEMS}\n{}", of_step_below_floor(what));
+            Error::Integration { problem: error.to_string(), help: Some(help) }
+        }
+        _ => error,
+    }
+}
+
 /// Returns the remedies for a step below the floor, one a line.
 fn of_step_below_floor(what: &StepBelowFloor) -> String {
     let section = what.section;

@@ -131,9 +131,8 @@ impl InMemory {
         let sets = [&self.sets[..], settings].concat();
         let (mut loaded, ends) = read(&self.text, &self.base, &sets)?;
         if matches!(self.phase, Phase::Started(_)) {
-            if self.has_subsystems_of_cluster() && loaded.subsystems_of_cluster {
-                loaded.config.add_subsystems()?;
-            }
+            let open = loaded.open;
+            self.loaded.settle_likewise(&mut loaded.config, open)?;
             loaded.config.adopt_steps(&self.loaded.config)?;
         }
         let (old, new) = (&self.loaded.config, &loaded.config);
@@ -160,11 +159,6 @@ impl InMemory {
         }
         (self.sets, self.loaded, self.ends, self.threads) = (sets, loaded, ends, threads);
         Ok(())
-    }
-
-    /// Returns true if the particles are a cluster that has subsystems although the configuration does not say so.
-    fn has_subsystems_of_cluster(&self) -> bool {
-        self.loaded.subsystems_of_cluster && self.config().subsystems().is_some()
     }
 
     /// Returns the configuration, with all defaults filled in; those that follow from the particles from the start on.
@@ -252,7 +246,7 @@ impl InMemory {
             }
             let (mut settled, initial) = (self.loaded.clone(), InitialState::clone(initial));
             if self.own_field.is_none() {
-                settled.settle_subsystems(&initial.particles.mass)?;
+                settled.settle(&initial.particles.mass)?;
             }
             let loaded = settled.clone();
             let start = || Started::new((loaded, self.ends), initial, self.own_field.as_ref());
@@ -583,18 +577,16 @@ impl InMemory {
         let initial = match &self.phase {
             Phase::New(initial) => {
                 let (mut settled, _) = read(&[])?;
-                settled.settle_subsystems(&initial.particles.mass)?;
+                settled.settle(&initial.particles.mass)?;
                 loaded = settled;
                 InitialState::clone(initial)
             }
             Phase::Started(_) => {
                 let (time, model) = (self.time(), "initial={memory={}}".to_owned());
                 let start = format!("run.t_start={time:?}");
-                let leaves_open = read(std::slice::from_ref(&start))?.0.subsystems_of_cluster;
+                let open = read(std::slice::from_ref(&start))?.0.open;
                 let (mut settled, _) = read(&[model, start])?;
-                if leaves_open && self.has_subsystems_of_cluster() {
-                    settled.config.add_subsystems()?;
-                }
+                self.loaded.settle_likewise(&mut settled.config, open)?;
                 loaded = settled;
                 let state = self.state()?;
                 let mut particles = Particles::new(state.mass, state.pos, state.vel);

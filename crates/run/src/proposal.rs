@@ -4,7 +4,7 @@ mod units;
 
 use crate::assemble::{self, steps};
 use crate::binaries::{Binaries, Kind, Terms};
-use crate::config::{Config, Span};
+use crate::config::{ClusterScheme, Config, Span};
 use std::fmt::Write as _;
 use std::path::Path;
 use tisane::diagnostics::cluster::Stars;
@@ -26,13 +26,7 @@ const CROSSINGS: f64 = 10.0;
 const PERIODS: f64 = 100.0;
 /// Column at which comments begin.
 const COMMENTS: usize = 28;
-/// Section and accuracy of the integrator of a cluster, whose close encounters and binaries are subsystems, of that of a large one, and
-/// of that of other systems, the multi-point scheme of 6th order.
-const OF_CLUSTER: [&str; 2] = ["[integrator.hermite4]", "nu = 0.005"];
-const OF_LARGE_CLUSTER: [&str; 2] = ["[integrator.ahmad_cohen]", "eta = 0.25"];
-/// Number of particles from which on a cluster is large: the neighbour scheme takes half of the time with the same energy error
-/// (4096 stars without binaries, 11000 with 10 %). Below it takes as long.
-const LARGE: usize = 2048;
+/// Section and accuracy of the integrator of systems that are no cluster.
 const OF_OTHERS: [&str; 2] = ["[integrator.multipoint]", "eta = 0.35"];
 
 /// Returns a commented configuration in TOML that starts from the particles of a file. `format` is a name of
@@ -79,9 +73,11 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
     })?;
     let is_cluster = found.kind == Kind::Cluster;
     let [section, accuracy] = match is_cluster {
-        true if file.particles.len() >= LARGE => OF_LARGE_CLUSTER,
-        true => OF_CLUSTER,
-        false => OF_OTHERS,
+        true => {
+            let scheme = ClusterScheme::of(file.particles.len());
+            [format!("[{}]", scheme.section()), scheme.accuracy()]
+        }
+        false => OF_OTHERS.map(str::to_owned),
     };
     // The proposed softening is 0: encounters that come later can be far closer than all pairs at the start.
     let (dt_max, dt_min) = (format!("{:?}", steps.dt_max), format!("\"{:?}/2^{LOG2_TICKS_PER_DT_MAX}\"", steps.dt_max));
@@ -121,7 +117,7 @@ pub fn for_file(path: &Path, format: Option<&str>) -> Result<String> {
         put(&mut text, &format!("perturbation = {:e}", settings.perturbation.get()), what);
     }
     text += &format!("\n{section}\n");
-    put(&mut text, accuracy, "accuracy of the time step: smaller is more accurate");
+    put(&mut text, &accuracy, "accuracy of the time step: smaller is more accurate");
     put(&mut text, &format!("dt_max = {dt_max}"), &format!("{unit}; longest step: {}", steps.why_dt_max));
     if !is_cluster {
         let shortest = format!("{unit}; shortest step: the least possible, as nothing softens close encounters");

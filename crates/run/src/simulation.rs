@@ -14,6 +14,8 @@ pub use outputs::Outputs;
 pub use plan::{ExitReason, Plan};
 
 use crate::binaries::Terms;
+use crate::config::is_cluster;
+use crate::help::in_cluster_without_subsystems;
 use crate::subsystems;
 use crate::system::{Engines, System};
 use batches::Batches;
@@ -245,12 +247,19 @@ impl Simulation {
                 if let Err(also) = last {
                     tracing::error!("{also}");
                 }
-                return Err(error);
+                return Err(if self.may_have_subsystems() { in_cluster_without_subsystems(error) } else { error });
             }
         };
         self.checkpoint(outputs)?;
         self.finish(outputs)?;
         Ok(reason)
+    }
+
+    /// Returns true for a cluster without subsystems in which close pairs might be such.
+    fn may_have_subsystems(&self) -> bool {
+        let Plan { subsystems, external_field, epsilon, .. } = self.plan;
+        let has_law = self.system.engines.law.is_some();
+        !(subsystems || external_field || has_law) && epsilon == 0.0 && is_cluster(&self.system.particles.mass)
     }
 
     /// Steps, writes outputs and checkpoints until there is a reason to stop.

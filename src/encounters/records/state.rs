@@ -35,6 +35,41 @@ pub struct SubsystemState {
     pub numbers: Vec<f64>,
 }
 
+/// Work that the internal motion of a subsystem has taken.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InternalWork {
+    /// Its stars, as places among the particles, ascending.
+    pub stars: Vec<u32>,
+    /// Time at which it formed.
+    pub formed: Time,
+    /// Evaluations of the forces between its members since then, those inside of members too.
+    pub evaluations: u64,
+}
+
+impl SubsystemState {
+    /// Returns the work of the internal motion of each subsystem, in the order of their lowest stars, of `n` stars.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is not a state of subsystems.
+    pub fn internal_work(&self, n: usize) -> Result<Vec<InternalWork>> {
+        let work = |(subsystem, _): &(Subsystem, Centre)| InternalWork {
+            stars: subsystem.stars.clone(),
+            formed: subsystem.formed,
+            evaluations: evaluations(&subsystem.members, &subsystem.motion),
+        };
+        Ok(decode(self, n)?.subsystems.iter().map(work).collect())
+    }
+}
+
+/// Returns the evaluations of a motion and of those inside of its members.
+fn evaluations(members: &[Member], motion: &Motion) -> u64 {
+    let inside = |member: &Member| match member {
+        Member::Star(_) => 0,
+        Member::Inner(few) => evaluations(&few.members, &few.motion),
+    };
+    motion.evaluations() + members.iter().map(inside).sum::<u64>()
+}
+
 impl SchemeState for SubsystemState {
     fn none() -> &'static Self {
         static NONE: SubsystemState = SubsystemState { words: Vec::new(), numbers: Vec::new() };

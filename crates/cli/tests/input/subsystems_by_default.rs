@@ -1,5 +1,6 @@
-//! Promise: a cluster without softening has subsystems where the configuration leaves that open, which is said, written into the
-//! resolved configuration, and the same when the run is reproduced; nothing else has them unless it asks for them.
+//! Promise: a cluster without softening has subsystems, and the scheme that is fastest for its number of particles, where the
+//! configuration leaves that open. This is said, written into the resolved configuration, and the same when the run is resumed
+//! or reproduced; nothing else has them unless it asks for them.
 
 use crate::cluster;
 use crate::program::{Folder, summary};
@@ -27,7 +28,9 @@ fn a_cluster_has_them_in_units_of_any_kind() {
         assert_eq!(settings(text, &[]), (Some(1e-5), 36.0));
         assert_eq!(settings(text, &["integrator.hermite4.dt_max=0.25", "run.t_end=1"]), (Some(1e-5), 36.0));
         assert_eq!(settings(text, &["encounters.perturbation=1e-4"]), (Some(1e-4), 36.0));
-        assert_eq!(settings(text, &["integrator.ahmad_cohen.eta=0.3"]), (Some(1e-5), 36.0));
+        for scheme in ["integrator.ahmad_cohen.eta=0.3", "integrator.multipoint.eta=0.3", "integrator.hermite4={}"] {
+            assert_eq!(settings(text, &[scheme]), (Some(1e-5), 36.0), "{scheme}");
+        }
         let told = prepared(text, &[]).derived.join("; ");
         assert!(told.contains("encounters.perturbation = 1e-5, as nothing softens"), "{told}");
     }
@@ -40,7 +43,7 @@ fn nothing_else_has_them() {
         assert_eq!(settings(HENON, &[set]), (None, 23.0), "{set}");
     }
     assert_eq!(settings(HENON, &["integrator.hermite4.dt_min='0.125/2^30'"]), (None, 30.0));
-    assert_eq!(settings(HENON, &["integrator.multipoint.eta=0.3"]).0, None);
+    assert_eq!(settings(HENON, &["integrator.multipoint.dt_min='0.125/2^30'"]), (None, 30.0));
     // A body with more than half of the mass, planets about two stars, and a field whose tide they would not feel.
     assert_eq!(settings(HENON, &["initial.central={ mass = 2.0 }"]).0, None);
     assert_eq!(settings(HENON, &["initial.central={ mass = 0.5 }"]).0, Some(1e-5));
@@ -51,6 +54,77 @@ fn nothing_else_has_them() {
     let text = format!("initial.file.path = '{}'\n", planets.path("planets.csv").display());
     let text = format!("run = {{ name = 'x', t_end = 1 }}\nunits.system = 'henon'\n{text}");
     assert_eq!(settings(&text, &[]).0, None);
+}
+
+/// The scheme of a run with its main settings.
+fn scheme(text: &str, sets: &[&str]) -> String {
+    prepared(text, sets).config.integrator.scheme().describe()[0].clone()
+}
+
+#[test]
+fn its_number_of_particles_alone_chooses_the_scheme() {
+    for (n, expected, told) in [
+        ("10", "multipoint, order 6, eta = 0.35", "fewer than 4096 particles"),
+        ("4095", "multipoint, order 6, eta = 0.35", "fewer than 4096 particles"),
+        ("4096", "ahmad_cohen, order 6, eta = 0.25", "4096 particles or more"),
+    ] {
+        let n = format!("initial.plummer.n={n}");
+        assert!(scheme(HENON, &[&n]).starts_with(expected), "{n}: {}", scheme(HENON, &[&n]));
+        for more in ["force.threads=2", "force.precision=mixed"] {
+            assert!(scheme(HENON, &[&n, more]).starts_with(expected), "{n} {more}");
+        }
+        let derived = prepared(HENON, &[&n]).derived.join("; ");
+        assert!(derived.contains(told) && derived.contains("the fastest scheme for a cluster of"), "{derived}");
+    }
+    assert!(scheme(&cluster::run(), &[]).starts_with("multipoint, order 6, eta = 0.35"));
+}
+
+#[test]
+fn a_scheme_that_is_written_stays_and_what_is_no_cluster_has_the_first() {
+    for set in [
+        "integrator.hermite4={}",
+        "encounters.perturbation=0",
+        "encounters.perturbation=1e-5",
+        "softening.epsilon=0.01",
+        "force.stepping=device",
+        "initial.plummer.n=9",
+        "initial.central={ mass = 2.0 }",
+        "external.point-mass={ mass = 1.0 }",
+    ] {
+        assert!(scheme(HENON, &[set]).starts_with("hermite4, nu = 0.01"), "{set}: {}", scheme(HENON, &[set]));
+    }
+    assert!(scheme(HENON, &["integrator.ahmad_cohen={}"]).starts_with("ahmad_cohen, order 6, eta = 0.36"));
+}
+
+#[test]
+fn a_stopped_run_resumes_with_the_scheme_it_began_with() {
+    let folder = Folder::new(HENON);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(0);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "stopped", "--set", "limits.block_steps=20"]).exits(3);
+    folder.tisane(&["resume", "stopped", "-q", "--set", "limits.block_steps=100000"]).exits(0);
+    let bits = |dir: &str| summary(&folder.path(dir))["state_sha256"].clone();
+    assert_eq!(bits("stopped"), bits("whole"));
+    let resolved = std::fs::read_to_string(folder.path("whole/config.toml")).unwrap();
+    assert!(resolved.contains("[integrator.multipoint]\n") && resolved.contains("eta = 0.35"), "{resolved}");
+    folder.tisane(&["run", "whole/config.toml", "-q", "--output", "again"]).exits(0);
+    assert_eq!(bits("again"), bits("whole"));
+    let by_hermite4 = ["--set", "integrator.hermite4={}"];
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "hermite4"], &by_hermite4[..]].concat()).exits(0);
+    assert_ne!(bits("hermite4"), bits("whole"));
+}
+
+#[test]
+fn members_of_an_ensemble_have_the_scheme_of_their_number_of_particles() {
+    let folder = Folder::new(HENON);
+    let scheme = |dir: &str, vary: &str| {
+        let vary = format!("ensemble={{ vary = {{ {vary} }} }}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", dir, "--set", &vary]).exits(0);
+        std::fs::read_to_string(folder.path(dir).join("config.toml")).unwrap()
+    };
+    let seeds = scheme("seeds", "\"initial.plummer.seed\" = [1, 2]");
+    assert!(seeds.contains("[integrator.multipoint]\n") && seeds.contains("[encounters]\n"), "{seeds}");
+    let accuracies = scheme("accuracies", "\"integrator.hermite4.nu\" = [0.01, 0.02]");
+    assert!(accuracies.contains("[integrator.hermite4]\n") && accuracies.contains("[encounters]\n"), "{accuracies}");
 }
 
 #[test]
@@ -82,7 +156,10 @@ fn runs_are_reproduced_with_and_without_them_and_members_are_those_runs() {
     let members = std::fs::read_to_string(folder.path("runs/x/members.csv")).unwrap();
     assert!(members.contains(bits("with").as_str().unwrap()), "{members}");
     let log = std::fs::read_to_string(folder.path("runs/x/run.log")).unwrap();
-    assert!(log.contains("from member 0, a cluster without softening: encounters.perturbation = 1e-5"), "{log}");
+    assert!(
+        log.contains("from member 0, a cluster without softening: encounters.perturbation = 1e-5; multipoint, order 6"),
+        "{log}"
+    );
     // What is written is the configuration of its members.
     let set = ["--set", "ensemble={ vary = { \"initial.plummer.seed\" = [1] } }"];
     folder.tisane(&[&["run", "runs/x/config.toml", "-q", "--output", "again"], &set[..]].concat()).exits(0);

@@ -52,6 +52,27 @@ fn a_step_below_dt_min_is_told_with_the_orbit_and_what_it_takes() {
 }
 
 #[test]
+fn a_binary_in_a_cluster_is_told_to_be_a_subsystem_where_there_are_none() {
+    let cluster = "[run]\nname = \"c\"\nt_end = 1.0\n[initial.plummer]\nn = 20\n[initial.binaries]\nfraction = 0.5\n\
+                   semi_major_axis = \"uniform\"\na_min = 1e-4\na_max = 2e-4\n";
+    let folder = Folder::new(cluster);
+    let said = "[encounters] makes this pair a subsystem";
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        let floor = format!("integrator.{scheme}.dt_min=2^-12");
+        let run = ["run", "run.toml", "-q", "--output", scheme, "--set", &floor];
+        let told = folder.tisane(&run).exits(4).says(&[said, "on_dt_min"]);
+        assert!(told.err.find(said) < told.err.find("to follow the motion"), "{}", told.err);
+        folder.tisane(&["why", scheme]).exits(0).says(&["What to do", "[encounters] makes this pair"]);
+    }
+    // Softened stars may have none, and with them the pairs need no such steps.
+    let soft =
+        ["run", "run.toml", "-q", "--set", "softening.epsilon=1e-6", "--set", "integrator.hermite4.dt_min=2^-12"];
+    let told = folder.tisane(&soft).exits(4);
+    assert!(!told.err.contains(said), "{}", told.err);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "with"]).exits(0);
+}
+
+#[test]
 fn with_a_shorter_dt_min_it_goes_on_to_the_bits_of_a_run_that_always_had_it() {
     let folder = Folder::new(ECCENTRIC);
     let deep = "integrator.hermite4.dt_min=2^-30";

@@ -97,6 +97,18 @@ fn a_run_that_ended_at_dt_min_goes_on_by_the_command_of_the_page() {
 }
 
 #[test]
+fn the_subsystem_with_the_most_evaluations_is_named() {
+    let binaries = "[run]\nname = \"b\"\nt_end = 1.0\n[initial.plummer]\nn = 40\n[initial.binaries]\nfraction = 0.5\na_min = 1e-3\n\
+                    a_max = 5e-2\n";
+    let folder = Folder::new(binaries);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let page = page(&folder, "o");
+    has(&page, &["internal motion ", " took the most evaluations of forces, ", " % of those of ", " subsystems here"]);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "none", "--set", "encounters.perturbation=0"]);
+    assert!(!self::page(&folder, "none").contains("internal motion"));
+}
+
+#[test]
 fn a_stopped_run_goes_on_by_the_command_of_the_page() {
     let folder = Folder::new(SMALL);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o o", "--set", "limits.block_steps=9"]).exits(3);

@@ -22,6 +22,8 @@ const MORE_PRECISE: &str = " --set force.precision=f64";
 const FROM_SNAPSHOT: &str = "in a copy of config.toml, write [initial.file] in place of [initial.…], with";
 /// Number of orbits from which the steps of a binary are worth a word.
 const MANY_ORBITS: f64 = 1e4;
+/// Evaluations of an internal motion in a block step of the run from which they take a good part of its wall time.
+const MANY_EVALUATIONS: f64 = 100.0;
 /// Least wall time for which a profile is worth its while, in s.
 const WORTH_A_PROFILE: f64 = 60.0;
 
@@ -35,6 +37,7 @@ impl Findings {
             self.about_the_audit(),
             self.about_clamped_steps(),
             self.about_a_binary(),
+            self.about_an_internal_motion(),
             self.about_a_profile(),
         ];
         for advice in others.into_iter().flatten() {
@@ -213,12 +216,18 @@ impl Findings {
     fn subsystems_for_a_binary(&self) -> Option<Advice> {
         let steps = self.short_steps.as_ref()?;
         let (row, partner, _) = steps.dominant().filter(|_| steps.n >= MIN_BODIES)?;
-        let dt_max = self.settings.scheme.as_ref()?.dt_max.filter(|_| self.settings.may_have_subsystems)?;
-        let scheme = format!("--set 'integrator={{hermite4={{dt_max={dt_max:?}}}}}'");
+        let scheme = self.settings.scheme.as_ref().filter(|_| self.settings.may_have_subsystems)?;
+        let dt_max = scheme.dt_max?;
+        // Without dt_min; the leapfrog has no accuracy, and no subsystems.
+        let keys = match scheme.accuracy {
+            Some((key, value)) => format!("{}={{{key}={},dt_max={dt_max:?}}}", scheme.name, number(value)),
+            None => format!("hermite4={{dt_max={dt_max:?}}}"),
+        };
+        let scheme = format!("--set 'integrator={{{keys}}}'");
         let set = format!("{scheme} --set 'encounters={{}}' --set softening.epsilon=0");
         let text = format!(
-            "The binary {} + {} is integrated orbit by orbit. With [encounters] and hermite4 it is a subsystem, which takes no \
-             such steps. Run it again:",
+            "The binary {} + {} is integrated orbit by orbit. With [encounters] it is a subsystem, which takes no such \
+             steps. Run it again:",
             row.id, partner.id
         );
         Some(Advice { text, command: self.run_again(&set, "-encounters") })
@@ -254,6 +263,36 @@ impl Findings {
             Some(advice) => Some(Advice { text: format!("{text} {}", advice.text), ..advice }),
             None => Some(Advice { text, command: String::new() }),
         }
+    }
+
+    /// Returns advice where the internal motion of one subsystem takes a good part of the wall time.
+    fn about_an_internal_motion(&self) -> Option<Advice> {
+        let motion = self.internal_motion.as_ref()?;
+        let blocks = self.checkpoint?.counters.block_steps.max(1);
+        let (per_block, name) = (motion.evaluations as f64 / blocks as f64, motion.name());
+        if self.has_failed() || per_block < MANY_EVALUATIONS {
+            return None;
+        }
+        let begins =
+            format!("The motion inside of {name} takes {} evaluations of forces in a block step.", digits(per_block));
+        let perturbation = self.settings.perturbation.filter(|_| motion.ids.len() == 2);
+        Some(match perturbation {
+            Some(perturbation) => {
+                let set = format!("--set encounters.perturbation={}", number(10.0 * perturbation));
+                let text = format!(
+                    "{begins} Others disturb this binary, so that its orbits are followed one by one. With a larger \
+                     perturbation fewer of them do, at a larger error. Run it again:"
+                );
+                Advice { text, command: self.run_again(&set, "-perturbation") }
+            }
+            None => {
+                let text = format!(
+                    "{begins} Its orbits are followed one by one until it is stable or breaks up. \
+                     limits.wall_time ends a run with a checkpoint."
+                );
+                Advice { text, command: String::new() }
+            }
+        })
     }
 
     fn about_a_profile(&self) -> Option<Advice> {

@@ -21,7 +21,7 @@ pub use intervals::{EnergyError, Events, Growth, Interval, Row};
 pub use page::{Advice, Page, Section, TextTable};
 pub use settings::{Scheme, Settings};
 pub use short_steps::{Group, Orbit, Partner, Share, ShortStep, ShortSteps};
-pub use state::{Progress, State};
+pub use state::{InternalMotion, Progress, State};
 
 use crate::checkpoint::Counters;
 use crate::directory::{self, CONFIG};
@@ -55,6 +55,8 @@ pub struct Findings {
     pub events: Events,
     /// Particles with the shortest steps.
     pub short_steps: Option<ShortSteps>,
+    /// Subsystem with the most evaluations of its internal motion, if the newest state is a checkpoint of a run with subsystems.
+    pub internal_motion: Option<InternalMotion>,
     /// Time and wall time of the newest checkpoint.
     pub checkpoint: Option<Progress>,
     /// Engine, precision and GPU, as the newest file says.
@@ -106,6 +108,7 @@ impl Findings {
             directory: dir.to_owned(),
             ending: Ending::find(dir, summary.as_ref(), &log),
             short_steps: state.as_ref().and_then(|state| ShortSteps::find(state, settings.epsilon)),
+            internal_motion: state.as_ref().and_then(|state| state.internal_motion.clone()),
             engine: provenance.map_or_else(Default::default, |Provenance { engine, precision, gpu, .. }| {
                 [engine, precision, gpu].map(Clone::clone)
             }),

@@ -1,6 +1,6 @@
 //! The findings by subject, as the sections of a page.
 
-use super::words::{NONE, error, number, percent, short_percent, shortened};
+use super::words::{NONE, count, error, number, percent, short_percent, shortened};
 use super::{Ending, Findings, Growth, Interval, LogLine, Section, ShortStep, TextTable, intervals};
 use crate::directory::bytes;
 use crate::provenance::Change;
@@ -123,6 +123,17 @@ impl Findings {
         if steps.rows.is_empty() {
             let shortest = self.settings.units.readable(steps.shortest, Dimension::TIME);
             section.fact("shortest in use", format!("{shortest}; no particle stands out"));
+        }
+        if let Some(motion) = &self.internal_motion {
+            let text = format!(
+                "{} took the most evaluations of forces, {} since t = {}: {} of those of {} here",
+                motion.name(),
+                digits(motion.evaluations as f64),
+                self.at(motion.formed),
+                percent(motion.share),
+                count(motion.subsystems, "subsystem")
+            );
+            section.fact("internal motion", text);
         }
         if let Some(floor) = self.settings.scheme.as_ref().and_then(|scheme| scheme.floor()) {
             let ratio = (steps.shortest / floor).log2().round();

@@ -22,6 +22,8 @@ pub struct Settings {
     pub scheme: Option<Scheme>,
     /// True if close pairs may become subsystems: the forces are Newton's, and there are none yet.
     pub may_have_subsystems: bool,
+    /// Smallest perturbation that a subsystem feels, in a run with subsystems.
+    pub perturbation: Option<f64>,
     /// Time between rows of diagnostics.
     pub diagnostics_interval: Option<f64>,
     /// Time between snapshots.
@@ -80,6 +82,7 @@ impl Settings {
             may_have_subsystems: real("encounters", "perturbation").is_none_or(|it| it == 0.0)
                 && config.get("encounters").is_none_or(|it| it.get("perturbation").is_some())
                 && at("force", "law").is_none(),
+            perturbation: real("encounters", "perturbation").filter(|it| *it > 0.0),
             scheme: config.get("integrator").and_then(Value::as_table).and_then(Scheme::new),
             diagnostics_interval: interval("diagnostics_interval"),
             snapshot_interval: interval("snapshot_interval"),

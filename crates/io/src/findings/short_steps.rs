@@ -303,7 +303,8 @@ mod tests {
         };
         let levels = all.iter().map(|one| Level(one.3)).collect();
         let scale = Scale { mass: 1.0, length: 2.0, velocity: 1.0, time: 3.0 };
-        State { source: "x".into(), time: 1.0, stars, levels, dt_max: 3.0, scale, provenance: Provenance::default() }
+        let (source, provenance) = ("x".into(), Provenance::default());
+        State { source, time: 1.0, stars, levels, dt_max: 3.0, internal_motion: None, scale, provenance }
     }
 
     /// A lattice of 1000 particles on level 0, whose neighbours move against each other, with particles added.

@@ -7,6 +7,7 @@ use crate::provenance::Provenance;
 use crate::snapshot::{self, SnapshotData};
 use std::path::Path;
 use tisane::diagnostics::cluster::Stars;
+use tisane::encounters::SubsystemState;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
@@ -27,10 +28,50 @@ pub struct State {
     pub levels: Vec<Level>,
     /// Longest step, in the user's unit.
     pub dt_max: f64,
+    /// Subsystem whose internal motion took the most work, in a run with subsystems; a snapshot does not have it.
+    pub internal_motion: Option<InternalMotion>,
     /// Size of the internal units in the user's units.
     pub scale: Scale,
     /// Provenance of the file.
     pub provenance: Provenance,
+}
+
+/// Subsystem whose internal motion took the most evaluations of forces, of those that are there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct InternalMotion {
+    /// Ids of its stars.
+    pub ids: Vec<u64>,
+    /// Time at which it formed, in the user's unit.
+    pub formed: f64,
+    /// Evaluations since then.
+    pub evaluations: u64,
+    /// Share of those of all subsystems.
+    pub share: f64,
+    /// Number of all subsystems.
+    pub subsystems: usize,
+}
+
+impl InternalMotion {
+    /// Returns the ids of its stars, joined by plus signs.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.ids.iter().map(ToString::to_string).collect::<Vec<_>>().join(" + ")
+    }
+
+    /// Finds it in a checkpoint; [`None`] without subsystems, and where none has taken work yet.
+    fn find(checkpoint: &Checkpoint) -> Option<Self> {
+        let Checkpoint { particles, run, .. } = checkpoint;
+        let all = particles.states.get::<SubsystemState>().internal_work(particles.len()).ok()?;
+        let sum: u64 = all.iter().map(|one| one.evaluations).sum();
+        let most = all.iter().max_by_key(|one| one.evaluations).filter(|most| most.evaluations > 0)?;
+        Some(Self {
+            ids: most.stars.iter().map(|&star| particles.id[star as usize]).collect(),
+            formed: run.clock.time(most.formed) * run.scale.time,
+            evaluations: most.evaluations,
+            share: most.evaluations as f64 / sum as f64,
+            subsystems: all.len(),
+        })
+    }
 }
 
 /// Time and wall time of a checkpoint.
@@ -99,6 +140,7 @@ impl State {
             time: run.clock.time(run.now) * run.scale.time,
             stars: Stars { id: id.clone(), mass: mass.clone(), pos, vel, pot: pot.clone() },
             levels: step.clone(),
+            internal_motion: InternalMotion::find(checkpoint),
             dt_max: run.clock.dt_max * run.scale.time,
             scale: run.scale,
             provenance: provenance.clone(),
@@ -120,6 +162,7 @@ impl State {
             time: data.time,
             levels: data.step.iter().map(level).collect(),
             dt_max,
+            internal_motion: None,
             stars: Stars {
                 id: data.id,
                 mass: data.mass.into_iter().map(|m| m / scale.mass).collect(),

@@ -144,7 +144,7 @@ fn a_killed_run_is_explained_in_the_users_units() {
     );
     assert_eq!(commands(&page)[0], format!("tisane resume {}", dir.path().display()));
     assert!(page.advice[1].text.starts_with("Each of the 42700 orbits of 38 + 39 to t_end takes steps of its own. "));
-    let again = "--set 'integrator={hermite4={dt_max=1.0}}' --set 'encounters={}' --set softening.epsilon=0";
+    let again = "--set 'integrator={hermite4={nu=0.01,dt_max=1.0}}' --set 'encounters={}' --set softening.epsilon=0";
     assert!(page.advice[1].command.contains(again), "{:?}", page.advice);
     assert_eq!(fact(&page, "wall time"), "60.0 s for 1 Myr at the end, 60.0 s on average");
     assert_eq!(fact(&page, "how it grew"), "half of it or more between two rows");

@@ -9,6 +9,7 @@ use tisane::integrator::IntegratorKind;
 use tisane::units::Units;
 use tisane_io::directory;
 use tisane_io::provenance::{self, Provenance};
+use tisane_run::assemble;
 use tisane_run::config::{Binaries, Config, Eccentricity, Initial, MassFunction, Model, Pairing, SemiMajorAxis};
 
 /// All references, as BibTeX.
@@ -129,7 +130,9 @@ impl Citations {
             return Ok(Self::from_config(&name, &Config::from_file(&file, &[])?.config, made.as_ref()));
         }
         if path.extension().is_some_and(|extension| extension == "toml") {
-            return Ok(Self::from_config(&name, &Config::from_file(path, &[])?.config, None));
+            // The scheme of a cluster may follow from its particles.
+            let defaults = assemble::defaults_of_cluster(&Config::from_file(path, &[])?)?;
+            return Ok(Self::from_config(&name, &Config::from_file(path, &defaults)?.config, None));
         }
         let made = provenance::from_file(path)?;
         let resolved = format!("{name} (config_resolved)");

@@ -4,7 +4,7 @@ use super::setup::Setup;
 use super::steps::close_pairs;
 use super::{initial, law, lifetimes, memory, reproduce, steps};
 use crate::binaries::Binaries;
-use crate::config::{Loaded, Problem, Real};
+use crate::config::{Loaded, Open, Problem, Real, Settled};
 use crate::help;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::conserved::Conserved;
@@ -18,7 +18,7 @@ use tisane::units::Scale;
 use tisane_io::provenance::Provenance;
 
 /// Reads or samples the particles of a configuration and converts everything to internal units. A cluster without softening
-/// has subsystems where the configuration leaves that open.
+/// gets subsystems, and a scheme by its number of particles, where the configuration leaves that open.
 ///
 /// # Errors
 /// [`Error::Config`](tisane::Error::Config) and [`Error::Input`](tisane::Error::Input); nothing is written.
@@ -26,17 +26,25 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     refuse_ensemble(&loaded)?;
     memory::check(&loaded)?;
     let (state, warnings) = initial_state(&loaded)?;
-    let adds = loaded.settle_subsystems(&state.particles.mass)?;
+    let settled = loaded.settle(&state.particles.mass)?;
     let mut setup = set_up(loaded, state, warnings, true)?;
-    if let Some(settings) = setup.config.subsystems().filter(|_| adds) {
-        let with = settings.perturbation.get();
-        setup
-            .derived
-            .push(format!("encounters.perturbation = {with:e}, as nothing softens the forces in this cluster"));
-    }
+    setup.derived.extend(settled.iter().flat_map(Settled::reasons));
     let of_stars = lifetimes::warning(&setup);
     setup.warnings.extend(of_stars);
     Ok(setup)
+}
+
+/// Returns what the particles of a configuration get by default as a cluster without softening, as overrides
+/// (`section.key=value`); none where they are no cluster, or the configuration leaves nothing open.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) and [`Error::Input`](tisane::Error::Input).
+pub fn defaults_of_cluster(loaded: &Loaded) -> Result<Vec<String>> {
+    if loaded.open == Open::default() {
+        return Ok(Vec::new());
+    }
+    let (state, _) = initial_state(loaded)?;
+    Ok(loaded.defaults_of(&state.particles.mass).iter().flat_map(Settled::as_overrides).collect())
 }
 
 /// Reads or samples the particles of a configuration, in its units. Returns them with warnings.

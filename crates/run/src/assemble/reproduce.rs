@@ -1,10 +1,11 @@
 //! Reproduction of the run that made a file, from the provenance in the file.
 
 use super::changes::differing_section;
-use crate::config::{Config, Engine, Loaded};
+use crate::config::{Config, Engine, Loaded, Open};
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
+use tisane::integrator::SchemeInfo;
 use tisane_io::checksum;
 use tisane_io::provenance::{Change, InputFile, Provenance};
 
@@ -46,9 +47,13 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
         found = written(&sets);
     }
     // What followed from the particles is taken as it was found, whatever this version would find.
-    if found.as_ref().is_ok_and(|found| found.subsystems_of_cluster) {
+    let open = found.as_ref().map_or(Open::default(), |found| found.open);
+    if open.subsystems {
         let perturbation = resolved.config.subsystems().map_or(0.0, |it| it.perturbation.get());
         sets.push(format!("encounters.perturbation={perturbation:e}"));
+        if open.scheme {
+            sets.extend(accuracy_of(&resolved.config));
+        }
         found = written(&sets);
     }
     if let Ok(config) = found.as_ref().map(|found| &found.config) {
@@ -87,6 +92,14 @@ pub fn reproduction(path: &Path, made: &Provenance, inputs: &[PathBuf]) -> Resul
             }],
         },
     })
+}
+
+/// Returns the override that gives a configuration the scheme of another one with its accuracy.
+fn accuracy_of(resolved: &Config) -> Option<String> {
+    let SchemeInfo { section, accuracy_key: key, .. } = resolved.integrator.info();
+    let settings = serde_json::to_value(&resolved.integrator).ok()?;
+    let value = settings.get(resolved.integrator.info().name())?.get(key)?.as_f64()?;
+    Some(format!("{section}.{key}={value:e}"))
 }
 
 /// Returns the overrides for settings that followed from the precision mode and the number of particles: those that

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use tisane::encounters::{EncounterSettings, Encounters, StarEvents};
 use tisane::force::external::ExternalSettings;
 use tisane::force::precision::Precision;
-use tisane::integrator::{AnyIntegrator, IntegratorKind, IntegratorSettings};
+use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::law::Law;
 use tisane::time::Clock;
 use tisane::units::{Real, Scale, Units};
@@ -110,25 +110,33 @@ impl Config {
         with.map_or_else(|| scheme.build(precision, clock), |it| AnyIntegrator::Forces(Box::new(it)))
     }
 
-    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, with the
-    /// plain Hermite scheme or the neighbour scheme, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration has a shortest
-    /// step. A program that hands over particles asks for what it wants.
+    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, by a scheme
+    /// with block steps, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration
+    /// has a shortest step. A program that hands over particles asks for what it wants.
     pub(super) fn leaves_subsystems_open(&self) -> bool {
         let scheme = self.integrator.scheme();
         self.encounters.is_none()
             && self.softening.epsilon.get() == 0.0
             && self.external.is_empty()
             && self.law_section().is_none()
-            && matches!(self.integrator.kind(), IntegratorKind::Hermite4 | IntegratorKind::AhmadCohen)
             && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device
             && !matches!(self.initial.model, Model::Memory {})
     }
 
-    /// Turns on subsystems, with their defaults.
-    pub(crate) fn add_subsystems(&mut self) -> Result<(), Problem> {
+    /// Turns on subsystems, with their defaults, by another scheme if one is given.
+    pub(crate) fn add_subsystems(&mut self, scheme: Option<IntegratorSettings>) -> Result<(), Problem> {
+        let has_steps = self.has_steps();
         self.encounters = Some(EncounterSettings::default());
-        if self.has_steps() { self.resolve_floor_of_subsystems() } else { Ok(()) }
+        if let Some(scheme) = scheme {
+            self.integrator = scheme;
+        }
+        if !has_steps {
+            return Ok(());
+        }
+        self.resolve_floor_of_subsystems()?;
+        self.integrator.scheme_mut().resolve();
+        Ok(())
     }
 
     /// Returns the units of the configuration and of all output.

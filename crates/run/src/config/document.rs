@@ -66,6 +66,11 @@ impl Document {
         &self.sets
     }
 
+    /// Returns true if the text or an override has a section or key.
+    pub(super) fn has(&self, path: &str) -> bool {
+        self.places.contains_key(path)
+    }
+
     fn take_table(&mut self, path: &str, table: &DeTable<'_>) -> Result<Table, Problem> {
         let mut plain = Table::new();
         for (key, value) in table {

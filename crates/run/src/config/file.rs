@@ -28,6 +28,12 @@ impl Source {
         self.0.sets()
     }
 
+    /// Returns true if the text or an override has a section or key.
+    #[must_use]
+    pub fn has(&self, path: &str) -> bool {
+        self.0.has(path)
+    }
+
     /// Returns a problem that is found after reading as an error, with the location of its setting.
     #[must_use]
     pub fn explain(&self, problem: Problem) -> Error {

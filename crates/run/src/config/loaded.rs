@@ -3,10 +3,9 @@
 use super::configuration::Config;
 use super::error::Problem;
 use super::file::{Source, read, read_text};
+use super::of_cluster::{ClusterScheme, Settled, is_cluster};
 use super::validate;
 use std::path::Path;
-use tisane::compensated_sum::sum;
-use tisane::diagnostics::cluster::bodies::MIN_BODIES;
 use tisane::{Error, Result};
 
 /// A configuration that has been read, checked and resolved, with its text.
@@ -16,11 +15,20 @@ pub struct Loaded {
     pub config: Config,
     /// Original text, without overrides.
     pub written: String,
-    /// Flag that a run of a cluster has subsystems although the configuration does not say so.
-    pub(crate) subsystems_of_cluster: bool,
+    /// What the configuration leaves open: it follows from the particles.
+    pub(crate) open: Open,
     /// Flag that potentials of many particles may be estimated.
     pub(crate) estimates: bool,
     pub(super) source: Source,
+}
+
+/// What a configuration leaves open for a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Open {
+    /// Flag that a cluster has subsystems although the configuration does not say so.
+    pub subsystems: bool,
+    /// Flag that a cluster that gets subsystems by default gets a scheme too: the configuration has no `[integrator]`.
+    pub scheme: bool,
 }
 
 impl Loaded {
@@ -38,14 +46,39 @@ impl Loaded {
         Self { estimates: true, ..self }
     }
 
-    /// Turns on the subsystems of particles with these masses if they are a cluster and the configuration leaves that open.
-    /// Returns true if it does.
-    pub(crate) fn settle_subsystems(&mut self, mass: &[f64]) -> Result<bool> {
-        let adds = self.subsystems_of_cluster && is_cluster(mass);
-        if adds {
-            self.config.add_subsystems().map_err(|problem| self.explain(problem))?;
+    /// Returns what particles of these masses get by default; [`None`] if they are no cluster, or the configuration leaves nothing open.
+    pub(crate) fn defaults_of(&self, mass: &[f64]) -> Option<Settled> {
+        let found = self.open.subsystems && is_cluster(mass);
+        found.then(|| Settled { scheme: self.open.scheme.then(|| ClusterScheme::of(mass.len())) })
+    }
+
+    /// Gives particles of these masses subsystems, and a scheme, if they are a cluster and the configuration leaves that open.
+    /// Returns what they got.
+    pub(crate) fn settle(&mut self, mass: &[f64]) -> Result<Option<Settled>> {
+        let settled = self.defaults_of(mass);
+        if let Some(Settled { scheme }) = settled {
+            let scheme = scheme.map(ClusterScheme::settings).transpose();
+            let added = scheme.and_then(|scheme| self.config.add_subsystems(scheme));
+            added.map_err(|problem| self.explain(problem))?;
         }
-        Ok(adds)
+        Ok(settled)
+    }
+
+    /// Gives a configuration of the same particles what they got here by default, as far as it leaves that open.
+    pub(crate) fn settle_likewise(&self, other: &mut Config, open: Open) -> Result<(), Problem> {
+        if !(open.subsystems && self.open.subsystems && self.config.subsystems().is_some()) {
+            return Ok(());
+        }
+        let scheme = || {
+            let mut scheme = self.config.integrator.clone();
+            // The lengths of steps follow from units and particles.
+            if let Some(mut set) = scheme.scheme().steps_set() {
+                (set.dt_max, set.dt_min) = (None, None);
+                scheme.scheme_mut().replace_steps(set);
+            }
+            scheme
+        };
+        other.add_subsystems((open.scheme && self.open.scheme).then(scheme))
     }
 
     /// Returns a problem that is found after reading (with the time of an input file, say) as an error, with the
@@ -74,9 +107,10 @@ impl Config {
     /// [`Error::Config`] for every mistake, at file, line and key.
     pub fn from_str(name: &str, text: &str, base: &Path, sets: &[String]) -> Result<Loaded> {
         let (mut config, source) = read::<Self>((name, text), sets, validate::validate)?;
-        let subsystems_of_cluster = config.leaves_subsystems_open();
+        let subsystems = config.leaves_subsystems_open();
+        let open = Open { subsystems, scheme: subsystems && !source.has("integrator") };
         config.resolve(base).map_err(|problem| source.explain(problem))?;
-        Ok(Loaded { config, written: text.to_owned(), subsystems_of_cluster, estimates: false, source })
+        Ok(Loaded { config, written: text.to_owned(), open, estimates: false, source })
     }
 
     /// Returns the number of steps of `dt_max` from `start` (unit: time) to the end of the run.
@@ -91,18 +125,4 @@ impl Config {
     pub(crate) fn check_end(&self, start: f64) -> Result<(), Problem> {
         validate::end(self, start)
     }
-}
-
-/// Part of the total mass above which one particle dominates: then orbits about it are the motion of the system.
-const DOMINANT: f64 = 0.5;
-
-/// Returns true if particles of these masses may be a cluster: there are enough of them, and no one and no two dominate, as in
-/// planets about a binary.
-pub(crate) fn is_cluster(mass: &[f64]) -> bool {
-    let all = sum(mass.iter().copied());
-    let heaviest = mass.iter().fold([0.0, 0.0], |[first, second]: [f64; 2], &mass| match mass > first {
-        true => [mass, first],
-        false => [first, second.max(mass)],
-    });
-    mass.len() >= MIN_BODIES && heaviest[0] + heaviest[1] <= DOMINANT * all
 }

@@ -18,6 +18,7 @@ mod initial;
 mod law;
 mod limits;
 mod loaded;
+mod of_cluster;
 mod resolve;
 mod schema;
 mod sections;
@@ -43,7 +44,8 @@ pub use initial::{
 pub use law::{LawSection, law_of_text};
 pub use limits::{Audit, Checkpoint, Limits};
 pub use loaded::Loaded;
-pub(crate) use loaded::is_cluster;
+pub(crate) use loaded::Open;
+pub(crate) use of_cluster::{ClusterScheme, Settled, is_cluster};
 pub use schema::schema_of;
 pub use sections::{
     ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, Stepping, System,

@@ -2,11 +2,10 @@
 
 use super::members::{Files, Members, as_text, find_files, place};
 use crate::assemble;
-use crate::config::{Config, Engine, Loaded, Problem, is_cluster};
+use crate::config::{Config, Engine, Loaded, Open, Problem};
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use tisane::encounters::EncounterSettings;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
@@ -64,30 +63,34 @@ impl Blueprint {
             sha256: None,
         };
         let mut blueprint = Self { config: loaded.config.clone(), members, written };
-        if loaded.subsystems_of_cluster {
-            blueprint.settle_subsystems()?;
-        }
+        blueprint.settle(loaded.open)?;
         for member in blueprint.members.probes() {
             blueprint.member(member).map_err(|error| blueprint.at_its_key(loaded, member, error))?;
         }
         Ok(blueprint)
     }
 
-    /// Gives all members subsystems where the configuration leaves that open, member 0 is a cluster, and no key is varied that
-    /// they do not go with. It is written as an override: where the steps of members are taken does not depend on their
-    /// particles, and a version that decides otherwise goes on as it began.
-    fn settle_subsystems(&mut self) -> Result<()> {
-        let stays =
-            |key: &str| !["softening", "external", "encounters"].contains(&key.split('.').next().unwrap_or(key));
+    /// Gives all members what member 0 gets by default as a cluster, unless a key is varied that this does not go with. It is written
+    /// as overrides: where the steps of members are taken does not depend on their particles, and a version that decides
+    /// otherwise goes on as it began.
+    fn settle(&mut self, open: Open) -> Result<()> {
+        let is_of = |section: &str, key: &str| key.split('.').next() == Some(section);
         let may = self.members.keys().all(|key| {
             let is_of_law = key == "force" || key.starts_with("force.law");
-            stays(key) && !is_of_law && key != "integrator" && key != "force.stepping"
+            let stays = !["softening", "external", "encounters"].iter().any(|section| is_of(section, key));
+            stays && !is_of_law && key != "integrator" && key != "force.stepping"
         });
-        let state = if may { assemble::initial_state(&self.member(0)?).ok() } else { None };
-        if state.is_some_and(|(state, _)| is_cluster(&state.particles.mass)) {
-            let perturbation = EncounterSettings::default().perturbation.get();
+        if !(open.subsystems && may) {
+            return Ok(());
+        }
+        let scheme = open.scheme && !self.members.keys().any(|key| is_of("integrator", key));
+        let mut first = self.member(0)?;
+        first.open = Open { scheme, ..open };
+        // Particles that cannot be read are told with the member that needs them.
+        let defaults = assemble::defaults_of_cluster(&first).unwrap_or_default();
+        if !defaults.is_empty() {
             let Written { config, overrides, base, .. } = &mut self.written;
-            overrides.push(format!("encounters.perturbation={perturbation:e}"));
+            overrides.extend(defaults);
             self.config = Config::from_str("the configuration", config, base, overrides)?.config;
         }
         Ok(())
@@ -169,7 +172,7 @@ impl Blueprint {
         let mut loaded = read.map_err(|error| located(error, member))?;
         loaded.config.ensemble = None;
         // Decided for all members together.
-        loaded.subsystems_of_cluster = false;
+        loaded.open = Open::default();
         Ok(loaded)
     }
 }

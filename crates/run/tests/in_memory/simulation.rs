@@ -131,6 +131,25 @@ fn with_subsystems(scheme: &str) {
     assert!(setup.config.subsystems().is_some());
 }
 
+/// A cluster has the scheme that a run of it has, and keeps it where another setting is changed.
+#[test]
+fn a_cluster_has_the_scheme_of_its_run() {
+    let text = PLUMMER.replace("epsilon = 0.02", "epsilon = 0");
+    let name = |simulation: &InMemory| simulation.config().integrator.info().name();
+    let mut one = InMemory::new(&text, Path::new(""), &[]).unwrap();
+    one.integrate(0.5, &mut all).unwrap();
+    assert_eq!(name(&one), "multipoint");
+    assert_eq!(one.state_sha256().unwrap(), of_run(&text, "limits.block_steps=1000000000", 4));
+    one.set("force.threads=2").unwrap();
+    one.integrate(0.75, &mut all).unwrap();
+    assert!(name(&one) == "multipoint" && one.config().subsystems().is_some());
+    let setup = one.setup(&["run.t_end=1.0".into()]).unwrap();
+    assert!(setup.config.integrator == one.config().integrator && setup.config.subsystems().is_some());
+    one.set("integrator.hermite4.nu=0.01").unwrap();
+    one.integrate(0.8, &mut all).unwrap();
+    assert!(name(&one) == "hermite4" && one.config().subsystems().is_some());
+}
+
 /// Softened stars have none.
 #[test]
 fn subsystems_end_with_softening() {
