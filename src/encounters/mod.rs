@@ -45,13 +45,17 @@ use records::state::{self, Decoded, Recorded};
 use records::store::store;
 use records::{description, field};
 use settings::criteria::{self, Rules};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use tisane_force::error::Result;
 use tisane_force::force::block_steps::Pause;
 use tisane_force::force::profile::Profiler;
 use tisane_force::force::{Field, ForceEngine, Forces, Targets};
 use tisane_force::particles::Particles;
 use tisane_force::time::{Clock, Level, TICKS_PER_DT_MAX, Time};
+
+/// Steps pause after this many times the time that it takes to give the caller the state: that costs as much as all stars. No result
+/// depends on it.
+const MIN_TIMES_STORING: u32 = 50;
 
 /// Subsystems of few bodies on a scheme with block steps.
 pub struct Encounters {
@@ -79,6 +83,8 @@ pub struct Encounters {
     escapes: Option<Escapes>,
     /// Changes of the stars that the particles of the caller do not have yet.
     changed: Vec<Changed>,
+    /// Time that it took to give the caller the state last.
+    storing: Duration,
 }
 
 impl Encounters {
@@ -109,6 +115,7 @@ impl Encounters {
             neighbours: Neighbours::default(),
             escapes: None,
             changed: Vec::new(),
+            storing: Duration::ZERO,
         }
     }
 
@@ -502,11 +509,15 @@ impl Integrator for Encounters {
             done.particle_steps += one.particle_steps;
             done.pairs += one.pairs;
             done.clamped += one.clamped;
-            if ends || self.pause.as_ref().is_some_and(|pause| pause.is_due(began)) {
+            if ends
+                || self.pause.as_ref().is_some_and(|pause| pause.is_due_after(began, MIN_TIMES_STORING * self.storing))
+            {
                 break;
             }
         }
+        let began = Instant::now();
         store(&self.particles, &self.hierarchy, &self.recorded, p)?;
+        self.storing = began.elapsed();
         Ok(done)
     }
 
