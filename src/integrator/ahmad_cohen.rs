@@ -43,12 +43,13 @@ use super::hermite::StepGuards;
 use super::hermite::limits::StepRange;
 use super::masses::Masses;
 use super::multipoint;
+use super::pair_series::Series;
 use super::scheduler::Scheduler;
 use super::settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo};
 use super::steps::Steps;
 use super::variant::Variant;
 use crate::real;
-use lists::Holders;
+use lists::{Changes, Holders};
 use numbers::{MAX_LISTED, default_number};
 use tisane_force::error::{Error, Result};
 use tisane_force::force::block_steps::{Pause, StepRules, StepScheme, Taken};
@@ -136,6 +137,9 @@ pub struct AhmadCohen {
     regular: Vec<u32>,
     rank: Vec<Option<u32>>,
     forces: NeighbourForces<Forces>,
+    /// What changes in the lists of these, in one part for each thread, and what the parts of the force exchange by it.
+    changes: Vec<Changes>,
+    exchanges: Vec<Option<Series>>,
     guard: RangeGuard,
     masses: Masses,
     noise: Noise,
@@ -162,6 +166,8 @@ impl AhmadCohen {
             regular: Vec::new(),
             rank: Vec::new(),
             forces: NeighbourForces::default(),
+            changes: Vec::new(),
+            exchanges: Vec::new(),
             guard: RangeGuard::new(parameters.limits.range, clock.dt_max),
             masses: Masses::default(),
             noise: Noise::new(parameters.limits.noise, &[], 0.0),

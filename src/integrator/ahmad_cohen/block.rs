@@ -1,12 +1,12 @@
 //! Block steps: prediction, forces, correction and next steps of all particles that are due.
 
+use super::lists::Changes;
 use super::slices::{self, Slices};
 use super::{AhmadCohen, Order, particle};
 use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::out_of_range;
 use crate::integrator::hermite::{LANES, MIN_SHARE, Moved, share};
 use crate::integrator::multipoint::{self, predict_with};
-use crate::integrator::pair_series::Series;
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -116,42 +116,29 @@ impl AhmadCohen {
         checked.map_err(|what| out_of_range(p, what, &self.parameters.limits.range, self.clock.time(now)))
     }
 
-    /// Returns what the parts of the force of each target with a new list exchange.
-    pub(super) fn exchanges(&self, p: &Particles, now: Time) -> Vec<Option<Series>> {
-        if self.parameters.order == Order::Four {
-            return vec![None; self.regular.len()];
-        }
-        let exchange = |(rank, &k): (usize, &u32)| self.exchange(p, now, k as usize, rank);
-        match self.regular.len() {
-            n if share(n) == n => self.regular.iter().enumerate().map(exchange).collect(),
-            n => self.regular.par_iter().enumerate().with_min_len(share(n)).map(exchange).collect(),
-        }
-    }
-
     /// Moves the particles of the block to `now`; returns the number of clamped particles.
     pub(super) fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
         let Neighbours { regular_time, regular_step, .. } = p.states.get();
         self.predict_targets(p, now, |i| regular_time[i].after(regular_step[i]) == now);
         self.evaluate(p, f, now)?;
-        let exchanges = self.exchanges(p, now);
+        self.find_changes(p, now);
         let (n, all) = (self.block.len(), slices::all(p));
         let moved = match share(n) {
-            share if share == n => self.move_part(all, 0..n, now, &exchanges),
+            share if share == n => self.move_part(all, 0..n, now),
             share => {
                 let slices = all.for_chunks(&self.block, share).into_par_iter().enumerate();
-                let part = |(k, slice)| self.move_part(slice, k * share..n.min((k + 1) * share), now, &exchanges);
+                let part = |(k, slice)| self.move_part(slice, k * share..n.min((k + 1) * share), now);
                 slices.map(part).reduce(Moved::default, Moved::and)
             }
         };
         self.check(p, now, moved)?;
-        let lists = &mut p.states.get_mut::<Neighbours>().lists;
-        for (rank, &k) in self.regular.iter().enumerate() {
-            let i = self.block[k as usize] as usize;
-            if let Some(holders) = &mut self.holders {
-                holders.change_list(i as u32, &lists[i], &self.forces.lists[rank]);
-            }
-            std::mem::swap(&mut lists[i], &mut self.forces.lists[rank]);
+        let owners = self.regular.iter().map(|&k| self.block[k as usize]);
+        if let Some(holders) = &mut self.holders {
+            let changes = self.changes.iter().flat_map(Changes::iter);
+            owners.clone().zip(changes).for_each(|(owner, change)| holders.change_list(owner, change));
         }
+        let lists = &mut p.states.get_mut::<Neighbours>().lists;
+        owners.zip(&mut self.forces.lists).for_each(|(owner, list)| std::mem::swap(&mut lists[owner as usize], list));
         self.scheduler.reschedule(&p.step, &self.block);
         f.update(p, &self.block)?;
         Ok(moved.clamped)
@@ -191,7 +178,7 @@ impl AhmadCohen {
     }
 
     /// Moves the targets `part`, whose particles lie in the slice `p`.
-    fn move_part(&self, p: Slices<'_>, part: Range<usize>, now: Time, exchanges: &[Option<Series>]) -> Moved {
+    fn move_part(&self, p: Slices<'_>, part: Range<usize>, now: Time) -> Moved {
         let (mut p, mut moved, guards) = (p.of_equal_length(), Moved::default(), self.guards());
         let (parameters, noise) = (&self.parameters, &self.noise);
         let corrector = particle::Corrector { order: parameters.order, clock: self.clock, now };
@@ -208,7 +195,7 @@ impl AhmadCohen {
                 let mut derivatives = corrector.correct_irregular(&mut p, i, &irregular);
                 if let (Some(rank), Some(regular), Some(renewed)) = (self.rank[k], regular, renewed) {
                     any_regular = true;
-                    let exchange = exchanges[rank as usize].as_ref();
+                    let exchange = self.exchanges[rank as usize].as_ref();
                     let norm2 = regular.acc.norm_squared();
                     let error = noise.of(self.block[k], norm2, regular.pot);
                     let time = noise.time_of_others(self.block[k], norm2, regular.pot);

@@ -1,19 +1,74 @@
-//! Lists of neighbours: what differs between two, and whose lists a particle is in.
+//! Lists of neighbours: what changes in them, and whose lists a particle is in.
 
-/// Calls `found` for the entries of an ascending list that are not in another: first for those of `old`, then, with true, for those
-/// of `new`.
-#[inline]
-pub fn changed(old: &[u32], new: &[u32], mut found: impl FnMut(u32, bool)) {
-    for (list, other, entered) in [(old, new, false), (new, old, true)] {
-        let mut rest = 0;
-        for &entry in list {
-            while other.get(rest).is_some_and(|&other| other < entry) {
-                rest += 1;
+/// Changes of some lists, one after the other. All are in one vector, so that they take no more room than what changes.
+#[derive(Debug, Default)]
+pub struct Changes {
+    rows: Vec<u32>,
+    /// Ends in `rows` of those that left each list, and of those that entered it.
+    ends: Vec<[usize; 2]>,
+}
+
+/// Change of a list: rows that left it and rows that entered it, both ascending.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Change<'a> {
+    pub left: &'a [u32],
+    pub entered: &'a [u32],
+}
+
+impl Change<'_> {
+    /// Returns true if nothing has changed.
+    pub const fn is_none(&self) -> bool {
+        self.left.is_empty() && self.entered.is_empty()
+    }
+}
+
+/// Number of entries that are first compared at once: most stay.
+const SAME: usize = 8;
+
+impl Changes {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.rows.clear();
+        self.ends.clear();
+    }
+
+    /// Adds the change from one ascending list to another, and returns it.
+    pub fn push(&mut self, old: &[u32], new: &[u32]) -> Change<'_> {
+        let first = self.rows.len();
+        self.rows.resize(first + old.len() + new.len(), 0);
+        let (left, entered) = self.rows[first..].split_at_mut(old.len());
+        let ([mut i, mut j], [mut gone, mut come]) = ([0; 2], [0; 2]);
+        while let (Some(&a), Some(&b)) = (old.get(i), new.get(j)) {
+            if old[i..].first_chunk::<SAME>().is_some_and(|some| new[j..].starts_with(some)) {
+                (i, j) = (i + SAME, j + SAME);
+                continue;
             }
-            if other.get(rest) != Some(&entry) {
-                found(entry, entered);
-            }
+            // The next of both is written in any case and counts by a number: which list is ahead can hardly be predicted.
+            (left[gone], entered[come]) = (a, b);
+            gone += usize::from(a < b);
+            come += usize::from(b < a);
+            i += usize::from(a <= b);
+            j += usize::from(b <= a);
         }
+        for (list, to, number) in [(&old[i..], left, &mut gone), (&new[j..], entered, &mut come)] {
+            to[*number..][..list.len()].copy_from_slice(list);
+            *number += list.len();
+        }
+        let (middle, entered) = (first + gone, first + old.len());
+        self.rows.copy_within(entered..entered + come, middle);
+        self.rows.truncate(middle + come);
+        self.ends.push([middle, middle + come]);
+        Change { left: &self.rows[first..middle], entered: &self.rows[middle..] }
+    }
+
+    /// Returns all changes, in the order in which they were added.
+    pub fn iter(&self) -> impl Iterator<Item = Change<'_>> {
+        let mut first = 0;
+        self.ends.iter().map(move |&[middle, end]| {
+            let change = Change { left: &self.rows[first..middle], entered: &self.rows[middle..end] };
+            first = end;
+            change
+        })
     }
 }
 
@@ -42,17 +97,24 @@ impl Holders {
         &self.0[row as usize]
     }
 
-    /// Takes note of another list of an owner.
-    pub fn change_list(&mut self, owner: u32, old: &[u32], new: &[u32]) {
-        changed(old, new, |row, entered| {
+    /// Takes note of a change of the list of an owner.
+    pub fn change_list(&mut self, owner: u32, Change { left, entered }: Change<'_>) {
+        for &row in left {
             let of = &mut self.0[row as usize];
-            if entered {
-                of.push(owner);
-            } else if let Some(place) = of.iter().position(|&other| other == owner) {
+            if let Some(place) = place(of, owner) {
                 of.swap_remove(place);
             }
-        });
+        }
+        entered.iter().for_each(|&row| self.0[row as usize].push(owner));
     }
+}
+
+/// Returns the place of an entry. It compares some at a time, without a branch for each.
+fn place(list: &[u32], entry: u32) -> Option<usize> {
+    const SOME: usize = 16;
+    let is_in = |some: &[u32]| some.iter().fold(false, |is_in, &other| is_in | (other == entry));
+    let (k, some) = list.chunks(SOME).enumerate().find(|(_, some)| is_in(some))?;
+    some.iter().position(|&other| other == entry).map(|place| k * SOME + place)
 }
 
 #[cfg(test)]
@@ -61,15 +123,20 @@ mod tests {
 
     #[test]
     fn lists_differ_by_what_one_of_them_has() {
-        for (old, new, expected) in [
-            (&[1, 3, 5][..], &[1, 3, 5][..], &[][..]),
-            (&[], &[2, 4], &[(2, true), (4, true)]),
-            (&[2, 4], &[], &[(2, false), (4, false)]),
-            (&[1, 2, 7, 9], &[2, 3, 9, 10], &[(1, false), (7, false), (3, true), (10, true)]),
-        ] {
-            let mut found = Vec::new();
-            changed(old, new, |entry, entered| found.push((entry, entered)));
-            assert_eq!(found, expected);
+        let cases = [
+            [&[1, 3, 5][..], &[1, 3, 5], &[], &[]],
+            [&[], &[2, 4], &[], &[2, 4]],
+            [&[2, 4], &[], &[2, 4], &[]],
+            [&[1, 2, 7, 9], &[2, 3, 9, 10], &[1, 7], &[3, 10]],
+        ];
+        let mut changes = Changes::default();
+        for _ in 0..2 {
+            changes.clear();
+            let expected = cases.map(|[_, _, left, entered]| Change { left, entered });
+            for ([old, new, ..], expected) in cases.iter().zip(expected) {
+                assert_eq!(changes.push(old, new), expected);
+            }
+            assert_eq!(changes.iter().collect::<Vec<_>>(), expected);
         }
     }
 
@@ -80,7 +147,7 @@ mod tests {
         lists.push(Vec::new());
         holders.grow(lists.len());
         for (owner, list) in [(1, vec![0, 4]), (0, vec![]), (4, vec![0, 1, 3]), (2, vec![1, 4]), (3, vec![2])] {
-            holders.change_list(owner as u32, &lists[owner], &list);
+            holders.change_list(owner as u32, Changes::default().push(&lists[owner], &list));
             lists[owner] = list;
             let expected = Holders::new(&lists);
             for row in 0..lists.len() as u32 {

@@ -10,7 +10,7 @@
 //! more, so that until the next regular step the regular force keeps an error of about 2 d / r of the pair, d being that distance.
 
 use super::AhmadCohen;
-use super::lists::Holders;
+use super::lists::{Change, Changes, Holders};
 use super::particle::Corrector;
 use super::slices;
 use crate::integrator::block_loop::BlockLoop as _;
@@ -77,12 +77,13 @@ impl Steps for AhmadCohen {
         }
         self.scheduler.reschedule(&p.step, &change.begun);
         let lists = &p.states.get::<Neighbours>().lists;
-        change.begun.iter().for_each(|&i| holders.change_list(i, &[], &lists[i as usize]));
-        let outdated = outdated(change);
+        change.begun.iter().for_each(|&i| holders.change_list(i, Change { left: &[], entered: &lists[i as usize] }));
+        let (outdated, mut changes) = (outdated(change), Changes::default());
         for owner in owners(&holders, &outdated, &change.begun) {
             let list = self.succeed(p, owner, (&outdated, &change.successions), now);
             let old = &mut p.states.get_mut::<Neighbours>().lists[owner as usize];
-            holders.change_list(owner, old, &list);
+            changes.clear();
+            holders.change_list(owner, changes.push(old, &list));
             *old = list;
         }
         self.holders = Some(holders);
@@ -141,7 +142,7 @@ impl AhmadCohen {
         let mut holders = self.holders.take().unwrap_or_else(|| Holders::new(&of.lists));
         holders.grow(n);
         for &i in rows.iter().filter(|&&i| (i as usize) < of.lists.len()) {
-            holders.change_list(i, &of.lists[i as usize], &[]);
+            holders.change_list(i, Change { left: &of.lists[i as usize], entered: &[] });
         }
         let radii: Vec<f64> = change.begun.iter().map(|&i| first_radius(&of.radius, &change.successions, i)).collect();
         history.begin(n, &rows, now);

@@ -90,20 +90,27 @@ type Slot = [[f64; IRREGULAR_SUMS]; COLUMNS];
 #[inline(always)]
 fn gather(width: Width, records: &[Record], list: &[u32], slots: &mut Vec<Slot>) {
     slots.resize(list.len().div_ceil(IRREGULAR_SUMS), [[0.0; IRREGULAR_SUMS]; COLUMNS]);
-    let nothing = records.len() - 1;
-    for (slot, entries) in slots.iter_mut().zip(list.chunks(IRREGULAR_SUMS)) {
-        let mut rows = [&records[nothing]; IRREGULAR_SUMS];
-        for (row, &j) in rows.iter_mut().zip(entries) {
-            *row = &records[j as usize];
-        }
-        match width {
-            Width::Avx512(unit) | Width::Avx512Fma(unit) => transpose_by_eight(unit, rows, slot),
-            Width::Avx2(unit) => transpose_by_four(unit, rows, slot),
-            Width::Baseline(_) => {
-                for (lane, row) in rows.iter().enumerate() {
-                    for (column, &value) in slot.iter_mut().zip(&row.state) {
-                        column[lane] = value;
-                    }
+    let (whole, rest) = list.as_chunks();
+    for (slot, entries) in slots.iter_mut().zip(whole) {
+        fill(width, records, entries, slot);
+    }
+    if let Some(slot) = slots.get_mut(whole.len()) {
+        let mut entries = [records.len() as u32 - 1; IRREGULAR_SUMS];
+        entries[..rest.len()].copy_from_slice(rest);
+        fill(width, records, &entries, slot);
+    }
+}
+
+/// Copies eight sources into a slot.
+#[inline(always)]
+fn fill(width: Width, records: &[Record], entries: &[u32; IRREGULAR_SUMS], slot: &mut Slot) {
+    match width {
+        Width::Avx512(unit) | Width::Avx512Fma(unit) => transpose_by_eight(unit, records, entries, slot),
+        Width::Avx2(unit) => transpose_by_four(unit, records, entries, slot),
+        Width::Baseline(_) => {
+            for (lane, &j) in entries.iter().enumerate() {
+                for (column, &value) in slot.iter_mut().zip(&records[j as usize].state) {
+                    column[lane] = value;
                 }
             }
         }
@@ -112,11 +119,11 @@ fn gather(width: Width, records: &[Record], list: &[u32], slots: &mut Vec<Slot>)
 
 /// Transposes eight records.
 #[inline(always)]
-fn transpose_by_eight(unit: V4, rows: [&Record; IRREGULAR_SUMS], slot: &mut Slot) {
+fn transpose_by_eight(unit: V4, records: &[Record], entries: &[u32; IRREGULAR_SUMS], slot: &mut Slot) {
     let f = unit.avx512f;
     let mut r = [f._mm512_setzero_pd(); 8];
-    for (r, row) in r.iter_mut().zip(rows) {
-        *r = bytemuck::cast::<Record, __m512d>(*row);
+    for (r, &j) in r.iter_mut().zip(entries) {
+        *r = bytemuck::cast::<Record, __m512d>(records[j as usize]);
     }
     let mut pairs = [r[0]; 8];
     for k in 0..4 {
@@ -144,13 +151,13 @@ fn transpose_by_eight(unit: V4, rows: [&Record; IRREGULAR_SUMS], slot: &mut Slot
 
 /// Transposes eight records four by four.
 #[inline(always)]
-fn transpose_by_four(unit: V3, rows: [&Record; IRREGULAR_SUMS], slot: &mut Slot) {
+fn transpose_by_four(unit: V3, records: &[Record], entries: &[u32; IRREGULAR_SUMS], slot: &mut Slot) {
     let avx = unit.avx;
     for lanes in [0, 4] {
         for columns in [0, 4] {
             let mut r = [avx._mm256_setzero_pd(); 4];
             for (k, r) in r.iter_mut().enumerate() {
-                let row: [f64; 8] = bytemuck::cast(*rows[lanes + k]);
+                let row: [f64; 8] = bytemuck::cast(records[entries[lanes + k] as usize]);
                 *r = bytemuck::cast::<[f64; 4], __m256d>([
                     row[columns],
                     row[columns + 1],

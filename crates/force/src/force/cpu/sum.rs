@@ -9,6 +9,7 @@ use crate::force::canonical::{BAG, FULL_DEPTH, TreeSum, bags};
 use crate::force::mode::{Mode, Node, Order, Sum as _};
 use crate::force::real::Real;
 use crate::force::targets::Targets;
+use pulp::{Simd, WithSimd};
 use rayon::prelude::*;
 
 /// Number of targets in a work item.
@@ -127,7 +128,7 @@ impl<M: Mode, const K: usize, const FAR: bool> Summation<'_, M, K, FAR> {
             }
             if FAR {
                 let list = |(k, list): (usize, &mut Vec<u32>)| {
-                    fill(list, self.targets.index[first + k], k, division, near);
+                    self.width.run(Listing { list, own: self.targets.index[first + k], k, division, near });
                 };
                 match threads {
                     1 => lists[first..last].iter_mut().enumerate().for_each(list),
@@ -177,25 +178,88 @@ impl<M: Mode, const K: usize, const FAR: bool> Summation<'_, M, K, FAR> {
     }
 }
 
-/// Lists the sources whose bits are set in the words of target `k` of a batch, without `own`.
-fn fill(list: &mut Vec<u32>, own: u32, k: usize, division: Division, near: &[u64]) {
-    let Division { per_item, spans, sources } = division;
-    let (tile, row) = (k / TILE, k % TILE);
-    list.clear();
-    for span in 0..spans {
-        let first_bag = span * per_item;
-        let in_item = per_item.min(bags(sources) - first_bag);
-        let words = &near[(tile * spans + span) * TILE * per_item + row * in_item..][..in_item];
-        for (bag, &word) in (first_bag..).zip(words) {
-            let mut left = word;
-            while left != 0 {
-                let source = bag as u32 * BAG as u32 + left.trailing_zeros();
-                // Places without a source are within a limit of infinity.
-                if source != own && (source as usize) < sources {
-                    list.push(source);
-                }
-                left &= left - 1;
+/// Vectorised work: lists the sources whose bits are set in the words of target `k` of a batch, without `own`.
+struct Listing<'a> {
+    list: &'a mut Vec<u32>,
+    own: u32,
+    k: usize,
+    division: Division,
+    near: &'a [u64],
+}
+
+impl WithSimd for Listing<'_> {
+    type Output = ();
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) {
+        let Self { list, own, k, division: Division { per_item, spans, sources }, near } = self;
+        let (tile, row) = (k / TILE, k % TILE);
+        list.clear();
+        for span in 0..spans {
+            let first_bag = span * per_item;
+            let in_item = per_item.min(bags(sources) - first_bag);
+            let words = &near[(tile * spans + span) * TILE * per_item + row * in_item..][..in_item];
+            for (first_bag, words) in (first_bag..).step_by(AT_ONCE).zip(words.chunks(AT_ONCE)) {
+                add_bits(list, first_bag as u32 * BAG as u32, words);
             }
+        }
+        // Places without a source are within a limit of infinity.
+        while list.last().is_some_and(|&source| source as usize >= sources) {
+            list.pop();
+        }
+        if let Ok(place) = list.binary_search(&own) {
+            list.remove(place);
+        }
+    }
+}
+
+/// Number of words whose bits are listed at a time.
+const AT_ONCE: usize = 64;
+
+/// Adds the places of the set bits of up to [`AT_ONCE`] words to a list, counted from `first` on. Words have few bits each, or
+/// none, in no order that could be predicted: so no branch depends on a word that has up to [`USUAL`] bits.
+#[inline(always)]
+fn add_bits(list: &mut Vec<u32>, first: u32, words: &[u64]) {
+    /// Number of bits that are listed in any case.
+    const USUAL: usize = 4;
+    let (mut some, mut number, mut bits) = ([0; AT_ONCE], 0, 0);
+    for (word, &value) in words.iter().enumerate() {
+        some[number] = word;
+        number += usize::from(value != 0);
+        bits += value.count_ones() as usize;
+    }
+    let mut end = list.len();
+    list.resize(end + bits + USUAL, 0);
+    for &word in &some[..number] {
+        let (mut left, base) = (words[word], first + word as u32 * u64::BITS);
+        let next = end + left.count_ones() as usize;
+        for place in &mut list[end..end + USUAL] {
+            *place = base + left.trailing_zeros();
+            left &= left.wrapping_sub(1);
+        }
+        for place in (end + USUAL).min(next)..next {
+            list[place] = base + left.trailing_zeros();
+            left &= left - 1;
+        }
+        end = next;
+    }
+    list.truncate(end);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_listed_in_order_however_many() {
+        let words: Vec<u64> =
+            (0..AT_ONCE as u64).map(|k| [0, 1 << 63, u64::MAX, k * k * k, 0b1111][k as usize % 5]).collect();
+        for n in [0, 1, 7, AT_ONCE] {
+            let mut list = vec![3];
+            add_bits(&mut list, 128, &words[..n]);
+            let is_set = |bit: &usize| words[bit / 64] >> (bit % 64) & 1 == 1;
+            let expected: Vec<u32> = (0..n * 64).filter(is_set).map(|bit| 128 + bit as u32).collect();
+            assert_eq!((list[0], &list[1..]), (3, &expected[..]));
         }
     }
 }
