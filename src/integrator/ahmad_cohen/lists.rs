@@ -1,5 +1,7 @@
 //! Lists of neighbours: what changes in them, and whose lists a particle is in.
 
+use rayon::prelude::*;
+
 /// Changes of some lists, one after the other. All are in one vector, so that they take no more room than what changes.
 #[derive(Debug, Default)]
 pub struct Changes {
@@ -72,40 +74,83 @@ impl Changes {
     }
 }
 
+/// Number of changes of entries that wait at most until they are taken in, and below which one thread takes them in.
+const MAX_PENDING: usize = 1 << 16;
+const SERIAL: usize = 1 << 10;
+
 /// Owners of the lists that each row is in, in any order. Where particles give way to others, it says whose lists change; a
-/// look through all lists would cost as much as all particles.
+/// look through all lists would cost as much as all particles. Changes are taken in together, by all threads.
 #[derive(Debug)]
-pub struct Holders(Vec<Vec<u32>>);
+pub struct Holders {
+    of: Vec<Vec<u32>>,
+    pending: Vec<Entry>,
+}
+
+/// Entry of a list that is new or gone.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    row: u32,
+    owner: u32,
+    entered: bool,
+}
 
 impl Holders {
     /// Creates those of all lists.
     pub fn new(lists: &[Vec<u32>]) -> Self {
-        let mut holders = vec![Vec::new(); lists.len()];
+        let mut of = vec![Vec::new(); lists.len()];
         for (owner, list) in (0..).zip(lists) {
-            list.iter().for_each(|&row| holders[row as usize].push(owner));
+            list.iter().for_each(|&row| of[row as usize].push(owner));
         }
-        Self(holders)
+        Self { of, pending: Vec::new() }
     }
 
     /// Makes room for `n` rows, of which none is gone.
     pub fn grow(&mut self, n: usize) {
-        self.0.resize(n, Vec::new());
+        self.of.resize(n, Vec::new());
     }
 
-    /// Returns the owners of the lists that a row is in.
-    pub fn of(&self, row: u32) -> &[u32] {
-        &self.0[row as usize]
+    /// Returns the owners of the lists that some rows are in, one after the other.
+    pub fn owners(&mut self, rows: &[u32]) -> Vec<u32> {
+        self.take_in();
+        rows.iter().flat_map(|&row| &self.of[row as usize]).copied().collect()
     }
 
     /// Takes note of a change of the list of an owner.
     pub fn change_list(&mut self, owner: u32, Change { left, entered }: Change<'_>) {
-        for &row in left {
-            let of = &mut self.0[row as usize];
-            if let Some(place) = place(of, owner) {
-                of.swap_remove(place);
-            }
+        for (rows, entered) in [(left, false), (entered, true)] {
+            self.pending.extend(rows.iter().map(|&row| Entry { row, owner, entered }));
         }
-        entered.iter().for_each(|&row| self.0[row as usize].push(owner));
+        if self.pending.len() > MAX_PENDING {
+            self.take_in();
+        }
+    }
+
+    /// Takes in the changes that wait. Each thread looks at all of them, for its rows.
+    fn take_in(&mut self) {
+        let Self { of, pending } = self;
+        if pending.is_empty() {
+            return;
+        }
+        let part = |(k, part): (usize, &mut [Vec<u32>]), size: usize| {
+            for Entry { row, owner, entered } in &*pending {
+                let Some(of) = (*row as usize).checked_sub(k * size).and_then(|row| part.get_mut(row)) else {
+                    continue;
+                };
+                if *entered {
+                    of.push(*owner);
+                } else if let Some(place) = place(of, *owner) {
+                    of.swap_remove(place);
+                }
+            }
+        };
+        match rayon::current_num_threads() {
+            threads if threads > 1 && pending.len() >= SERIAL => {
+                let size = of.len().div_ceil(threads);
+                of.par_chunks_mut(size).enumerate().for_each(|of| part(of, size));
+            }
+            _ => part((0, of), 0),
+        }
+        pending.clear();
     }
 }
 
@@ -149,12 +194,42 @@ mod tests {
         for (owner, list) in [(1, vec![0, 4]), (0, vec![]), (4, vec![0, 1, 3]), (2, vec![1, 4]), (3, vec![2])] {
             holders.change_list(owner as u32, Changes::default().push(&lists[owner], &list));
             lists[owner] = list;
-            let expected = Holders::new(&lists);
+            let mut expected = Holders::new(&lists);
             for row in 0..lists.len() as u32 {
-                let mut of = holders.of(row).to_vec();
+                let mut of = holders.owners(&[row]);
                 of.sort_unstable();
-                assert_eq!(of, expected.of(row));
+                assert_eq!(of, expected.owners(&[row]));
             }
+        }
+    }
+
+    #[test]
+    fn changes_that_wait_are_taken_in_by_all_threads_alike() {
+        let n = 400;
+        let list =
+            |owner: u32, turn: u32| -> Vec<u32> { (0..n).filter(|row| (row * 7 + owner + turn) % 5 == 0).collect() };
+        let found = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| {
+                let mut lists: Vec<Vec<u32>> = (0..n).map(|owner| list(owner, 0)).collect();
+                let mut holders = Holders::new(&lists);
+                for turn in 1..4 {
+                    for owner in 0..n {
+                        let new = list(owner, turn * owner);
+                        holders.change_list(owner, Changes::default().push(&lists[owner as usize], &new));
+                        lists[owner as usize] = new;
+                    }
+                }
+                (0..n).map(|row| holders.owners(&[row])).collect::<Vec<_>>()
+            })
+        };
+        let one = found(1);
+        assert!(one == found(3) && one.iter().map(Vec::len).sum::<usize>() > 10_000);
+        for (row, owners) in one.into_iter().enumerate() {
+            let expected = (0..n).filter(|&owner| list(owner, 3 * owner).contains(&(row as u32)));
+            let mut owners = owners;
+            owners.sort_unstable();
+            assert_eq!(owners, expected.collect::<Vec<_>>());
         }
     }
 }

@@ -79,7 +79,7 @@ impl Steps for AhmadCohen {
         let lists = &p.states.get::<Neighbours>().lists;
         change.begun.iter().for_each(|&i| holders.change_list(i, Change { left: &[], entered: &lists[i as usize] }));
         let (outdated, mut changes) = (outdated(change), Changes::default());
-        for owner in owners(&holders, &outdated, &change.begun) {
+        for owner in owners(&mut holders, &outdated, &change.begun) {
             let list = self.succeed(p, owner, (&outdated, &change.successions), now);
             let old = &mut p.states.get_mut::<Neighbours>().lists[owner as usize];
             changes.clear();
@@ -126,9 +126,9 @@ fn outdated(change: &RowChange) -> Vec<u32> {
 }
 
 /// Returns the owners of lists with such rows, ascending, without those that begin themselves: their lists are new.
-fn owners(holders: &Holders, outdated: &[u32], begun: &[u32]) -> Vec<u32> {
-    let all = outdated.iter().flat_map(|&row| holders.of(row)).copied();
-    let mut owners: Vec<u32> = all.filter(|owner| begun.binary_search(owner).is_err()).collect();
+fn owners(holders: &mut Holders, outdated: &[u32], begun: &[u32]) -> Vec<u32> {
+    let mut owners = holders.owners(outdated);
+    owners.retain(|owner| begun.binary_search(owner).is_err());
     owners.sort_unstable();
     owners.dedup();
     owners
@@ -166,7 +166,12 @@ impl AhmadCohen {
     ) -> Vec<u32> {
         let old = &p.states.get::<Neighbours>().lists[owner as usize];
         let has = |row: &u32| old.binary_search(row).is_ok();
-        let mut list: Vec<u32> = old.iter().copied().filter(|row| outdated.binary_search(row).is_err()).collect();
+        let mut list = old.clone();
+        for row in outdated {
+            if let Ok(place) = list.binary_search(row) {
+                list.remove(place);
+            }
+        }
         let mut entering = Vec::new();
         for of in successions.iter().filter(|of| of.ended.iter().any(|(row, _)| has(row))) {
             list.extend(of.begun.iter().map(|(row, _)| row));
