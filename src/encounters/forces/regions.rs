@@ -647,7 +647,7 @@ mod tests {
         let grips: Vec<Grip> = (0..p.len())
             .map(|row| {
                 let until = Time((random(&mut state) * Level(5).ticks() as f64) as u64);
-                Grip { distance: if row % 3 == 0 { random(&mut state).powi(6) } else { 0.0 }, until }
+                Grip { distance: if row % 3 == 0 { 8.0 * random(&mut state).powi(8) } else { 0.0 }, until }
             })
             .collect();
         grips.iter().enumerate().filter(|(_, grip)| grip.distance > 0.0).for_each(|(row, &grip)| {
@@ -656,13 +656,13 @@ mod tests {
         let (now, mut looked_at, mut number) = (Time(Level(7).ticks()), 0, 0);
         let mut p = p;
         for row in 0..p.len() {
-            if row % 50 == 0 {
+            if row % 20 == 0 {
                 let (pos, vel) = at(&p, row, &CLOCK, now);
                 (p.pos[row], p.vel[row], p.time[row]) = (pos, vel, now);
                 regions.moved(&p, &CLOCK, row);
             }
         }
-        for row in (0..p.len()).step_by(50) {
+        for row in (0..p.len()).step_by(20) {
             let found = regions.gripping(&CLOCK, now, row, by);
             looked_at += found.len();
             for (other, grip) in grips.iter().enumerate().filter(|&(other, grip)| other != row && grip.distance > 0.0) {
@@ -677,7 +677,7 @@ mod tests {
                 }
             }
         }
-        assert!(number > 50 && looked_at < 12 * p.len() / 2, "{number} {looked_at}");
+        assert!(number > 5 && looked_at < 30 * p.len() / 2, "{number} {looked_at}");
     }
 
     #[test]

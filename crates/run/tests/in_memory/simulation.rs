@@ -362,8 +362,8 @@ fn steps_that_follow_from_the_particles_are_those_of_a_run() {
     simulation.save(&path).unwrap();
     let mut again = InMemory::load(&path).unwrap();
     assert!(again == simulation && again.config().dt_max() == 0.2);
-    again.set("integrator.hermite4.iterations=2").unwrap();
-    simulation.set("integrator.hermite4.iterations=2").unwrap();
+    again.set("integrator.multipoint.eta=0.3").unwrap();
+    simulation.set("integrator.multipoint.eta=0.3").unwrap();
     assert_eq!(simulation.config().dt_max(), 0.2);
     again.integrate(0.6, &mut all).unwrap();
     simulation.integrate(0.6, &mut all).unwrap();
