@@ -206,8 +206,9 @@ mod tests {
     #[test]
     fn changes_that_wait_are_taken_in_by_all_threads_alike() {
         let n = 400;
-        let list =
-            |owner: u32, turn: u32| -> Vec<u32> { (0..n).filter(|row| (row * 7 + owner + turn) % 5 == 0).collect() };
+        let list = |owner: u32, turn: u32| -> Vec<u32> {
+            (0..n).filter(|row| (row * 7 + owner + turn).is_multiple_of(5)).collect()
+        };
         let found = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {

@@ -237,8 +237,8 @@ fn add_bits(list: &mut Vec<u32>, first: u32, words: &[u64]) {
             *place = base + left.trailing_zeros();
             left &= left.wrapping_sub(1);
         }
-        for place in (end + USUAL).min(next)..next {
-            list[place] = base + left.trailing_zeros();
+        for place in &mut list[(end + USUAL).min(next)..next] {
+            *place = base + left.trailing_zeros();
             left &= left - 1;
         }
         end = next;
