@@ -296,7 +296,9 @@ fn a_large_error_that_grows_steadily_asks_for_shorter_steps() {
     // Shorter steps change little where one binary takes them.
     let found = page(&dir).advice;
     let [advice] = &found[..] else { panic!("{found:?}") };
-    assert!(advice.text.contains("[encounters] and hermite4") && advice.command.contains("--set 'encounters={}'"));
+    assert!(
+        advice.text.contains("With [encounters] it is a subsystem") && advice.command.contains("--set 'encounters={}'")
+    );
     assert!(advice.command.ends_with("-encounters"), "{advice:?}");
     edit(&dir, CONFIG, "[audit]", "[encounters]\nperturbation = 1e-5\n[audit]");
     with_summary(&dir, "{\"exit_reason\": \"interrupted\"}");
