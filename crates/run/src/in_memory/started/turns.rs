@@ -8,7 +8,8 @@ use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
 use tisane::subsystems::EventKind;
 
-/// Time after which a GPU that takes whole block steps hands the state over: programs see a signal within some 50 ms.
+/// Time after which a GPU that takes whole block steps hands the state over: programs see a signal within some 50 ms,
+/// with many subsystems within the time that handing over the state is worth.
 const TURN: Duration = Duration::from_millis(25);
 
 impl Started {
