@@ -4,32 +4,6 @@
 // As in launched_steps.cuh.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Predicts all sources for irregular forces, one a thread; the one after the last has no mass.
-extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_predict(const __grid_constant__ Neighbours call) {
-    u32 i = blockIdx.x * NEAR_THREADS + threadIdx.x;
-    if (i > call.sources) return;
-    double pos[3] = {1e150, 1e150, 1e150}, vel[3] = {0, 0, 0}, mass = 0.0;
-    if (i < call.sources) {
-        double dt = (double)(call.now - call.ticks[i]) * call.tick;
-        mass = call.mass[i];
-#pragma unroll
-        for (int c = 0; c < 3; ++c) {
-            auto held = [&](int column) { return call.held[(size_t)(column + c) * call.slots + i]; };
-            pos[c] = held(0), vel[c] = held(3);
-            predict_component(pos[c], vel[c], held(6), held(9), dt);
-        }
-    }
-    write_record(call, i, pos, vel, mass);
-}
-
-/// Puts the sources that are targets where these are.
-extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_put(const __grid_constant__ Neighbours call) {
-    u32 k = blockIdx.x * NEAR_THREADS + threadIdx.x;
-    if (k >= call.number) return;
-    double *to = call.records + RECORD * (size_t)call.target_index[k];
-    for (u32 c = 0; c < TARGET; ++c) to[c] = call.target_state[TARGET * (size_t)k + c];
-}
-
 /// Irregular forces by the lists that the targets have, or the new ones of the regular targets: eight threads a target.
 extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_irregular(const __grid_constant__ Neighbours call) {
     u32 thread = blockIdx.x * NEAR_THREADS + threadIdx.x, k = thread / IRREGULAR_SUMS, lane = thread % IRREGULAR_SUMS;

@@ -44,11 +44,15 @@ impl ForceEngine for CoupledEngine<'_> {
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        self.engine.evaluate(now, targets, out)?;
-        if !self.hierarchy.subsystems.is_empty() {
-            self.hierarchy.advance_due(now, targets)?;
-            self.hierarchy.add_coupling(now, targets, &mut out.acc, &mut out.jerk);
+        if self.hierarchy.subsystems.is_empty() {
+            return self.engine.evaluate(now, targets, out);
         }
+        // The motion inside while a device is at work.
+        self.engine.begin(now, targets)?;
+        let advanced = self.hierarchy.advance_due(now, targets);
+        self.engine.evaluate(now, targets, out)?;
+        advanced?;
+        self.hierarchy.add_coupling(now, targets, &mut out.acc, &mut out.jerk);
         Ok(())
     }
 

@@ -49,6 +49,16 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// If the engine fails; where it evaluates accelerations alone, if the targets are not all particles.
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()>;
 
+    /// Starts the evaluation of the forces on `targets` at `now`, and returns while a device is at work on it, so that the caller
+    /// can do something else. [`evaluate`](Self::evaluate) with the same arguments, which must be the next call, completes it. Does
+    /// nothing where the engine works on the caller's threads.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn begin(&mut self, _now: Time, _targets: Targets<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Evaluates the forces on the targets `part` alone, with the sources and the bits of [`evaluate`](Self::evaluate) on
     /// all of them. `out` is resized to the part. For engines that share the targets of a block; see
     /// [`split`](super::split).

@@ -137,7 +137,7 @@ impl Profiler {
     /// Wraps an engine in a stopwatch.
     #[must_use]
     pub fn timed<E: Evaluation>(&self, engine: Box<dyn ForceEngine<E>>) -> Box<dyn ForceEngine<E>> {
-        Box::new(Timed { engine, profiler: self.clone() })
+        Box::new(Timed { engine, profiler: self.clone(), begun: 0.0 })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -226,17 +226,21 @@ impl Step<'_> {
 struct Timed<E> {
     engine: Box<dyn ForceEngine<E>>,
     profiler: Profiler,
+    /// Seconds that the beginning of an evaluation took.
+    begun: f64,
 }
 
 impl<E> Timed<E> {
-    /// Counts an evaluation that took `whole` seconds, including its `phases`.
+    /// Counts an evaluation that took `whole` seconds, including its `phases`. These may be longer, where the caller did something
+    /// else meanwhile: then their shares of the seconds for which it waited count.
     fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
         let mut state = self.profiler.state();
         state.step.evaluations += 1;
-        for (phase, seconds) in phases {
-            state.step.add(phase, *seconds);
-        }
         let measured: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
+        let part = if measured > whole { whole / measured } else { 1.0 };
+        for (phase, seconds) in phases {
+            state.step.add(phase, *seconds * part);
+        }
         state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - measured).max(0.0));
     }
 }
@@ -260,13 +264,21 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         Ok(())
     }
 
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        let began = Instant::now();
+        self.engine.begin(now, targets)?;
+        self.begun = began.elapsed().as_secs_f64();
+        Ok(())
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
+        let begun = std::mem::take(&mut self.begun);
         if targets.is_empty() {
             return self.engine.evaluate(now, targets, out);
         }
         let began = Instant::now();
         self.engine.evaluate(now, targets, out)?;
-        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
+        self.count(begun + began.elapsed().as_secs_f64(), &self.engine.spent()?);
         Ok(())
     }
 

@@ -18,6 +18,7 @@ mod law;
 mod law_blocks;
 mod law_item;
 mod law_pairs;
+pub(super) mod list_sums;
 mod near;
 mod pair;
 mod plan;
@@ -42,10 +43,9 @@ use crate::gravity::Force;
 use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
-use irregular::Irregular;
 use law::LawSources;
+use list_sums::ListSums;
 use rayon::prelude::*;
-use records::Records;
 use sources::{Predict, SlotChunk, Sources};
 use std::ops::Range;
 use std::sync::Arc;
@@ -61,10 +61,8 @@ pub struct CpuEngine<M: Mode> {
     clock: Clock,
     width: Width,
     sources: Sources<M>,
-    /// Sources for sums over lists: those of particles that have lists.
-    records: Records,
+    lists: ListSums,
     partials: Partials<M, SUMS>,
-    irregular: Vec<[f64; SUMS]>,
     /// Law in place of Newton's.
     law: Option<LawSources<M>>,
 }
@@ -101,9 +99,8 @@ impl<M: Mode> CpuEngine<M> {
             clock,
             width,
             sources: Sources::default(),
-            records: Records::default(),
+            lists: ListSums::new(width),
             partials: Partials::default(),
-            irregular: Vec::new(),
             law: None,
         }
     }
@@ -142,20 +139,12 @@ impl<M: Mode> CpuEngine<M> {
         let sum = Summation::<M, SUMS, true> { sources, targets, eps2, limits: &limits, width, law: None };
         sum.run_far(&mut self.partials, lists, |k, sums| regular.set(k, &Force::from_sums(sums)));
     }
-
-    /// Sums the forces of the sources in lists, in f64.
-    fn sum_lists(&mut self, targets: Targets<'_>, lists: &[&[u32]], out: &mut Forces) {
-        let task = Irregular { records: self.records.predicted(), targets, lists, eps2: self.eps2, width: self.width };
-        task.run(&mut self.irregular);
-        out.resize(targets.len());
-        self.irregular.iter().enumerate().for_each(|(k, sums)| out.set(k, &Force::from_sums(*sums)));
-    }
 }
 
 impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.sources.load(all);
-        self.records.load(all);
+        self.lists.load(all);
         self.law.as_mut().map_or(Ok(()), |law| law.load(all))
     }
 
@@ -164,10 +153,8 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        for &i in changed {
-            self.sources.store(all, i as usize);
-            self.records.store(all, i as usize);
-        }
+        changed.iter().for_each(|&i| self.sources.store(all, i as usize));
+        self.lists.store(all, changed);
         Ok(())
     }
 
@@ -176,11 +163,8 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
             return self.load(all);
         }
         self.sources.grow(all.len());
-        self.records.grow(all.len());
-        for &i in changed {
-            self.sources.replace(all, i as usize);
-            self.records.store(all, i as usize);
-        }
+        changed.iter().for_each(|&i| self.sources.replace(all, i as usize));
+        self.lists.store(all, changed);
         Ok(())
     }
 
@@ -200,14 +184,12 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
         newton_only(self.law.is_some())?;
         let NeighbourTargets { now, targets, lists, regular, .. } = *task;
-        self.records.check(task)?;
         out.eps2 = self.eps2;
-        let all = !regular.is_empty();
-        self.records.predict((now, self.clock.tick()), targets, lists, all, self.width);
-        self.sum_lists(targets, lists, &mut out.irregular);
+        self.lists.predict(task, self.clock.tick())?;
+        self.lists.sum(targets, lists, self.eps2, &mut out.irregular);
         out.resize(regular.len());
         let some = Block::of_places(targets, regular);
-        if all {
+        if !regular.is_empty() {
             self.predict_sources(now);
             for (k, &i) in targets.index.iter().enumerate() {
                 self.sources.put(i as usize, targets.pos[k], targets.vel[k]);
@@ -221,7 +203,8 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
             out.regular.replace(&cut, &whole);
         }
         let renewed: Vec<&[u32]> = out.lists[..regular.len()].iter().map(Vec::as_slice).collect();
-        self.sum_lists(some.view(), &renewed, &mut out.renewed);
+        self.lists.predict_more((now, self.clock.tick()), &renewed);
+        self.lists.sum(some.view(), &renewed, self.eps2, &mut out.renewed);
         Ok(())
     }
 }

@@ -40,6 +40,8 @@ pub struct Records {
     /// Number of the prediction that each source was last predicted in, if that was not of all.
     stamps: Vec<u32>,
     stamp: u32,
+    /// Flag that the last prediction was of all.
+    is_whole: bool,
 }
 
 impl Records {
@@ -94,17 +96,11 @@ impl Records {
     }
 
     /// Predicts the sources in `lists`, or all of them if that is less work, and puts the targets where they are.
-    pub fn predict(
-        &mut self,
-        (now, tick): (Time, f64),
-        targets: Targets<'_>,
-        lists: &[&[u32]],
-        all: bool,
-        width: Width,
-    ) {
+    pub fn predict(&mut self, (now, tick): (Time, f64), targets: Targets<'_>, lists: &[&[u32]], width: Width) {
         let n = self.held.len();
         let entries: usize = lists.iter().map(|list| list.len()).sum();
-        if all || entries >= n / 2 {
+        self.is_whole = entries >= n / 2;
+        if self.is_whole {
             let predict = |(held, predicted): (&[Held], &mut [Record])| {
                 width.run(PredictAll { held, predicted, now, tick });
             };
@@ -123,7 +119,16 @@ impl Records {
         }
         for (k, &i) in targets.index.iter().enumerate() {
             let (x, v) = (targets.pos[k], targets.vel[k]);
-            self.predicted[i as usize].state[..6].copy_from_slice(&[x.x, x.y, x.z, v.x, v.y, v.z]);
+            let Held([[.., mass], ..]) = self.held[i as usize];
+            self.predicted[i as usize].state = [x.x, x.y, x.z, v.x, v.y, v.z, mass];
+            self.stamps[i as usize] = self.stamp;
+        }
+    }
+
+    /// Predicts the sources in more lists, after [`Self::predict`] at the same moment.
+    pub fn predict_more(&mut self, (now, tick): (Time, f64), lists: &[&[u32]], width: Width) {
+        if !self.is_whole {
+            width.run(PredictListed { records: self, lists, now, tick });
         }
     }
 
@@ -176,7 +181,7 @@ impl WithSimd for PredictListed<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Records { held, predicted: records, stamps, stamp } = self.records;
+        let Records { held, predicted: records, stamps, stamp, .. } = self.records;
         for list in self.lists {
             for j in list.iter().map(|&j| j as usize) {
                 if stamps[j] != *stamp {

@@ -39,6 +39,10 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         self.engine.replace(all, changed)
     }
 
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        self.engine.begin(now, targets)
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
         self.engine.evaluate(now, targets, out)?;
         out.add_external(&*self.field, targets, self.clock.time(now));

@@ -44,6 +44,15 @@ impl Buffers {
         Ok(Self { arrays, staging, sources, slots, steps: None, neighbours: None, neighbour_steps: None })
     }
 
+    /// Notes another number of sources, for which there are slots.
+    pub fn set_sources(&mut self, sources: usize) {
+        if self.sources != sources {
+            self.sources = sources;
+            (self.steps, self.neighbour_steps) = (None, None);
+            self.neighbours.iter_mut().for_each(|it| it.set_sources(sources));
+        }
+    }
+
     /// Notes that the host changed particles.
     pub fn outdate(&mut self) {
         self.steps.iter_mut().flatten().for_each(DeviceSteps::outdate);

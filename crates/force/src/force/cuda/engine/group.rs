@@ -7,6 +7,7 @@
 
 use super::CudaEngine;
 use super::buffers::{Buffers, held};
+use super::two_parts::sum_two_parts;
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use crate::force::cuda::driver::device::{Device, Signal};
@@ -21,6 +22,7 @@ use crate::force::cuda::steps::resident::{MAX_DEVICES, ResidentMember, take_toge
 use crate::force::cuda::steps::system::System;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Forces;
+use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::split::put_part;
 use crate::force::targets::Targets;
 use crate::particles::Particles;
@@ -47,6 +49,8 @@ pub struct CudaGroup {
     /// Number of pairs of a block from which resident kernels share it.
     shared_pairs: usize,
     some: Forces,
+    /// Flag that an evaluation is in progress.
+    begun: bool,
 }
 
 /// Memory and signals for whole block steps, one entry a device.
@@ -102,6 +106,7 @@ impl CudaGroup {
             chosen_for: None,
             shared_pairs: SHARED_PAIRS,
             some: Forces::default(),
+            begun: false,
         };
         if let Some(n) = room_for {
             group.reserve(n)?;
@@ -324,6 +329,28 @@ fn take_up_to(
     Ok(steps.taken())
 }
 
+impl CudaGroup {
+    /// Starts the forces on the targets `part`, each engine with its own share.
+    fn begin_part(&mut self, now: Time, targets: Targets<'_>, part: Range<usize>) -> Result<()> {
+        let parts = deal(part.len(), &self.weights());
+        self.engines.iter_mut().zip(&parts).filter(|(_, own)| !own.is_empty()).try_for_each(|(engine, own)| {
+            engine.begin_sum(now, (targets, part.start + own.start..part.start + own.end), true)
+        })
+    }
+
+    /// Waits for the forces on the targets `part`, and reads them.
+    fn end_part(&mut self, part: Range<usize>, out: &mut Forces) -> Result<()> {
+        let n = part.len();
+        let parts = deal(n, &self.weights());
+        for (engine, own) in self.engines.iter_mut().zip(&parts).filter(|(_, own)| !own.is_empty()) {
+            engine.end_sum(part.start + own.start..part.start + own.end, &mut self.some)?;
+            put_part(out, n, own, &self.some);
+        }
+        out.resize(n);
+        Ok(())
+    }
+}
+
 impl ForceEngine for CudaGroup {
     fn load(&mut self, all: &Particles) -> Result<()> {
         if !all.is_empty() {
@@ -336,25 +363,38 @@ impl ForceEngine for CudaGroup {
         self.engines.iter_mut().try_for_each(|engine| engine.update(all, changed))
     }
 
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        if self.chosen_for != Some(all.len()) {
+            self.chosen_for = None;
+        }
+        self.engines.iter_mut().try_for_each(|engine| engine.replace(all, changed))
+    }
+
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        self.begin_part(now, targets, 0..targets.len())?;
+        self.begun = true;
+        Ok(())
+    }
+
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        self.evaluate_part(now, targets, 0..targets.len(), out)
+        let part = 0..targets.len();
+        if std::mem::take(&mut self.begun) {
+            self.end_part(part, out)
+        } else {
+            self.evaluate_part(now, targets, part, out)
+        }
     }
 
     fn evaluate_part(&mut self, now: Time, targets: Targets<'_>, part: Range<usize>, out: &mut Forces) -> Result<()> {
-        let n = part.len();
-        let parts = deal(n, &self.weights());
-        let of_engine = |own: &Range<usize>| part.start + own.start..part.start + own.end;
         // All are at work before the host waits for the first.
-        let begun = self.engines.iter_mut().zip(&parts).try_for_each(|(engine, own)| {
-            if own.is_empty() { Ok(()) } else { engine.begin_sum(now, (targets, of_engine(own)), true) }
-        });
-        for (engine, own) in self.engines.iter_mut().zip(&parts).filter(|(_, own)| !own.is_empty()) {
-            engine.end_sum(of_engine(own), &mut self.some)?;
-            put_part(out, n, own, &self.some);
-        }
-        begun?;
-        out.resize(n);
-        Ok(())
+        let begun = self.begin_part(now, targets, part.clone());
+        self.end_part(part, out)?;
+        begun
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
+        let parts = deal(task.regular.len(), &self.weights());
+        sum_two_parts(&mut self.engines, &parts, task, out)
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {
@@ -378,7 +418,7 @@ impl ForceEngine for CudaGroup {
         }
         let weights = self.weights();
         for engine in &mut self.engines {
-            if held(&mut engine.held)?.staging.changed() > 0 {
+            if held(&mut engine.held)?.staging.is_waiting() {
                 engine.flush()?;
             }
         }

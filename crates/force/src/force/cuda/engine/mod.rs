@@ -8,6 +8,8 @@ mod two_parts;
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use crate::force::canonical::bags;
+use crate::force::cpu::Width;
+use crate::force::cpu::list_sums::ListSums;
 use crate::force::cuda::driver::device::{Device, Stopwatch};
 use crate::force::cuda::forces::launch::{Call, Kernels, Scalars};
 use crate::force::cuda::forces::law;
@@ -53,6 +55,12 @@ pub struct CudaEngine {
     step_kernels: Option<StepKernels>,
     /// Largest number of thread blocks of the resident one.
     step_blocks: usize,
+    /// Irregular forces of the neighbour scheme, which are the host's.
+    lists: ListSums,
+    /// Flag that an evaluation is in progress.
+    begun: bool,
+    /// Flag that the device had no part in the last evaluation.
+    is_idle: bool,
 }
 
 impl CudaEngine {
@@ -66,7 +74,7 @@ impl CudaEngine {
         let device = Device::open(device)?;
         let kernels = Kernels::load(&device, precision)?;
         let shapes = Shapes::Measured(TuningTable::load(precision, &kernels.compiled_targets())?);
-        Ok(Self::with_kernels(device, (kernels, shapes), precision, epsilon, clock))
+        Self::with_kernels(device, (kernels, shapes), precision, epsilon, clock)
     }
 
     /// Creates an engine of a [law](crate::law) in place of Newton's: its kernels are compiled for the device.
@@ -84,7 +92,7 @@ impl CudaEngine {
             choices: law::targets(law, precision),
             multiprocessors: device.multiprocessors(),
         };
-        let engine = Self::with_kernels(device, (kernels, shapes), precision, epsilon, clock);
+        let engine = Self::with_kernels(device, (kernels, shapes), precision, epsilon, clock)?;
         Ok(Self { law: Some(Arc::clone(law)), ..engine })
     }
 
@@ -94,9 +102,10 @@ impl CudaEngine {
         precision: Precision,
         epsilon: f64,
         clock: Clock,
-    ) -> Self {
+    ) -> Result<Self> {
         let step_blocks = device.multiprocessors();
-        Self {
+        let width = Width::choose().map_err(|problem| Error::input(Width::VARIABLE, problem))?;
+        Ok(Self {
             kernels,
             held: None,
             watch: None,
@@ -110,7 +119,10 @@ impl CudaEngine {
             stepping: true,
             step_kernels: None,
             step_blocks,
-        }
+            lists: ListSums::new(width),
+            begun: false,
+            is_idle: false,
+        })
     }
 
     /// Returns the name of the device.
@@ -204,6 +216,9 @@ impl CudaEngine {
     fn send(&mut self, now: Time, targets: Targets<'_>, placed: bool) -> Result<Scalars> {
         self.device.bind()?;
         let held = held(&mut self.held)?;
+        if held.staging.is_waiting() {
+            held.staging.stage_changed();
+        }
         let scalars = Scalars {
             now: now.0,
             tick: self.clock.tick(),
@@ -249,6 +264,7 @@ impl CudaEngine {
 
     /// Starts the work of [`sum`](Self::sum), on at least one target.
     fn begin_sum(&mut self, now: Time, (targets, part): (Targets<'_>, Range<usize>), placed: bool) -> Result<()> {
+        self.is_idle = false;
         let scalars = self.send(now, targets, placed)?;
         let shape = self.shape.unwrap_or_else(|| self.shape_for(scalars.sources as usize, part.len()));
         let (kernels, device, watch) = (&self.kernels, &self.device, self.watch.as_ref());
@@ -273,6 +289,11 @@ impl CudaEngine {
         device.mark(watch, 4)
     }
 
+    fn check_targets(&self, targets: Targets<'_>) {
+        let sources = self.held.as_ref().map_or(0, |held| held.sources);
+        assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
+    }
+
     /// Waits for what [`begin_sum`](Self::begin_sum) started, and reads the forces on the targets `part`.
     fn end_sum(&mut self, part: Range<usize>, out: &mut Forces) -> Result<()> {
         self.device.wait()?;
@@ -289,6 +310,7 @@ impl ForceEngine for CudaEngine {
             return Ok(());
         }
         self.reserve(all.len())?;
+        self.lists.load(all);
         // Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square
         // overflows.
         let nowhere = if self.precision.in_f64() { 1e150 } else { 1e15 };
@@ -304,18 +326,42 @@ impl ForceEngine for CudaEngine {
         if changed.is_empty() {
             return Ok(());
         }
-        if held(&mut self.held)?.staging.changed() > 0 {
-            self.flush()?;
-        }
         let held = held(&mut self.held)?;
         held.outdate();
-        held.staging.stage_changed(all, changed);
+        held.staging.note_changed(all, changed);
+        self.lists.store(all, changed);
+        Ok(())
+    }
+
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        match &mut self.held {
+            Some(held) if self.law.is_none() && all.len() <= held.slots => {
+                self.device.bind()?;
+                held.outdate();
+                held.set_sources(all.len());
+                held.staging.upload_masses(&self.device, all, &held.arrays.mass)?;
+                held.staging.note_changed(all, changed);
+                self.lists.store(all, changed);
+                self.device.wait()
+            }
+            _ => self.load(all),
+        }
+    }
+
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        self.check_targets(targets);
+        if !targets.is_empty() {
+            self.begin_sum(now, (targets, 0..targets.len()), true)?;
+            self.begun = true;
+        }
         Ok(())
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
-        let sources = self.held.as_ref().map_or(0, |held| held.sources);
-        assert!(targets.index.last().is_none_or(|&i| (i as usize) < sources), "a target beyond the last particle");
+        if std::mem::take(&mut self.begun) {
+            return self.end_sum(0..targets.len(), out);
+        }
+        self.check_targets(targets);
         self.sum(now, (targets, 0..targets.len()), true, out)
     }
 
@@ -329,7 +375,8 @@ impl ForceEngine for CudaEngine {
             *out = NeighbourForces::default();
             return Ok(());
         }
-        self.sum_two_parts(task, out)
+        let part = 0..task.regular.len();
+        two_parts::sum_two_parts(std::slice::from_mut(self), &[part], task, out)
     }
 
     fn law(&self) -> Option<(Arc<Law>, f64)> {
@@ -357,7 +404,7 @@ impl ForceEngine for CudaEngine {
         if !self.can_take_steps()? {
             return Ok(None);
         }
-        if self.held.as_ref().is_some_and(|held| held.staging.changed() > 0) {
+        if self.held.as_ref().is_some_and(|held| held.staging.is_waiting()) {
             self.flush()?;
         }
         if let StepScheme::AhmadCohen { wanted, max, .. } = rules.scheme {
@@ -375,6 +422,9 @@ impl ForceEngine for CudaEngine {
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        if self.is_idle {
+            return Ok(Vec::new());
+        }
         let phases = self.phases()?.into_iter().flatten();
         Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
     }

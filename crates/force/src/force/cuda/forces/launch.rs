@@ -68,7 +68,7 @@ pub struct Arrays {
 }
 
 /// Scalar arguments of an evaluation.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub struct Scalars {
     /// Moment of the evaluation in ticks.
     pub now: u64,

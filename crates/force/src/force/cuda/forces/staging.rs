@@ -19,9 +19,24 @@ const SHARE: usize = 1024;
 pub struct Staging {
     up: Pinned,
     down: Pinned,
-    /// Number of staged particles that are not yet on the device.
+    /// Corrected particles that are not yet on the device: their rows and records.
+    waiting: Vec<(u32, [u64; STATE])>,
+    /// Place of each row among these; [`NONE`] if it is not.
+    places: Vec<u32>,
+    /// Number of particles that are staged to be sent.
     changed: usize,
     slots: usize,
+}
+
+/// Mark of a row that does not wait.
+const NONE: u32 = u32::MAX;
+
+/// Returns the record of a particle: its time, position, velocity, acceleration and jerk.
+fn record(all: &Particles, i: usize) -> [u64; STATE] {
+    let mut record = [all.time[i].0; STATE];
+    let state = [all.pos[i], all.vel[i], all.acc[i], all.jerk[i]];
+    record[1..].copy_from_slice(&bytemuck::cast::<[Vec3; 4], [u64; STATE - 1]>(state));
+    record
 }
 
 /// Writes the list `index` to the `words`, and behind it a record for each of its entries.
@@ -44,12 +59,17 @@ impl Staging {
     /// If too little memory can be pinned.
     pub fn new(device: &Device, slots: usize) -> Result<Self> {
         let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots)?);
-        Ok(Self { up, down, changed: 0, slots })
+        Ok(Self { up, down, waiting: Vec::new(), places: vec![NONE; slots], changed: 0, slots })
     }
 
-    /// Returns the number of staged particles.
+    /// Returns the number of particles that are staged to be sent.
     pub fn changed(&self) -> usize {
         self.changed
+    }
+
+    /// Returns true if corrected particles are not yet on the device.
+    pub fn is_waiting(&self) -> bool {
+        !self.waiting.is_empty()
     }
 
     /// Returns the first words of the columns, with `targets` targets behind the corrected particles.
@@ -64,25 +84,36 @@ impl Staging {
         self.columns(targets).targets[1] + TARGET * targets
     }
 
-    /// Stages the state of the particles `changed`. Slots beyond the last particle, which only [`Staging::upload_all`]
-    /// sends, stand still at the coordinate `nowhere`.
-    fn stage(&mut self, all: &Particles, changed: &[u32], nowhere: f64) {
-        self.changed = changed.len();
-        write(self.up.words_mut(), changed, |_, i| {
-            let i = i as usize;
-            let there = i < all.len();
-            let mut record = [if there { all.time[i].0 } else { 0 }; STATE];
-            let at_rest = [Vec3::repeat(nowhere), Vec3::zeros(), Vec3::zeros(), Vec3::zeros()];
-            let state = if there { [all.pos[i], all.vel[i], all.acc[i], all.jerk[i]] } else { at_rest };
-            record[1..].copy_from_slice(&bytemuck::cast::<[Vec3; 4], [u64; STATE - 1]>(state));
-            record
-        });
+    /// Notes the state of the particles `changed`, to be sent with the next block.
+    pub fn note_changed(&mut self, all: &Particles, changed: &[u32]) {
+        assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
+        for &i in changed {
+            let (record, place) = (record(all, i as usize), &mut self.places[i as usize]);
+            match self.waiting.get_mut(*place as usize) {
+                Some(waiting) => waiting.1 = record,
+                None => {
+                    *place = self.waiting.len() as u32;
+                    self.waiting.push((i, record));
+                }
+            }
+        }
     }
 
-    /// Stages the state of the particles `changed`, to be sent with the next block.
-    pub fn stage_changed(&mut self, all: &Particles, changed: &[u32]) {
-        assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        self.stage(all, changed, 0.0);
+    /// Stages the particles that wait, in the order of their rows.
+    pub fn stage_changed(&mut self) {
+        if !self.waiting.is_sorted_by_key(|waiting| waiting.0) {
+            self.waiting.sort_unstable_by_key(|waiting| waiting.0);
+        }
+        self.changed = self.waiting.len();
+        let index: Vec<u32> = self.waiting.iter().map(|waiting| waiting.0).collect();
+        write(self.up.words_mut(), &index, |k, _| self.waiting[k].1);
+        self.forget_waiting();
+    }
+
+    /// Forgets the particles that wait.
+    fn forget_waiting(&mut self) {
+        self.waiting.iter().for_each(|waiting| self.places[waiting.0 as usize] = NONE);
+        self.waiting.clear();
     }
 
     /// Stages all particles and the padding, and copies the masses to the device, with the values of `columns` behind
@@ -97,7 +128,17 @@ impl Staging {
         nowhere: f64,
         mass: &Memory,
     ) -> Result<()> {
-        self.stage(all, &(0..self.slots as u32).collect::<Vec<_>>(), nowhere);
+        self.forget_waiting();
+        self.changed = self.slots;
+        // Slots beyond the last particle stand still, far away.
+        let mut padding = [0; STATE];
+        padding[1..4].fill(nowhere.to_bits());
+        let rows: Vec<u32> = (0..self.slots as u32).collect();
+        write(
+            self.up.words_mut(),
+            &rows,
+            |_, i| if (i as usize) < all.len() { record(all, i as usize) } else { padding },
+        );
         // The block's part of the upload is free: no block is being copied.
         let first = self.columns(0).targets[0];
         let words = first..first + self.slots * (1 + columns.len());
@@ -110,6 +151,16 @@ impl Staging {
             padding.fill(0.0);
         }
         device.copy_up(&self.up, words, mass)
+    }
+
+    /// Starts the copy of all masses to the device, while nothing else is copied.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn upload_masses(&mut self, device: &Device, all: &Particles, mass: &Memory) -> Result<()> {
+        let to: &mut [f64] = bytemuck::cast_slice_mut(&mut self.up.words_mut()[..all.len()]);
+        to.copy_from_slice(&all.mass);
+        device.copy_up(&self.up, 0..all.len(), mass)
     }
 
     /// Stages a block, of as many targets as there are slots at most, behind the corrected particles.
@@ -132,7 +183,7 @@ impl Staging {
 
     /// Returns the pinned memory of the upload, which others may use while no particle is staged and nothing is copied.
     pub fn free_words(&mut self) -> &mut Pinned {
-        debug_assert_eq!(self.changed, 0, "a staged particle would be lost");
+        debug_assert!(self.changed == 0 && !self.is_waiting(), "a corrected particle would be lost");
         &mut self.up
     }
 

@@ -29,8 +29,6 @@ pub struct NeighbourKernels {
     precision: Precision,
     multiprocessors: usize,
     shared_bytes: usize,
-    predict: NeighbourKernel,
-    put: NeighbourKernel,
     irregular: NeighbourKernel,
     regular: NeighbourKernel,
     reduce: NeighbourKernel,
@@ -79,8 +77,6 @@ impl NeighbourKernels {
             precision,
             multiprocessors: device.multiprocessors(),
             shared_bytes: device.max_shared_bytes()?,
-            predict: module.kernel("near_predict")?,
-            put: module.kernel("near_put")?,
             irregular: module.kernel("near_irregular")?,
             regular: of_mode("near_regular")?,
             reduce: of_mode("near_reduce")?,
@@ -107,15 +103,6 @@ impl NeighbourKernels {
         }
         let blocks = (number * threads).div_ceil(of_block) as u32;
         kernel.launch(device, (blocks, 1), (of_block as u32, 1), 0, call)
-    }
-
-    /// Predicts all of `sources` sources for irregular forces, and puts those that are `targets` targets where these are.
-    ///
-    /// # Errors
-    /// If the driver fails.
-    pub fn predict(&self, device: &Device, sources: usize, targets: usize, call: &NeighbourCall<'_>) -> Result<()> {
-        Self::each(self.predict, device, Items::new(sources + 1, 1), call)?;
-        Self::each(self.put, device, Items::new(targets, 1), &call.of(0, targets, false))
     }
 
     /// Computes the irregular forces on targets from number `first` on: by their lists, or the new ones of regular targets.
