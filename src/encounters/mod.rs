@@ -459,7 +459,7 @@ impl Integrator for Encounters {
         hierarchy.bodies.sizes.collisions = None;
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut hierarchy };
         let particles = self.scheme.synchronised(&self.particles, now, &mut coupled)?;
-        hierarchy.advance(now, |_, _| true)?;
+        hierarchy.advance(now)?;
         let mut moved = p.clone();
         store(&particles, &hierarchy, &self.recorded, &mut moved)?;
         Ok(moved)

@@ -2,7 +2,7 @@
 
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, SHARE};
+use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, each_mut};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use tisane_force::error::Result;
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -90,12 +90,10 @@ impl Hierarchy {
             let star = self.bodies.stars[i as usize];
             let mut add = |row: usize| {
                 if !std::mem::replace(&mut is_due[row], true) {
-                    due.push(row as u32);
+                    due.push(row);
                 }
             };
-            if let Some(row) = self.row(star).filter(|&row| self.subsystems[row].is_followed(&self.rules)) {
-                add(row);
-            }
+            self.row(star).into_iter().for_each(&mut add);
             for by in &self.perturbed[star as usize] {
                 let row = self.rows[by.star as usize] as usize;
                 if !by.is_averaged && self.subsystems[row].is_perturbed {
@@ -103,17 +101,19 @@ impl Hierarchy {
                 }
             }
         }
-        if due.len() > SHARE && rayon::current_num_threads() > 1 {
-            self.advance(now, |row, _| is_due[row])?;
-        } else {
-            let Self { subsystems, bodies, clock, .. } = self;
-            due.iter().try_for_each(|&row| subsystems[row as usize].advance(bodies, clock, now))?;
-        }
-        points.resize(self.subsystems.len(), PointMasses::default());
-        for row in due.drain(..).map(|row| row as usize) {
+        let Self { subsystems, bodies, rules, clock, .. } = self;
+        // Those of the targets are asked on threads whether they are followed: each is in other parts of the memory.
+        let advanced = each_mut(subsystems, due, |_, subsystem| -> Result<Option<PointMasses>> {
+            if subsystem.is_followed(rules) {
+                subsystem.advance(bodies, clock, now)?;
+            }
+            Ok(subsystem.is_perturbed.then(|| subsystem.point_masses()))
+        });
+        points.resize(subsystems.len(), PointMasses::default());
+        for (row, found) in due.drain(..).zip(advanced) {
             is_due[row] = false;
-            if self.subsystems[row].is_perturbed {
-                points[row] = self.subsystems[row].point_masses();
+            if let Some(found) = found? {
+                points[row] = found;
             }
         }
         self.room = room;
