@@ -36,8 +36,8 @@ use forces::surroundings::{Positions, Surroundings, at};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{MIN_SEARCHES, MIN_SUMS, Membership, each};
-use membership::hierarchy::Hierarchy;
-use motion::subsystem::{Perturber, PerturberList, Subsystem};
+use membership::hierarchy::{CouplingChange, Hierarchy, each_mut, share};
+use motion::subsystem::{Measured, Perturber, PerturberList, Subsystem};
 use motion::touched::Touched;
 use records::repeats::Repeats;
 use records::star_changes::Changed;
@@ -239,18 +239,59 @@ impl Encounters {
         }
     }
 
-    /// Returns a new list of the perturbers at `now` of the subsystem of a row.
-    fn perturber_list(&mut self, row: usize, now: Time) -> PerturberList {
+    /// Returns new lists of the perturbers at `now` of the subsystems of some rows.
+    fn perturber_lists(&mut self, rows: &[usize], now: Time) -> Vec<PerturberList> {
         let Self { particles, hierarchy, regions, positions, clock, .. } = self;
-        let subsystem = &hierarchy.subsystems[row];
-        let body = hierarchy.bodies.of_star(subsystem.stars[0]);
-        let tide = subsystem.settled(&hierarchy.rules).is_none().then(|| {
+        let Hierarchy { subsystems, bodies, rules, .. } = &*hierarchy;
+        let is_open = |row: usize| subsystems[row].settled(rules).is_none();
+        if rows.iter().any(|&row| is_open(row)) {
             positions.set(particles, clock, now);
-            positions.tide(body)
+        }
+        let search = hierarchy.search(regions, now);
+        let found = each(rows, share(), |row| {
+            let (subsystem, body) = (&subsystems[row], bodies.of_star(subsystems[row].stars[0]));
+            let tide = is_open(row).then(|| positions.tide(body));
+            let list = subsystem.perturber_list(&search, tide, particles.step[body]);
+            let grip = Grip { until: list.until, ..subsystem.grip(rules) };
+            (body, grip, list)
         });
-        let list = subsystem.perturber_list(&hierarchy.search(regions, now), tide, particles.step[body]);
-        regions.set_grip(body, Grip { until: list.until, ..subsystem.grip(&hierarchy.rules) });
-        list
+        let taken = found.into_iter().map(|(body, grip, list)| {
+            regions.set_grip(body, grip);
+            list
+        });
+        taken.collect()
+    }
+
+    /// Renews sizes and perturbers of the subsystems of some rows. Returns the bodies that feel others than before: they stand
+    /// at `now`.
+    fn renew_perturbers(&mut self, f: &mut dyn ForceEngine, now: Time, rows: &[usize]) -> Result<Vec<u32>> {
+        let rules = self.hierarchy.rules;
+        let is_resized = each_mut(&mut self.hierarchy.subsystems, rows, |_, subsystem| {
+            let Measured { is_resized, is_settled } = subsystem.measure(&rules);
+            is_resized || !is_settled || subsystem.far.is_some()
+        });
+        let has_ended = |row: usize| now >= self.hierarchy.subsystems[row].perturbers_until;
+        let due = rows.iter().copied().zip(is_resized).filter(|&(row, is_resized)| is_resized || has_ended(row));
+        let (due, is_resized): (Vec<usize>, Vec<bool>) = due.unzip();
+        let lists = self.perturber_lists(&due, now);
+        let mut changed = Vec::new();
+        for (&row, list) in due.iter().zip(&lists) {
+            let others = self.hierarchy.coupling_changed(row, list, now);
+            if !others.is_empty() {
+                let bodies = &self.hierarchy.bodies;
+                changed.push(bodies.of_star(self.hierarchy.subsystems[row].stars[0]) as u32);
+                changed.extend(others.into_iter().map(|k| k as u32));
+            }
+        }
+        self.synchronise(f, now, changed.iter().copied())?;
+        for ((row, is_resized), list) in due.into_iter().zip(is_resized).zip(lists) {
+            if is_resized {
+                self.hierarchy.set_perturbers_conserving(row, list, now)?;
+            } else {
+                self.hierarchy.set_perturbers(row, list);
+            }
+        }
+        Ok(changed)
     }
 
     /// Renews sizes, perturbers and coupling of the subsystems in a block, and limits steps. Where this changes a force, the
@@ -258,46 +299,21 @@ impl Encounters {
     fn update_couplings(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
         let _phase = self.hierarchy.phase("perturbers");
         self.renew_regions(now);
-        let (mut lists, mut changed) = (Vec::new(), Vec::new());
-        let mut of_block = Vec::new();
-        for body in block.iter().map(|&i| i as usize) {
-            let Some(row) = self.hierarchy.row(self.hierarchy.bodies.stars[body]) else { continue };
-            of_block.push((body, row));
-            let (subsystem, rules) = (&mut self.hierarchy.subsystems[row], self.hierarchy.rules);
-            let is_resized =
-                subsystem.measure(&rules) || subsystem.far.is_some() || subsystem.settled(&rules).is_none();
-            if is_resized || now >= subsystem.perturbers_until {
-                let list = self.perturber_list(row, now);
-                let others = self.hierarchy.coupling_changed(row, &list, now);
-                if !others.is_empty() {
-                    changed.push(body as u32);
-                    changed.extend(others.into_iter().map(|k| k as u32));
-                }
-                lists.push((row, list, is_resized));
-            }
-        }
-        self.synchronise(f, now, changed.iter().copied())?;
-        for (row, list, is_resized) in lists {
-            if is_resized {
-                self.hierarchy.set_perturbers_conserving(row, list, now)?;
-            } else {
-                self.hierarchy.set_perturbers(row, list);
-            }
-        }
-        let mut choices = Vec::new();
-        for (body, row) in of_block {
-            if let Some(choice) = self.hierarchy.choose_coupling(row, now, self.particles.step[body])? {
-                let perturbers = choice.changed.iter().map(|&k| self.hierarchy.subsystems[row].perturbers[k].star);
-                let both = perturbers.map(|star| self.hierarchy.bodies.of_star(star)).chain([body]);
-                changed.extend(both.map(|k| k as u32));
-                choices.push((row, choice));
-            }
+        let row = |&body: &u32| self.hierarchy.row(self.hierarchy.bodies.stars[body as usize]);
+        let rows: Vec<usize> = block.iter().filter_map(row).collect();
+        let mut changed = self.renew_perturbers(f, now, &rows)?;
+        let choices = self.hierarchy.choose_couplings(&rows, now, &self.particles.step)?;
+        for CouplingChange { row, choice } in &choices {
+            let subsystem = &self.hierarchy.subsystems[*row];
+            let perturbers = choice.changed.iter().map(|&k| subsystem.perturbers[k].star);
+            let both = perturbers.chain([subsystem.stars[0]]).map(|star| self.hierarchy.bodies.of_star(star));
+            changed.extend(both.map(|k| k as u32));
         }
         if !changed.is_empty() {
             changed.sort_unstable();
             changed.dedup();
             self.synchronise(f, now, changed.iter().copied())?;
-            choices.into_iter().try_for_each(|(row, choice)| self.hierarchy.apply_coupling(row, Some(choice), now))?;
+            self.hierarchy.apply_couplings(&choices, now)?;
             let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
             self.scheme.evaluate_again(&mut self.particles, &mut coupled, changed.clone(), now)?;
             self.follow(changed.into_iter());

@@ -46,6 +46,15 @@ pub struct Hierarchy {
     pub profiler: Option<Profiler>,
 }
 
+/// Change between direct and orbit-averaged coupling of a subsystem with some of its perturbers.
+#[derive(Clone, Debug)]
+pub struct CouplingChange {
+    /// Row of the subsystem.
+    pub row: usize,
+    /// The coupling from now on.
+    pub choice: CouplingChoice,
+}
+
 /// State of a body before it moved.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
@@ -219,24 +228,33 @@ impl Hierarchy {
             list;
     }
 
-    /// Chooses for each perturber of the subsystem of a row: direct or orbit-averaged coupling, until the centre of mass, now of
-    /// level `step`, moves again. Where that changes, [`Self::apply_coupling`] follows.
-    pub fn choose_coupling(&mut self, row: usize, now: Time, step: Level) -> Result<Option<CouplingChoice>> {
+    /// Chooses for each perturber of the subsystems of some rows: direct or orbit-averaged coupling, until the centre of mass moves
+    /// again, with `steps` those of all bodies. Returns the choices that change a coupling: [`Self::apply_couplings`] follows.
+    pub fn choose_couplings(&mut self, rows: &[usize], now: Time, steps: &[Level]) -> Result<Vec<CouplingChange>> {
         let Self { subsystems, bodies, rules, clock, .. } = self;
-        let choice = subsystems[row].choose_coupling(bodies, clock, rules, now, step)?;
-        Ok(Some(choice).filter(|choice| !choice.changed.is_empty()))
+        let choices = each_mut(subsystems, rows, |_, subsystem| {
+            let step = steps[bodies.of_star(subsystem.stars[0])];
+            subsystem.choose_coupling(bodies, clock, rules, now, step)
+        });
+        let mut changes = Vec::new();
+        for (&row, choice) in rows.iter().zip(choices) {
+            changes
+                .extend(Some(choice?).filter(|it| !it.changed.is_empty()).map(|choice| CouplingChange { row, choice }));
+        }
+        Ok(changes)
     }
 
-    /// Applies a choice of the coupling of the subsystem of a row, if it changes for someone.
-    pub fn apply_coupling(&mut self, row: usize, choice: Option<CouplingChoice>, now: Time) -> Result<()> {
-        let Some(choice) = choice else { return Ok(()) };
+    /// Applies changes of the coupling.
+    pub fn apply_couplings(&mut self, changes: &[CouplingChange], now: Time) -> Result<()> {
         let Self { subsystems, bodies, clock, perturbed, .. } = self;
-        let subsystem = &mut subsystems[row];
-        subsystem.apply_coupling(&choice, bodies, clock, now)?;
-        for perturber in choice.changed.iter().map(|&k| &subsystem.perturbers[k]) {
-            let by = &mut perturbed[perturber.star as usize];
-            if let Ok(k) = by.binary_search_by_key(&subsystem.stars[0], |it| it.star) {
-                by[k].is_averaged = perturber.is_averaged;
+        for CouplingChange { row, choice } in changes {
+            let subsystem = &mut subsystems[*row];
+            subsystem.apply_coupling(choice, bodies, clock, now)?;
+            for perturber in choice.changed.iter().map(|&k| &subsystem.perturbers[k]) {
+                let by = &mut perturbed[perturber.star as usize];
+                if let Ok(k) = by.binary_search_by_key(&subsystem.stars[0], |it| it.star) {
+                    by[k].is_averaged = perturber.is_averaged;
+                }
             }
         }
         Ok(())

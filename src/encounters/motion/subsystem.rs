@@ -71,6 +71,15 @@ pub struct PerturberList {
     pub far: Option<Far>,
 }
 
+/// What is found where a subsystem is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// True if its size has changed.
+    pub is_resized: bool,
+    /// True if it is a settled pair.
+    pub is_settled: bool,
+}
+
 /// What lists of perturbers follow from.
 #[derive(Clone, Copy)]
 pub struct PerturberSearch<'a> {
@@ -180,8 +189,8 @@ impl Subsystem {
         self.strongest_inner(|_, _| nearest).is_some_and(|(_, max)| max > rules.perturbation)
     }
 
-    /// Renews the size if it has changed. Returns true if so.
-    pub fn measure(&mut self, rules: &Rules) -> bool {
+    /// Renews the size if it has changed.
+    pub fn measure(&mut self, rules: &Rules) -> Measured {
         let (size, is_settled) = match self.settled(rules) {
             Some(pair) => (pair.axis * (1.0 + pair.eccentricity), true),
             None => (self.extent(), false),
@@ -193,7 +202,7 @@ impl Subsystem {
                 .then_some(criteria::SIZE_MARGIN * size)
         };
         self.size = renewed.unwrap_or(self.size);
-        renewed.is_some()
+        Measured { is_resized: renewed.is_some(), is_settled }
     }
 
     /// Returns the distance at apocentre of two bound bodies, otherwise the extent of now.
