@@ -32,12 +32,12 @@ use contacts::neighbours::Neighbours;
 use contacts::ways::Crossings;
 use forces::bodies::Bodies;
 use forces::regions::{Grip, Regions};
-use forces::surroundings::{Positions, Surroundings, at};
+use forces::surroundings::{Positions, Surroundings};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{MIN_SEARCHES, MIN_SUMS, Membership, each};
 use membership::hierarchy::{CouplingChange, Hierarchy, each_mut, share};
-use motion::subsystem::{Measured, Perturber, PerturberList, Subsystem};
+use motion::subsystem::{Measured, PerturberList, Subsystem};
 use motion::touched::Touched;
 use records::repeats::Repeats;
 use records::star_changes::Changed;
@@ -340,42 +340,13 @@ impl Encounters {
     /// Shortens the steps of subsystems in the block, and of their perturbers, to resolve the internal motion.
     fn limit(&mut self, now: Time, block: &[u32]) {
         let Self { particles, hierarchy, scheme, .. } = self;
-        let Hierarchy { bodies, rules, clock, .. } = &*hierarchy;
+        let bodies: Vec<usize> =
+            block.iter().map(|&body| body as usize).filter(|&body| hierarchy.may_couple(body)).collect();
+        let longest = each(&bodies, share(), |body| hierarchy.longest_steps(particles, body, now));
         let mut changed = Vec::new();
-        let mut shorten = |particles: &mut Particles, i: usize, longest: f64| {
-            if shorten(particles, i, longest, Level::DEEPEST, clock, now) {
-                changed.push(i as u32);
-            }
-        };
-        for body in block.iter().map(|&i| i as usize) {
-            let star = bodies.stars[body];
-            let (pos, _) = at(particles, body, clock, now);
-            let is_within = |particles: &Particles, k: usize, outer2: f64| {
-                (at(particles, k, clock, now).0 - pos).norm_squared() < outer2
-            };
-            if let Some(subsystem) = hierarchy.of_star(star).filter(|subsystem| subsystem.is_followed(rules)) {
-                let within = |particles: &Particles, perturber: &Perturber| {
-                    let k = bodies.of_star(perturber.star);
-                    is_within(particles, k, perturber.outer2).then_some(k)
-                };
-                let alone = !subsystem.perturbers.iter().any(|perturber| within(particles, perturber).is_some());
-                let longest = subsystem.resolution(rules, alone);
-                shorten(particles, body, longest);
-                for perturber in
-                    subsystem.perturbers.iter().filter(|perturber| subsystem.is_perturbed && !perturber.is_averaged)
-                {
-                    if let Some(k) = within(particles, perturber) {
-                        shorten(particles, k, longest);
-                    }
-                }
-            }
-            let perturbed = hierarchy
-                .perturbed_by(star)
-                .filter(|(subsystem, perturber)| subsystem.is_perturbed && !perturber.is_averaged);
-            for (subsystem, perturber) in perturbed {
-                if is_within(particles, bodies.of_star(subsystem.stars[0]), perturber.outer2) {
-                    shorten(particles, body, subsystem.resolution(rules, false));
-                }
+        for (body, longest) in longest.into_iter().flatten() {
+            if shorten(particles, body, longest, Level::DEEPEST, &hierarchy.clock, now) {
+                changed.push(body as u32);
             }
         }
         changed.sort_unstable();

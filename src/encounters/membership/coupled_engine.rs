@@ -2,7 +2,8 @@
 
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, each_mut};
+use crate::encounters::membership::decisions::each;
+use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, each_mut, share};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use tisane_force::error::Result;
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -146,15 +147,16 @@ impl Hierarchy {
                 }),
             }
         };
-        for (&i, k) in targets.index.iter().zip(0..) {
-            let (star, (pos, vel)) = (self.bodies.stars[i as usize], (targets.pos[k], targets.vel[k]));
+        let of_target = |k: usize| {
+            let (i, pos, vel) = (targets.index[k] as usize, targets.pos[k], targets.vel[k]);
+            let star = self.bodies.stars[i];
             let (mut acc, mut jerk) = (Vec3::zeros(), Vec3::zeros());
             if let Some(subsystem) = self.of_star(star) {
                 for perturber in &subsystem.perturbers {
                     let other = self.bodies.of_star(perturber.star);
                     let (x, v) = state(other);
                     if let Some((a, j)) = force(subsystem, perturber, x - pos, v - vel) {
-                        let back = self.bodies.particles.mass[other] / self.bodies.particles.mass[i as usize];
+                        let back = self.bodies.particles.mass[other] / self.bodies.particles.mass[i];
                         acc -= a * back;
                         jerk -= j * back;
                     }
@@ -167,6 +169,10 @@ impl Hierarchy {
                     jerk += j;
                 }
             }
+            (acc, jerk)
+        };
+        let coupled: Vec<usize> = (0..targets.len()).filter(|&k| self.may_couple(targets.index[k] as usize)).collect();
+        for (&k, (acc, jerk)) in coupled.iter().zip(each(&coupled, share(), of_target)) {
             of_acc[k] += acc;
             of_jerk[k] += jerk;
         }

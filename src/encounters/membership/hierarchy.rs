@@ -11,7 +11,7 @@ use crate::encounters::settings::criteria::{self, Rules};
 use rayon::prelude::*;
 use tisane_force::error::Result;
 use tisane_force::force::profile::{Phase, Profiler};
-use tisane_force::particles::Vec3;
+use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Level, Time};
 
 /// Mark of a body that is no target, and of a star that is the lowest of no subsystem.
@@ -182,6 +182,38 @@ impl Hierarchy {
     pub fn perturbed_by(&self, star: u32) -> impl Iterator<Item = (&Subsystem, &Perturber)> {
         let by_row = |row: u32| &self.subsystems[row as usize];
         self.perturbed[star as usize].iter().map(move |it| (by_row(self.rows[it.star as usize]), it))
+    }
+
+    /// Returns true if a body may feel members of a subsystem one by one: as its centre of mass, or as a perturber.
+    pub fn may_couple(&self, body: usize) -> bool {
+        let star = self.bodies.stars[body] as usize;
+        self.rows[star] != NONE || !self.perturbed[star].is_empty()
+    }
+
+    /// Returns bodies, each with the longest step, in internal units, that resolves the motion in subsystems at `now`: of a body and
+    /// of those that it is coupled with. The steps that the bodies have do not count.
+    pub fn longest_steps(&self, p: &Particles, body: usize, now: Time) -> Vec<(usize, f64)> {
+        let (star, (pos, _)) = (self.bodies.stars[body], at(p, body, &self.clock, now));
+        let is_within = |k: usize, outer2: f64| (at(p, k, &self.clock, now).0 - pos).norm_squared() < outer2;
+        let mut found = Vec::new();
+        if let Some(subsystem) = self.of_star(star).filter(|subsystem| subsystem.is_followed(&self.rules)) {
+            let of_perturber = |perturber: &Perturber| {
+                let k = self.bodies.of_star(perturber.star);
+                is_within(k, perturber.outer2).then_some((k, perturber.is_averaged))
+            };
+            let within: Vec<(usize, bool)> = subsystem.perturbers.iter().filter_map(of_perturber).collect();
+            let longest = subsystem.resolution(&self.rules, within.is_empty());
+            found.push((body, longest));
+            let resolving = within.iter().filter(|(_, is_averaged)| subsystem.is_perturbed && !is_averaged);
+            found.extend(resolving.map(|&(k, _)| (k, longest)));
+        }
+        for (subsystem, perturber) in self.perturbed_by(star) {
+            let is_resolved = subsystem.is_perturbed && !perturber.is_averaged;
+            if is_resolved && is_within(self.bodies.of_star(subsystem.stars[0]), perturber.outer2) {
+                found.push((body, subsystem.resolution(&self.rules, false)));
+            }
+        }
+        found
     }
 
     /// Returns what lists of perturbers at `now` follow from.
