@@ -36,7 +36,7 @@ use forces::surroundings::{Positions, Surroundings};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{MIN_SEARCHES, MIN_SUMS, Membership, each};
-use membership::hierarchy::{CouplingChange, Hierarchy, each_mut, share};
+use membership::hierarchy::{CouplingChange, Hierarchy, share};
 use motion::subsystem::{Measured, PerturberList, Subsystem};
 use motion::touched::Touched;
 use records::repeats::Repeats;
@@ -265,14 +265,18 @@ impl Encounters {
     /// Renews sizes and perturbers of the subsystems of some rows. Returns the bodies that feel others than before: they stand
     /// at `now`.
     fn renew_perturbers(&mut self, f: &mut dyn ForceEngine, now: Time, rows: &[usize]) -> Result<Vec<u32>> {
-        let rules = self.hierarchy.rules;
-        let is_resized = each_mut(&mut self.hierarchy.subsystems, rows, |_, subsystem| {
-            let Measured { is_resized, is_settled } = subsystem.measure(&rules);
-            is_resized || !is_settled || subsystem.far.is_some()
-        });
-        let has_ended = |row: usize| now >= self.hierarchy.subsystems[row].perturbers_until;
-        let due = rows.iter().copied().zip(is_resized).filter(|&(row, is_resized)| is_resized || has_ended(row));
-        let (due, is_resized): (Vec<usize>, Vec<bool>) = due.unzip();
+        let Hierarchy { subsystems, rules, .. } = &mut self.hierarchy;
+        let (mut due, mut takes_up) = (Vec::new(), Vec::new());
+        // On one thread: 40 take 4 µs.
+        for &row in rows {
+            let subsystem = &mut subsystems[row];
+            let Measured { is_resized, is_settled } = subsystem.measure(rules);
+            let is_changed = is_resized || !is_settled || subsystem.far.is_some();
+            if is_changed || now >= subsystem.perturbers_until {
+                due.push(row);
+                takes_up.push(is_changed);
+            }
+        }
         let lists = self.perturber_lists(&due, now);
         let mut changed = Vec::new();
         for (&row, list) in due.iter().zip(&lists) {
@@ -284,8 +288,8 @@ impl Encounters {
             }
         }
         self.synchronise(f, now, changed.iter().copied())?;
-        for ((row, is_resized), list) in due.into_iter().zip(is_resized).zip(lists) {
-            if is_resized {
+        for ((row, takes_up), list) in due.into_iter().zip(takes_up).zip(lists) {
+            if takes_up {
                 self.hierarchy.set_perturbers_conserving(row, list, now)?;
             } else {
                 self.hierarchy.set_perturbers(row, list);

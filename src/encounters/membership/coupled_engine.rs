@@ -131,28 +131,30 @@ impl Hierarchy {
             NONE => at(&self.bodies.particles, i, &self.clock, now),
             k => (targets.pos[k as usize], targets.vel[k as usize]),
         };
-        // Returns what the perturber feels, at this position relative to the subsystem.
+        let is_coupled = |subsystem: &Subsystem, perturber: &Perturber| {
+            if perturber.is_averaged { subsystem.averaged.is_some() } else { subsystem.is_perturbed }
+        };
+        // Returns what the perturber feels, if it is coupled, at this position relative to the subsystem.
         let force = |subsystem: &Subsystem, perturber: &Perturber, r: Vec3, v: Vec3| {
             if r.norm_squared() >= perturber.outer2 {
                 return None;
             }
-            match &subsystem.averaged {
+            Some(match &subsystem.averaged {
                 Some((time, pair)) if perturber.is_averaged => {
-                    Some(coupling::averaged_force(&pair.after(self.clock.between(*time, now)), r, v, perturber.outer2))
+                    coupling::averaged_force(&pair.after(self.clock.between(*time, now)), r, v, perturber.outer2)
                 }
-                None if perturber.is_averaged => None,
-                _ => subsystem.is_perturbed.then(|| {
+                _ => {
                     let row = self.rows[subsystem.stars[0] as usize] as usize;
                     coupling::force(&self.room.points[row], r, v, perturber.outer2)
-                }),
-            }
+                }
+            })
         };
         let of_target = |k: usize| {
             let (i, pos, vel) = (targets.index[k] as usize, targets.pos[k], targets.vel[k]);
             let star = self.bodies.stars[i];
             let (mut acc, mut jerk) = (Vec3::zeros(), Vec3::zeros());
             if let Some(subsystem) = self.of_star(star) {
-                for perturber in &subsystem.perturbers {
+                for perturber in subsystem.perturbers.iter().filter(|perturber| is_coupled(subsystem, perturber)) {
                     let other = self.bodies.of_star(perturber.star);
                     let (x, v) = state(other);
                     if let Some((a, j)) = force(subsystem, perturber, x - pos, v - vel) {
@@ -162,7 +164,7 @@ impl Hierarchy {
                     }
                 }
             }
-            for (subsystem, perturber) in self.perturbed_by(star) {
+            for (subsystem, perturber) in self.perturbed_by(star).filter(|(subsystem, by)| is_coupled(subsystem, by)) {
                 let (x, v) = state(self.bodies.of_star(subsystem.stars[0]));
                 if let Some((a, j)) = force(subsystem, perturber, pos - x, vel - v) {
                     acc += a;
