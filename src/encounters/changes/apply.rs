@@ -34,11 +34,8 @@ impl Encounters {
         self.ended(&gone, &begun);
         let changed = self.prepare(now, &begun)?;
         self.balance(&changes, &energies, &by_change, now);
-        for row in changed {
-            let body = self.hierarchy.bodies.of_star(self.hierarchy.subsystems[row].stars[0]);
-            let choice = self.hierarchy.choose_coupling(row, now, self.particles.step[body])?;
-            self.hierarchy.apply_coupling(row, choice, now)?;
-        }
+        let choices = self.hierarchy.choose_couplings(&changed, now, &self.particles.step)?;
+        self.hierarchy.apply_couplings(&choices, now)?;
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         change.begun.extend(disturbed.iter().map(|&star| coupled.hierarchy.bodies.of_star(star) as u32));
         change.begun.sort_unstable();
@@ -57,17 +54,16 @@ impl Encounters {
         let rows: Vec<usize> = begun.iter().filter_map(|&star| self.hierarchy.row(star)).collect();
         let has_others = rows.len() < self.hierarchy.subsystems.len();
         let fields = self.fields(&rows, now);
-        for (row, field) in rows.into_iter().zip(fields) {
+        for (&row, field) in rows.iter().zip(fields) {
             let subsystem = &mut self.hierarchy.subsystems[row];
             subsystem.field = field;
             subsystem.measure(&self.hierarchy.rules);
             subsystem.nest(&self.hierarchy.rules, now);
-            let step = self.particles.step[self.hierarchy.bodies.of_star(subsystem.stars[0])];
-            let list = self.perturber_list(row, now);
-            self.hierarchy.set_perturbers(row, list);
-            let choice = self.hierarchy.choose_coupling(row, now, step)?;
-            self.hierarchy.apply_coupling(row, choice, now)?;
         }
+        let lists = self.perturber_lists(&rows, now);
+        rows.iter().zip(lists).for_each(|(&row, list)| self.hierarchy.set_perturbers(row, list));
+        let choices = self.hierarchy.choose_couplings(&rows, now, &self.particles.step)?;
+        self.hierarchy.apply_couplings(&choices, now)?;
         let found = if has_others { self.hierarchy.new_perturbers(&self.regions, now, &bodies) } else { Vec::new() };
         let mut changed = Vec::with_capacity(found.len());
         for (row, new) in found {

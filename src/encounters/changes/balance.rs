@@ -15,7 +15,7 @@ impl Encounters {
     /// [`Error::Integration`](tisane_force::error::Error::Integration) where the motion of a subsystem cannot be followed to `now`.
     pub fn energy_of_forces(&self, now: Time) -> Result<f64> {
         let (mut hierarchy, mut positions) = (self.hierarchy.clone(), Positions::default());
-        hierarchy.advance(now, |_, _| true)?;
+        hierarchy.advance(now)?;
         positions.set(&self.particles, &self.clock, now);
         let all: Vec<usize> = (0..self.particles.len()).collect();
         let mut counts = positions.mass().clone();

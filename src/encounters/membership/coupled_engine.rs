@@ -2,7 +2,8 @@
 
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, SHARE};
+use crate::encounters::membership::decisions::each;
+use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, each_mut, share};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use tisane_force::error::Result;
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -94,12 +95,10 @@ impl Hierarchy {
             let star = self.bodies.stars[i as usize];
             let mut add = |row: usize| {
                 if !std::mem::replace(&mut is_due[row], true) {
-                    due.push(row as u32);
+                    due.push(row);
                 }
             };
-            if let Some(row) = self.row(star).filter(|&row| self.subsystems[row].is_followed(&self.rules)) {
-                add(row);
-            }
+            self.row(star).into_iter().for_each(&mut add);
             for by in &self.perturbed[star as usize] {
                 let row = self.rows[by.star as usize] as usize;
                 if !by.is_averaged && self.subsystems[row].is_perturbed {
@@ -107,17 +106,19 @@ impl Hierarchy {
                 }
             }
         }
-        if due.len() > SHARE && rayon::current_num_threads() > 1 {
-            self.advance(now, |row, _| is_due[row])?;
-        } else {
-            let Self { subsystems, bodies, clock, .. } = self;
-            due.iter().try_for_each(|&row| subsystems[row as usize].advance(bodies, clock, now))?;
-        }
-        points.resize(self.subsystems.len(), PointMasses::default());
-        for row in due.drain(..).map(|row| row as usize) {
+        let Self { subsystems, bodies, rules, clock, .. } = self;
+        // Those of the targets are asked on threads whether they are followed: each is in other parts of the memory.
+        let advanced = each_mut(subsystems, due, |_, subsystem| -> Result<Option<PointMasses>> {
+            if subsystem.is_followed(rules) {
+                subsystem.advance(bodies, clock, now)?;
+            }
+            Ok(subsystem.is_perturbed.then(|| subsystem.point_masses()))
+        });
+        points.resize(subsystems.len(), PointMasses::default());
+        for (row, found) in due.drain(..).zip(advanced) {
             is_due[row] = false;
-            if self.subsystems[row].is_perturbed {
-                points[row] = self.subsystems[row].point_masses();
+            if let Some(found) = found? {
+                points[row] = found;
             }
         }
         self.room = room;
@@ -134,43 +135,50 @@ impl Hierarchy {
             NONE => at(&self.bodies.particles, i, &self.clock, now),
             k => (targets.pos[k as usize], targets.vel[k as usize]),
         };
-        // Returns what the perturber feels, at this position relative to the subsystem.
+        let is_coupled = |subsystem: &Subsystem, perturber: &Perturber| {
+            if perturber.is_averaged { subsystem.averaged.is_some() } else { subsystem.is_perturbed }
+        };
+        // Returns what the perturber feels, if it is coupled, at this position relative to the subsystem.
         let force = |subsystem: &Subsystem, perturber: &Perturber, r: Vec3, v: Vec3| {
             if r.norm_squared() >= perturber.outer2 {
                 return None;
             }
-            match &subsystem.averaged {
+            Some(match &subsystem.averaged {
                 Some((time, pair)) if perturber.is_averaged => {
-                    Some(coupling::averaged_force(&pair.after(self.clock.between(*time, now)), r, v, perturber.outer2))
+                    coupling::averaged_force(&pair.after(self.clock.between(*time, now)), r, v, perturber.outer2)
                 }
-                None if perturber.is_averaged => None,
-                _ => subsystem.is_perturbed.then(|| {
+                _ => {
                     let row = self.rows[subsystem.stars[0] as usize] as usize;
                     coupling::force(&self.room.points[row], r, v, perturber.outer2)
-                }),
-            }
+                }
+            })
         };
-        for (&i, k) in targets.index.iter().zip(0..) {
-            let (star, (pos, vel)) = (self.bodies.stars[i as usize], (targets.pos[k], targets.vel[k]));
+        let of_target = |k: usize| {
+            let (i, pos, vel) = (targets.index[k] as usize, targets.pos[k], targets.vel[k]);
+            let star = self.bodies.stars[i];
             let (mut acc, mut jerk) = (Vec3::zeros(), Vec3::zeros());
             if let Some(subsystem) = self.of_star(star) {
-                for perturber in &subsystem.perturbers {
+                for perturber in subsystem.perturbers.iter().filter(|perturber| is_coupled(subsystem, perturber)) {
                     let other = self.bodies.of_star(perturber.star);
                     let (x, v) = state(other);
                     if let Some((a, j)) = force(subsystem, perturber, x - pos, v - vel) {
-                        let back = self.bodies.particles.mass[other] / self.bodies.particles.mass[i as usize];
+                        let back = self.bodies.particles.mass[other] / self.bodies.particles.mass[i];
                         acc -= a * back;
                         jerk -= j * back;
                     }
                 }
             }
-            for (subsystem, perturber) in self.perturbed_by(star) {
+            for (subsystem, perturber) in self.perturbed_by(star).filter(|(subsystem, by)| is_coupled(subsystem, by)) {
                 let (x, v) = state(self.bodies.of_star(subsystem.stars[0]));
                 if let Some((a, j)) = force(subsystem, perturber, pos - x, vel - v) {
                     acc += a;
                     jerk += j;
                 }
             }
+            (acc, jerk)
+        };
+        let coupled: Vec<usize> = (0..targets.len()).filter(|&k| self.may_couple(targets.index[k] as usize)).collect();
+        for (&k, (acc, jerk)) in coupled.iter().zip(each(&coupled, share(), of_target)) {
             of_acc[k] += acc;
             of_jerk[k] += jerk;
         }

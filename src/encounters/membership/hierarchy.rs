@@ -11,13 +11,13 @@ use crate::encounters::settings::criteria::{self, Rules};
 use rayon::prelude::*;
 use tisane_force::error::Result;
 use tisane_force::force::profile::{Phase, Profiler};
-use tisane_force::particles::Vec3;
+use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Level, Time};
 
 /// Mark of a body that is no target, and of a star that is the lowest of no subsystem.
 pub const NONE: u32 = u32::MAX;
 
-/// Number of subsystems up to which one thread advances them: waking others costs as much as some of them.
+/// Number of subsystems from which on all threads take part: waking others costs as much as some of them.
 pub const SHARE: usize = 16;
 
 /// All subsystems, and the bodies as the engine knows them.
@@ -46,6 +46,15 @@ pub struct Hierarchy {
     pub profiler: Option<Profiler>,
 }
 
+/// Change between direct and orbit-averaged coupling of a subsystem with some of its perturbers.
+#[derive(Clone, Debug)]
+pub struct CouplingChange {
+    /// Row of the subsystem.
+    pub row: usize,
+    /// The coupling from now on.
+    pub choice: CouplingChoice,
+}
+
 /// State of a body before it moved.
 #[derive(Clone, Copy, Debug)]
 pub struct Passage {
@@ -62,10 +71,10 @@ pub struct Passage {
 pub struct Room {
     /// Target of each body.
     pub targets: Vec<u32>,
-    /// Flag of each subsystem that its motion has to be known now.
+    /// Flag of each subsystem that its motion may have to be known now.
     pub is_due: Vec<bool>,
     /// The rows of those.
-    pub due: Vec<u32>,
+    pub due: Vec<usize>,
     /// Their members, as others see them.
     pub points: Vec<PointMasses>,
 }
@@ -175,6 +184,38 @@ impl Hierarchy {
         self.perturbed[star as usize].iter().map(move |it| (by_row(self.rows[it.star as usize]), it))
     }
 
+    /// Returns true if a body may feel members of a subsystem one by one: as its centre of mass, or as a perturber.
+    pub fn may_couple(&self, body: usize) -> bool {
+        let star = self.bodies.stars[body] as usize;
+        self.rows[star] != NONE || !self.perturbed[star].is_empty()
+    }
+
+    /// Returns bodies, each with the longest step, in internal units, that resolves the motion in subsystems at `now`: of a body and
+    /// of those that it is coupled with. The steps that the bodies have do not count.
+    pub fn longest_steps(&self, p: &Particles, body: usize, now: Time) -> Vec<(usize, f64)> {
+        let (star, (pos, _)) = (self.bodies.stars[body], at(p, body, &self.clock, now));
+        let is_within = |k: usize, outer2: f64| (at(p, k, &self.clock, now).0 - pos).norm_squared() < outer2;
+        let mut found = Vec::new();
+        if let Some(subsystem) = self.of_star(star).filter(|subsystem| subsystem.is_followed(&self.rules)) {
+            let of_perturber = |perturber: &Perturber| {
+                let k = self.bodies.of_star(perturber.star);
+                is_within(k, perturber.outer2).then_some((k, perturber.is_averaged))
+            };
+            let within: Vec<(usize, bool)> = subsystem.perturbers.iter().filter_map(of_perturber).collect();
+            let longest = subsystem.resolution(&self.rules, within.is_empty());
+            found.push((body, longest));
+            let resolving = within.iter().filter(|(_, is_averaged)| subsystem.is_perturbed && !is_averaged);
+            found.extend(resolving.map(|&(k, _)| (k, longest)));
+        }
+        for (subsystem, perturber) in self.perturbed_by(star) {
+            let is_resolved = subsystem.is_perturbed && !perturber.is_averaged;
+            if is_resolved && is_within(self.bodies.of_star(subsystem.stars[0]), perturber.outer2) {
+                found.push((body, subsystem.resolution(&self.rules, false)));
+            }
+        }
+        found
+    }
+
     /// Returns what lists of perturbers at `now` follow from.
     pub fn search<'a>(&'a self, regions: &'a Regions, now: Time) -> PerturberSearch<'a> {
         let Self { bodies, clock, rules, .. } = self;
@@ -219,24 +260,33 @@ impl Hierarchy {
             list;
     }
 
-    /// Chooses for each perturber of the subsystem of a row: direct or orbit-averaged coupling, until the centre of mass, now of
-    /// level `step`, moves again. Where that changes, [`Self::apply_coupling`] follows.
-    pub fn choose_coupling(&mut self, row: usize, now: Time, step: Level) -> Result<Option<CouplingChoice>> {
+    /// Chooses for each perturber of the subsystems of some rows: direct or orbit-averaged coupling, until the centre of mass moves
+    /// again, with `steps` those of all bodies. Returns the choices that change a coupling: [`Self::apply_couplings`] follows.
+    pub fn choose_couplings(&mut self, rows: &[usize], now: Time, steps: &[Level]) -> Result<Vec<CouplingChange>> {
         let Self { subsystems, bodies, rules, clock, .. } = self;
-        let choice = subsystems[row].choose_coupling(bodies, clock, rules, now, step)?;
-        Ok(Some(choice).filter(|choice| !choice.changed.is_empty()))
+        let choices = each_mut(subsystems, rows, |_, subsystem| {
+            let step = steps[bodies.of_star(subsystem.stars[0])];
+            subsystem.choose_coupling(bodies, clock, rules, now, step)
+        });
+        let mut changes = Vec::new();
+        for (&row, choice) in rows.iter().zip(choices) {
+            changes
+                .extend(Some(choice?).filter(|it| !it.changed.is_empty()).map(|choice| CouplingChange { row, choice }));
+        }
+        Ok(changes)
     }
 
-    /// Applies a choice of the coupling of the subsystem of a row, if it changes for someone.
-    pub fn apply_coupling(&mut self, row: usize, choice: Option<CouplingChoice>, now: Time) -> Result<()> {
-        let Some(choice) = choice else { return Ok(()) };
+    /// Applies changes of the coupling.
+    pub fn apply_couplings(&mut self, changes: &[CouplingChange], now: Time) -> Result<()> {
         let Self { subsystems, bodies, clock, perturbed, .. } = self;
-        let subsystem = &mut subsystems[row];
-        subsystem.apply_coupling(&choice, bodies, clock, now)?;
-        for perturber in choice.changed.iter().map(|&k| &subsystem.perturbers[k]) {
-            let by = &mut perturbed[perturber.star as usize];
-            if let Ok(k) = by.binary_search_by_key(&subsystem.stars[0], |it| it.star) {
-                by[k].is_averaged = perturber.is_averaged;
+        for CouplingChange { row, choice } in changes {
+            let subsystem = &mut subsystems[*row];
+            subsystem.apply_coupling(choice, bodies, clock, now)?;
+            for perturber in choice.changed.iter().map(|&k| &subsystem.perturbers[k]) {
+                let by = &mut perturbed[perturber.star as usize];
+                if let Ok(k) = by.binary_search_by_key(&subsystem.stars[0], |it| it.star) {
+                    by[k].is_averaged = perturber.is_averaged;
+                }
             }
         }
         Ok(())
@@ -289,17 +339,50 @@ impl Hierarchy {
         due.sort_unstable();
         due.dedup();
         let Self { subsystems, bodies, clock, .. } = self;
-        due.into_iter().try_for_each(|row| subsystems[row].advance(bodies, clock, now))?;
+        let advanced = each_mut(subsystems, &due, |_, subsystem| subsystem.advance(bodies, clock, now));
+        advanced.into_iter().collect::<Result<()>>()?;
         own.into_iter().try_for_each(|row| subsystems[row].resolve(bodies, clock, now))
     }
 
-    /// Advances the internal motion of those subsystems to `now` for which `is_due` holds.
-    pub fn advance(&mut self, now: Time, is_due: impl Fn(usize, &Subsystem) -> bool + Sync) -> Result<()> {
+    /// Advances the internal motion of all subsystems to `now`.
+    pub fn advance(&mut self, now: Time) -> Result<()> {
         let Self { subsystems, bodies, clock, .. } = self;
-        let due = |(row, subsystem): &(usize, &mut Subsystem)| subsystem.time < now && is_due(*row, subsystem);
-        let advance = |(_, subsystem): (usize, &mut Subsystem)| subsystem.advance(bodies, clock, now);
-        subsystems.par_iter_mut().enumerate().filter(due).try_for_each(advance)
+        subsystems.par_iter_mut().try_for_each(|subsystem| subsystem.advance(bodies, clock, now))
     }
+}
+
+/// Returns the number of subsystems from which on all threads take part.
+pub fn share() -> usize {
+    SHARE
+}
+
+/// Runs a function on the subsystems of some rows, which must be distinct, with their places among these rows. Returns its results
+/// in the order of the rows. Where there are many, all threads take part.
+pub fn each_mut<T: Send>(
+    subsystems: &mut [Subsystem],
+    rows: &[usize],
+    run: impl Fn(usize, &mut Subsystem) -> T + Sync,
+) -> Vec<T> {
+    if rows.len() < share() || rayon::current_num_threads() == 1 {
+        return rows.iter().enumerate().map(|(place, &row)| run(place, &mut subsystems[row])).collect();
+    }
+    // A chain takes a hundred times as long as a pair: each is a piece of work of its own.
+    let chosen = chosen_mut(subsystems, rows).into_par_iter().with_max_len(1);
+    chosen.map(|(place, subsystem)| run(place, subsystem)).collect()
+}
+
+/// Returns the subsystems of some rows, which must be distinct, in the order of the rows, with their places among these.
+fn chosen_mut<'a>(mut subsystems: &'a mut [Subsystem], rows: &[usize]) -> Vec<(usize, &'a mut Subsystem)> {
+    let mut places: Vec<usize> = (0..rows.len()).collect();
+    places.sort_unstable_by_key(|&place| rows[place]);
+    let (mut chosen, mut first) = (Vec::with_capacity(rows.len()), 0);
+    for place in places {
+        let (up_to_row, later) = subsystems.split_at_mut(rows[place] + 1 - first);
+        chosen.push((place, &mut up_to_row[rows[place] - first]));
+        (subsystems, first) = (later, rows[place] + 1);
+    }
+    chosen.sort_unstable_by_key(|chosen| chosen.0);
+    chosen
 }
 
 /// Removes the entry of a star from an ascending list.
@@ -314,5 +397,43 @@ fn put(list: &mut Vec<Perturber>, entry: Perturber) {
     match list.binary_search_by_key(&entry.star, |it| it.star) {
         Ok(k) => list[k] = entry,
         Err(k) => list.insert(k, entry),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encounters::motion::member::{Few, Member};
+    use crate::few_body::Motion;
+    use tisane_force::spin_pool::pool_of;
+
+    /// Pairs, the field at each its row.
+    fn pairs(n: u32) -> Vec<Subsystem> {
+        let pair = |k: u32| {
+            let motion = Motion::from_vectors(&[1.0, 1.0], &[Vec3::x()], &[Vec3::y()]);
+            let few =
+                Few { members: vec![Member::Star(2 * k), Member::Star(2 * k + 1)], motion, time: Time::default() };
+            Subsystem::new(few, f64::from(k))
+        };
+        (0..n).map(pair).collect()
+    }
+
+    #[test]
+    fn work_on_subsystems_is_the_same_on_any_number_of_threads() {
+        for rows in [vec![], vec![7], vec![9, 0, 4], (0..40).map(|k| 7 * k % 40).collect()] {
+            for threads in [1, 2, 5] {
+                let mut subsystems = pairs(40);
+                let run = |place: usize, subsystem: &mut Subsystem| {
+                    subsystem.size = 1.0 + place as f64;
+                    (place, subsystem.field as usize)
+                };
+                let found = pool_of(threads).unwrap().install(|| each_mut(&mut subsystems, &rows, run));
+                assert_eq!(found, rows.iter().copied().enumerate().collect::<Vec<_>>());
+                for (row, subsystem) in subsystems.iter().enumerate() {
+                    let place = rows.iter().position(|&of| of == row).map_or(0.0, |place| 1.0 + place as f64);
+                    assert_eq!(subsystem.size, place, "row {row}");
+                }
+            }
+        }
     }
 }

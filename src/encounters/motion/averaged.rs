@@ -8,10 +8,11 @@ use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::{AveragedPair, Orbit};
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::elements::bound_by;
-use crate::encounters::motion::subsystem::{Approach, Perturber, Subsystem};
+use crate::encounters::motion::subsystem::{Approach, Course, Perturber, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
 use crate::few_body::Motion;
 use nalgebra::Matrix3;
+use std::cell::LazyCell;
 use tisane_force::error::Result;
 use tisane_force::gravity::predict;
 use tisane_force::time::{Clock, Level, Time};
@@ -42,15 +43,18 @@ impl Subsystem {
             self.turn(bodies, clock);
         }
         self.turn_nested(clock, now)?;
-        let here = bodies.of_star(self.stars[0]);
         let (mass, dt) = (self.mass(), step.step(clock.dt_max));
-        let pair = self.settled(rules).filter(|_| !self.is_watched(rules) && Orbit::of(&self.motion).is_some());
+        // Most have no perturbers, and need neither.
+        let own = LazyCell::new(|| Course::of(&bodies.particles, bodies.of_star(self.stars[0]), clock, now));
+        let pair = LazyCell::new(|| {
+            self.settled(rules).filter(|_| !self.is_watched(rules) && Orbit::of(&self.motion).is_some())
+        });
         let strength = 2.0 / mass * (self.size * self.size * self.size);
         let (mut is_perturbed, mut is_averaged) = (self.far.is_some(), false);
         let mut changed = Vec::new();
         for (perturber, place) in self.perturbers.iter().zip(0..) {
             let k = bodies.of_star(perturber.star);
-            let approach = Approach::of(&bodies.particles, [here, k], clock, now);
+            let approach = own.approach(&Course::of(&bodies.particles, k, clock, now));
             if !approach.comes_within(dt, perturber.outer2) {
                 continue;
             }

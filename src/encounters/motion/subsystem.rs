@@ -71,6 +71,15 @@ pub struct PerturberList {
     pub far: Option<Far>,
 }
 
+/// What is found where a subsystem is measured.
+#[derive(Clone, Copy, Debug)]
+pub struct Measured {
+    /// True if its size has changed.
+    pub is_resized: bool,
+    /// True if it is a settled pair.
+    pub is_settled: bool,
+}
+
 /// What lists of perturbers follow from.
 #[derive(Clone, Copy)]
 pub struct PerturberSearch<'a> {
@@ -169,19 +178,17 @@ impl Subsystem {
 
     /// Returns true if an inner subsystem may be perturbed before the next step of the centre of mass.
     pub fn is_watched(&self, rules: &Rules) -> bool {
-        if self.nested.is_some() {
+        if self.nested.is_some() || self.members.iter().all(|member| member.inner().is_none()) {
             return false;
         }
-        let [m1, m2] = self.motion.masses()[..] else {
-            return self.members.iter().any(|member| member.inner().is_some());
-        };
+        let [m1, m2] = self.motion.masses()[..] else { return true };
         let (pos, vel) = self.motion.pair();
         let nearest = pericentre(pos, vel, m1 + m2);
         self.strongest_inner(|_, _| nearest).is_some_and(|(_, max)| max > rules.perturbation)
     }
 
-    /// Renews the size if it has changed. Returns true if so.
-    pub fn measure(&mut self, rules: &Rules) -> bool {
+    /// Renews the size if it has changed.
+    pub fn measure(&mut self, rules: &Rules) -> Measured {
         let (size, is_settled) = match self.settled(rules) {
             Some(pair) => (pair.axis * (1.0 + pair.eccentricity), true),
             None => (self.extent(), false),
@@ -193,7 +200,7 @@ impl Subsystem {
                 .then_some(criteria::SIZE_MARGIN * size)
         };
         self.size = renewed.unwrap_or(self.size);
-        renewed.is_some()
+        Measured { is_resized: renewed.is_some(), is_settled }
     }
 
     /// Returns the distance at apocentre of two bound bodies, otherwise the extent of now.
@@ -267,10 +274,12 @@ impl Subsystem {
         let dt = clock.between(self.time, now);
         if self.is_perturbed {
             let here = bodies.of_star(self.stars[0]);
+            let course = |k: usize| Course::of(&bodies.particles, k, clock, self.time);
+            let own = course(here);
             let passing = self.perturbers.iter().filter(|perturber| !perturber.is_averaged).filter_map(|perturber| {
-                let two = [here, bodies.of_star(perturber.star)];
-                let comes = Approach::of(&bodies.particles, two, clock, self.time).comes_within(dt, perturber.outer2);
-                comes.then(|| Passing::new(bodies, clock, self.time, two, perturber.outer2))
+                let k = bodies.of_star(perturber.star);
+                let comes = own.approach(&course(k)).comes_within(dt, perturber.outer2);
+                comes.then(|| Passing::new(bodies, clock, self.time, [here, k], perturber.outer2))
             });
             let tides = Tides { passing: passing.collect(), far: self.far };
             moves(self, dt, Some(&tides), bodies, clock)?;
@@ -298,14 +307,14 @@ impl Subsystem {
     pub fn perturber_list(&self, search: &PerturberSearch<'_>, tide: Option<[f64; 6]>, step: Level) -> PerturberList {
         let PerturberSearch { bodies, clock, rules, regions, now } = *search;
         let here = bodies.of_star(self.stars[0]);
-        let (_, vel) = at(&bodies.particles, here, clock, now);
+        let own = Course::of(&bodies.particles, here, clock, now);
         let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), tide.is_none());
         let min = self.min(rules, is_settled);
         // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
         let distance = self.size * cube_root(2.0 / (mass * min));
         let typical = distance * cube_root(mass);
         let mut steps = if is_settled { criteria::MAX_STEPS_OF_LIST } else { 1 };
-        while steps > 1 && criteria::SPEED_MARGIN * steps as f64 * dt * vel.norm() > 0.5 * typical {
+        while steps > 1 && criteria::SPEED_MARGIN * steps as f64 * dt * own.vel.norm() > 0.5 * typical {
             steps /= 2;
         }
         let time = steps as f64 * dt;
@@ -318,7 +327,8 @@ impl Subsystem {
             speed: (2.0 * mass / typical).sqrt(),
         };
         for (k, outer) in regions.within(clock, now, here, reach) {
-            if Approach::of(&bodies.particles, [here, k], clock, now).comes_within(time, outer * outer) {
+            let other = Course::of(&bodies.particles, k, clock, now);
+            if own.approach(&other).comes_within(time, outer * outer) {
                 let star = bodies.stars[k];
                 let known = self.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
                 let is_averaged = known.is_ok_and(|known| self.perturbers[known].is_averaged);
@@ -345,8 +355,8 @@ impl Subsystem {
         now: Time,
         k: usize,
     ) -> Option<Perturber> {
-        let here = bodies.of_star(self.stars[0]);
-        let approach = Approach::of(&bodies.particles, [here, k], clock, now);
+        let course = |k: usize| Course::of(&bodies.particles, k, clock, now);
+        let approach = course(bodies.of_star(self.stars[0])).approach(&course(k));
         let (time, mass, other) =
             (clock.between(now, self.perturbers_until.max(now)), self.mass(), bodies.particles.mass[k]);
         let min = self.min(rules, self.far.is_none());
@@ -401,13 +411,35 @@ pub struct Approach {
     pub mass: f64,
 }
 
-impl Approach {
-    /// Returns that of body `k` to body `i` at a moment.
-    pub fn of(p: &Particles, [i, k]: [usize; 2], clock: &Clock, now: Time) -> Self {
-        let ((pos, vel), (x, v)) = (at(p, i, clock, now), at(p, k, clock, now));
-        Self { pos: x - pos, vel: v - vel, acc: p.acc[i].norm() + p.acc[k].norm(), mass: p.mass[i] + p.mass[k] }
+/// Body on its path at a moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Course {
+    pos: Vec3,
+    vel: Vec3,
+    /// Norm of the acceleration.
+    acc: f64,
+    mass: f64,
+}
+
+impl Course {
+    /// Returns that of body `i`.
+    pub fn of(p: &Particles, i: usize, clock: &Clock, now: Time) -> Self {
+        let (pos, vel) = at(p, i, clock, now);
+        Self { pos, vel, acc: p.acc[i].norm(), mass: p.mass[i] }
     }
 
+    /// Returns how another body approaches this one.
+    pub fn approach(&self, other: &Self) -> Approach {
+        Approach {
+            pos: other.pos - self.pos,
+            vel: other.vel - self.vel,
+            acc: self.acc + other.acc,
+            mass: self.mass + other.mass,
+        }
+    }
+}
+
+impl Approach {
     /// Returns true if the two may come within a distance, given as its square, in a time.
     pub fn comes_within(&self, time: f64, distance2: f64) -> bool {
         let Self { pos, vel, acc, mass } = self;
