@@ -223,10 +223,9 @@ impl Encounters {
 
     /// Takes note of bodies that have moved, or have other forces or steps.
     fn follow(&mut self, bodies: impl Iterator<Item = u32>) {
-        for body in bodies.map(|body| body as usize) {
-            self.positions.moved(&self.particles, body);
-            self.regions.moved(&self.particles, &self.clock, body);
-        }
+        let bodies: Vec<u32> = bodies.collect();
+        self.positions.moved(&bodies);
+        self.regions.moved(&self.particles, &self.clock, &bodies);
     }
 
     /// Makes the regions anew at `now`, unless they are current.

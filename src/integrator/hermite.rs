@@ -31,13 +31,14 @@ use tisane_force::force::{Block, ForceEngine, Forces, Targets};
 use tisane_force::gravity::Force;
 use tisane_force::law::Law;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool;
 use tisane_force::states::history::History;
 use tisane_force::time::{Clock, Level, Time};
 
 /// Largest number of targets that are evaluated at a time, which bounds the memory for them.
 const TILE: usize = 1 << 14;
-/// Minimum number of particles that a thread predicts or corrects: waking it costs as much as some hundred of them.
-const SHARE: usize = 1024;
+/// Time in which a particle is predicted or corrected, in nanoseconds.
+const WORK: usize = 40;
 
 /// Law of the forces, and its softening squared.
 #[derive(Clone, Debug)]
@@ -105,7 +106,7 @@ pub(super) fn tiles(n: usize) -> impl Iterator<Item = Range<usize>> {
 
 /// Returns the number of particles for each thread, of `n`.
 pub(super) fn share(n: usize) -> usize {
-    n.div_ceil((n / SHARE).clamp(1, rayon::current_num_threads()))
+    spin_pool::share(n, WORK)
 }
 
 impl<S: HermiteScheme> BlockHermite<S> {
@@ -195,7 +196,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
     fn correct_targets(&mut self, p: &Particles, now: Time) {
         let Self { targets, clock, predicted, forces, scheme, .. } = self;
         let index = &targets.index;
-        targets.pos.par_iter_mut().zip(&mut targets.vel).enumerate().with_min_len(SHARE).for_each(|(k, (pos, vel))| {
+        let least = share(index.len());
+        targets.pos.par_iter_mut().zip(&mut targets.vel).enumerate().with_min_len(least).for_each(|(k, (pos, vel))| {
             let i = index[k] as usize;
             let end = StepEnd {
                 now,

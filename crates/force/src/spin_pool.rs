@@ -5,6 +5,7 @@
 
 use crate::error::{Error, Result};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use std::cell::Cell;
 use std::num::NonZero;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,6 +15,16 @@ pub const MAX_THREADS: u32 = 1024;
 
 /// Largest number of spinning threads of a run on a GPU. More threads move a block hardly faster.
 pub const MAX_SIZE: usize = 4;
+
+/// Shortest work, in nanoseconds, that is worth giving to another thread: one that spins begins it after about 1 µs, one that sleeps
+/// after 10 to 20. No result depends on them.
+const MIN_WORK_AWAKE: usize = 2000;
+const MIN_WORK_ASLEEP: usize = 40_000;
+
+thread_local! {
+    /// True while this thread does the work of a spin pool.
+    static IS_AWAKE: Cell<bool> = const { Cell::new(false) };
+}
 
 /// Environment variable with rayon's default number of threads.
 const VARIABLE: &str = "RAYON_NUM_THREADS";
@@ -112,20 +123,49 @@ pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T
             while ready.load(Ordering::Relaxed) < threads {
                 std::hint::spin_loop();
             }
-            // Set even if the work panics, since the scope waits for all threads.
-            let _stop = StopOnDrop(&stopped);
+            // Dropped even if the work panics, since the scope waits for all threads.
+            let _awake = Awake::new(&stopped);
             work()
         })
     }))
 }
 
-/// Guard that stops the spinning threads when dropped.
-struct StopOnDrop<'a>(&'a AtomicBool);
+/// Time during which the other threads spin: ends when dropped.
+struct Awake<'a> {
+    stopped: &'a AtomicBool,
+}
 
-impl Drop for StopOnDrop<'_> {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+impl<'a> Awake<'a> {
+    fn new(stopped: &'a AtomicBool) -> Self {
+        IS_AWAKE.set(true);
+        Self { stopped }
     }
+}
+
+impl Drop for Awake<'_> {
+    fn drop(&mut self) {
+        IS_AWAKE.set(false);
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Returns true on the thread that does the work of [`run`]: others wait for a part of it, so that short work is worth sharing.
+#[must_use]
+pub fn is_awake() -> bool {
+    IS_AWAKE.get()
+}
+
+/// Returns the least number of items that are worth giving to another thread, where each takes about so many `nanoseconds`, from 1 on.
+#[must_use]
+pub fn min_share(nanoseconds: usize) -> usize {
+    (if is_awake() { MIN_WORK_AWAKE } else { MIN_WORK_ASLEEP }) / nanoseconds
+}
+
+/// Returns the number of items for each thread, of `n` that take about so many `nanoseconds`, from 1 on: all, where sharing costs more
+/// than it saves.
+#[must_use]
+pub fn share(n: usize, nanoseconds: usize) -> usize {
+    n.div_ceil((n / min_share(nanoseconds)).clamp(1, rayon::current_num_threads()))
 }
 
 #[cfg(test)]
@@ -160,5 +200,27 @@ mod tests {
     #[test]
     fn a_panic_is_passed_on() {
         assert!(std::panic::catch_unwind(|| run(3, || panic!("on purpose"))).is_err());
+    }
+
+    #[test]
+    fn only_the_thread_of_the_work_is_awake_and_shares_more() {
+        assert!(!is_awake() && min_share(40) == 1000);
+        run(2, || {
+            assert!(is_awake() && min_share(40) == 50 && [99, 100, 229].map(|n| share(n, 40)) == [99, 50, 115]);
+            assert!(pool_of(3).unwrap().install(|| !is_awake() && share(999, 40) == 999 && share(4000, 40) == 1334));
+            assert!(is_awake());
+        })
+        .unwrap();
+        assert!(!is_awake());
+    }
+
+    #[test]
+    fn no_thread_stays_awake_after_a_panic() {
+        let stopped = AtomicBool::new(false);
+        let ended = std::panic::catch_unwind(|| {
+            let _awake = Awake::new(&stopped);
+            panic!("on purpose");
+        });
+        assert!(ended.is_err() && !is_awake() && stopped.into_inner());
     }
 }

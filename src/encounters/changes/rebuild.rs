@@ -259,7 +259,7 @@ impl Encounters {
         rebuilt.rows.emptied.sort_unstable();
         for row in rebuilt.rows.begun.iter().chain(&rebuilt.rows.emptied).map(|&row| row as usize) {
             self.hierarchy.bodies.copy_row(row, &mut self.particles);
-            self.positions.moved(&self.particles, row);
+            self.positions.moved(&[row as u32]);
             self.regions.changed(&self.particles, row);
         }
         self.positions.clear();

@@ -1,16 +1,18 @@
 //! Bodies by regions: who is near a place, without a look at all bodies.
 //!
 //! The regions are the nodes of a balanced k-d tree over the places at the moment at which it was made. Each body bounds its distance
-//! from its place then by the highest speed in its present step. So a search leaves out whole nodes of which none can be among those
-//! asked for, and looks at the others one by one, at their predicted places. Its answers are those of a search through all
+//! from the box of its node by the highest speed in its present step. So a search leaves out whole nodes of which none can be among
+//! those asked for, and looks at the others one by one, at their predicted places. Its answers are those of a search through all
 //! bodies, to the last bit, whenever the tree was made: it is no state of a run.
 
 use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::bodies::is_empty;
 use crate::encounters::forces::columns::NEAREST2;
 use crate::encounters::forces::surroundings::{Reach, at};
+use rayon::prelude::*;
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool::{min_share, share};
 use tisane_force::time::{Clock, Level, Time};
 
 /// Largest number of bodies in a leaf. No result depends on it.
@@ -18,6 +20,8 @@ const MAX_IN_LEAF: usize = 8;
 /// The tree is made anew after a step of this level, as bodies leave the boxes of their nodes. From level 3 to 7 searches took the
 /// same time (N = 16384 with dt_max = 1/32, 6144 with 1/16), and the trees of level 7 as much as all searches. No result depends on it.
 const AGE: Level = Level(4);
+/// Number of bodies from which on threads share the making of a node. No result depends on it.
+const MIN_JOINED: usize = 1024;
 /// Number of bodies outside of the tree from which on it is made anew. No result depends on it.
 const MAX_OUTSIDE: usize = 64;
 /// Part of all bodies, 1 / this number, from which on those that a search finds come in order by a column of all rows, not by
@@ -27,6 +31,8 @@ const MIN_SHARE_IN_COLUMN: usize = 16;
 const UP: f64 = 1.0 + 1e-12;
 /// Bound of the rounding of a place, in units of its largest coordinate.
 const ROUNDING: f64 = 1e-14;
+/// Time in which the state of a body is renewed, in nanoseconds.
+const WORK: usize = 50;
 /// Mark of no node.
 const NONE: u32 = u32::MAX;
 
@@ -41,13 +47,14 @@ pub struct Strongest {
     pub min_rest: f64,
 }
 
-/// Node of the tree: bodies in a box.
-#[derive(Clone, Copy, Debug)]
+/// Node of the tree: bodies in a box. What a move of a body asks for is in the first line of a cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C, align(64))]
 struct Node {
     /// Corners of the box of the places at the moment of the tree.
     low: Vec3,
     high: Vec3,
-    /// No body is farther from its place then by more than `lead` and the time since at this speed.
+    /// No body is farther from the box than by `lead` and the time since at this speed.
     lead: f64,
     speed: f64,
     /// Largest mass, and its cube root.
@@ -78,7 +85,13 @@ impl Node {
         (x * x + y * y + z * z).sqrt() * UP
     }
 
-    /// Returns the largest distance of a body from its place in the tree, `since` which this time has passed.
+    /// Raises the bounds to those of a body or a node in the box.
+    fn include(&mut self, mass: f64, root: f64, speed: f64) {
+        (self.mass, self.root) = (self.mass.max(mass), self.root.max(root));
+        self.speed = self.speed.max(speed);
+    }
+
+    /// Returns the largest distance of a body from the box, `since` the making of which this time has passed.
     fn way(&self, since: f64) -> f64 {
         (self.lead + self.speed * since) * UP
     }
@@ -102,8 +115,9 @@ pub struct Gripping {
     pub margin: f64,
 }
 
-/// State of a body.
-#[derive(Clone, Copy, Debug)]
+/// State of a body: two lines of a cache.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
 struct State {
     row: u32,
     /// Node that has it, if one does.
@@ -119,9 +133,17 @@ struct State {
 }
 
 impl State {
+    #[inline(always)]
     fn new(p: &Particles, row: usize, leaf: u32, root: f64) -> Self {
         let (pos, vel, acc, jerk) = (p.pos[row], p.vel[row], p.acc[row], p.jerk[row]);
         Self { row: row as u32, leaf, time: p.time[row], mass: p.mass[row], root, pos, vel, acc, jerk }
+    }
+
+    /// Takes time, place and derivatives of the row.
+    #[inline(always)]
+    fn follow(&mut self, p: &Particles, row: usize) {
+        (self.time, self.pos, self.vel, self.acc, self.jerk) =
+            (p.time[row], p.pos[row], p.vel[row], p.acc[row], p.jerk[row]);
     }
 
     fn at(&self, clock: &Clock, now: Time) -> Vec3 {
@@ -136,6 +158,83 @@ impl State {
     }
 }
 
+/// Body, in the making of a tree.
+#[derive(Clone, Copy)]
+struct Placed {
+    place: Vec3,
+    row: u32,
+}
+
+/// Part of a tree in the making: a node, and those below it.
+struct Part<'a> {
+    bodies: &'a mut [Placed],
+    nodes: &'a mut [Node],
+    states: &'a mut [State],
+    /// First node and state, in the lists of all.
+    node: u32,
+    first: u32,
+}
+
+impl Part<'_> {
+    /// Makes the nodes, and the states of the bodies.
+    fn make(self, p: &Particles, clock: &Clock, roots: &[[f64; 2]], parent: u32) {
+        let Self { bodies, nodes, states, node, first } = self;
+        let Some((own, below)) = nodes.split_first_mut() else { return };
+        let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
+        for Placed { place, .. } in &*bodies {
+            (low, high) = (low.inf(place), high.sup(place));
+        }
+        let (lead, count) = (ROUNDING * low.amax().max(high.amax()), bodies.len());
+        *own = Node { low, high, lead, parent, second: NONE, first, count: count as u32, ..Node::default() };
+        if count <= MAX_IN_LEAF {
+            bodies.sort_unstable_by_key(|body| body.row);
+            for (body, state) in bodies.iter().zip(states) {
+                let row = body.row as usize;
+                *state = State::new(p, row, node, roots[row][1]);
+                own.include(state.mass, state.root, max_speed(p, clock, row));
+            }
+            return;
+        }
+        let (axis, half) = ((high - low).imax(), count / 2);
+        bodies.select_nth_unstable_by(half, |a, b| a.place[axis].total_cmp(&b.place[axis]));
+        let [number, _] = numbers_of_nodes(half);
+        own.second = node + 1 + number as u32;
+        let (nodes, states) = (below.split_at_mut(number), states.split_at_mut(half));
+        let bodies = bodies.split_at_mut(half);
+        let one = Part { bodies: bodies.0, nodes: &mut *nodes.0, states: states.0, node: node + 1, first };
+        let (second, first) = (own.second, first + half as u32);
+        let two = Part { bodies: bodies.1, nodes: &mut *nodes.1, states: states.1, node: second, first };
+        let make = |part: Part<'_>| part.make(p, clock, roots, node);
+        if count < MIN_JOINED {
+            [one, two].into_iter().for_each(make);
+        } else {
+            rayon::join(|| make(one), || make(two));
+        }
+        [&nodes.0[0], &nodes.1[0]].into_iter().for_each(|child| own.include(child.mass, child.root, child.speed));
+    }
+}
+
+/// Returns the numbers of nodes of trees of `n` bodies and of one more.
+fn numbers_of_nodes(n: usize) -> [usize; 2] {
+    let with = |n: usize, below: usize| if n <= MAX_IN_LEAF { 1 } else { 1 + below };
+    if n < MAX_IN_LEAF {
+        return [1, 1];
+    }
+    let [half, more] = numbers_of_nodes(n / 2);
+    if n.is_multiple_of(2) {
+        [with(n, 2 * half), with(n + 1, half + more)]
+    } else {
+        [with(n, half + more), with(n + 1, 2 * more)]
+    }
+}
+
+/// Bounds of a body that those of its leaf do not hold.
+struct Raise {
+    leaf: u32,
+    lead: f64,
+    speed: f64,
+}
+
 /// Bodies by regions.
 #[derive(Clone, Debug, Default)]
 pub struct Regions {
@@ -145,8 +244,8 @@ pub struct Regions {
     nodes: Vec<Node>,
     /// States of the bodies: those of a leaf side by side, then those outside of the tree.
     states: Vec<State>,
-    /// Places of the states in the tree when it was made.
-    begun: Vec<Vec3>,
+    /// Number of states in the tree, with the places that bodies have left.
+    inside: usize,
     /// Place of the state of each row in the list; [`NONE`] for an empty row.
     places: Vec<u32>,
     /// Cube roots of the masses of the rows, with those masses.
@@ -158,7 +257,7 @@ pub struct Regions {
 impl Regions {
     /// Returns true if the tree holds at `now`, and is not so old that a new one is worth its time.
     pub fn is_current(&self, now: Time) -> bool {
-        let outside = self.states.len() - self.begun.len();
+        let outside = self.states.len() - self.inside;
         self.made.is_some_and(|made| now.0 - made.0 < AGE.ticks()) && outside < MAX_OUTSIDE
     }
 
@@ -178,71 +277,26 @@ impl Regions {
 
     fn make(&mut self, p: &Particles, clock: &Clock, now: Time) {
         let n = p.len();
-        let places: Vec<Vec3> = (0..n).map(|row| at(p, row, clock, now).0).collect();
-        let mut order: Vec<u32> = (0..n as u32).filter(|&row| !is_empty(p, row as usize)).collect();
-        self.massless = order.iter().copied().filter(|&row| p.mass[row as usize] == 0.0).collect();
-        self.nodes.clear();
-        self.states.clear();
         self.roots.resize(n, [0.0; 2]);
-        self.made = Some(now);
-        if !order.is_empty() {
-            self.split(p, &places, &mut order, 0, NONE);
+        for row in 0..n {
+            self.root(p, row);
         }
+        let placed =
+            |row: usize| (!is_empty(p, row)).then(|| Placed { place: at(p, row, clock, now).0, row: row as u32 });
+        let mut bodies: Vec<Placed> = match n {
+            n if n < MIN_JOINED => (0..n).filter_map(placed).collect(),
+            n => (0..n).into_par_iter().with_min_len(min_share(WORK)).filter_map(placed).collect(),
+        };
+        self.massless = bodies.iter().map(|body| body.row).filter(|&row| p.mass[row as usize] == 0.0).collect();
+        self.inside = bodies.len();
+        self.states.resize(self.inside, State::default());
+        self.nodes.resize(if bodies.is_empty() { 0 } else { numbers_of_nodes(self.inside)[0] }, Node::default());
+        let (nodes, states) = (&mut self.nodes[..], &mut self.states[..]);
+        Part { bodies: &mut bodies, nodes, states, node: 0, first: 0 }.make(p, clock, &self.roots, NONE);
         self.places.clear();
         self.places.resize(n, NONE);
-        self.begun = self.states.iter().map(|state| places[state.row as usize]).collect();
-        for place in 0..self.states.len() {
-            let State { row, leaf, .. } = self.states[place];
-            self.places[row as usize] = place as u32;
-            self.raise(leaf, 0.0, max_speed(p, clock, row as usize));
-        }
-    }
-
-    /// Makes the node of some rows, the first of which is at this place of the list, and those below it. Returns it.
-    fn split(&mut self, p: &Particles, places: &[Vec3], order: &mut [u32], first: usize, parent: u32) -> u32 {
-        let own = self.nodes.len() as u32;
-        let (mut low, mut high) = (Vec3::repeat(f64::INFINITY), Vec3::repeat(f64::NEG_INFINITY));
-        let mut mass = 0.0_f64;
-        for row in order.iter().map(|&row| row as usize) {
-            low = low.inf(&places[row]);
-            high = high.sup(&places[row]);
-            mass = mass.max(p.mass[row]);
-        }
-        let lead = ROUNDING * low.amax().max(high.amax());
-        let count = order.len() as u32;
-        let (grip, first_state) = (Grip::default(), first as u32);
-        let node = Node {
-            low,
-            high,
-            lead,
-            speed: 0.0,
-            mass,
-            root: 0.0,
-            grip,
-            parent,
-            second: NONE,
-            first: first_state,
-            count,
-        };
-        self.nodes.push(node);
-        let root = if order.len() <= MAX_IN_LEAF {
-            order.sort_unstable();
-            order.iter().fold(0.0_f64, |max, &row| {
-                let root = self.root(p, row as usize);
-                self.states.push(State::new(p, row as usize, own, root));
-                max.max(root)
-            })
-        } else {
-            let (axis, half) = ((high - low).imax(), order.len() / 2);
-            order.select_nth_unstable_by(half, |&a, &b| places[a as usize][axis].total_cmp(&places[b as usize][axis]));
-            let (a, b) = order.split_at_mut(half);
-            let one = self.split(p, places, a, first, own);
-            let two = self.split(p, places, b, first + half, own);
-            self.nodes[own as usize].second = two;
-            self.nodes[one as usize].root.max(self.nodes[two as usize].root)
-        };
-        self.nodes[own as usize].root = root;
-        own
+        self.states.iter().zip(0..).for_each(|(state, place)| self.places[state.row as usize] = place);
+        self.made = Some(now);
     }
 
     /// Returns the cube root of the mass of a row.
@@ -280,20 +334,37 @@ impl Regions {
         }
     }
 
-    /// Takes note of a body that has moved on its path, or has another step or other derivatives.
-    pub fn moved(&mut self, p: &Particles, clock: &Clock, row: usize) {
+    /// Takes note of bodies that have moved on their paths, or have other steps or derivatives.
+    pub fn moved(&mut self, p: &Particles, clock: &Clock, rows: &[u32]) {
         let Some(made) = self.made else { return };
-        let place = self.places[row] as usize;
-        let Some(state) = self.states.get_mut(place) else { return };
-        let State { leaf, root, .. } = *state;
-        *state = State::new(p, row, leaf, root);
-        if leaf != NONE {
-            let since = p.time[row].max(made);
-            let speed = max_speed(p, clock, row);
-            let distance = (at(p, row, clock, since).0 - self.begun[place]).norm();
-            let lead = distance * UP - speed * clock.between(made, since) + ROUNDING * self.begun[place].amax();
-            self.raise(leaf, lead, speed);
-        }
+        let Self { nodes, states, places, .. } = self;
+        let (nodes, places) = (&*nodes, &*places);
+        // Renews those states that have places in a part of the list. Returns what the bounds of their leaves do not hold.
+        let part = |first: usize, states: &mut [State]| {
+            let mut found = Vec::new();
+            for row in rows.iter().map(|&row| row as usize) {
+                let Some(state) = states.get_mut((places[row] as usize).wrapping_sub(first)) else { continue };
+                state.follow(p, row);
+                let (leaf, since) = (state.leaf, p.time[row].max(made));
+                let Some(node) = nodes.get(leaf as usize) else { continue };
+                let (place, speed) = (at(p, row, clock, since).0, max_speed(p, clock, row));
+                let lead =
+                    node.distance(place) * (UP * UP) - speed * clock.between(made, since) + ROUNDING * place.amax();
+                if lead > node.lead || speed > node.speed {
+                    found.push(Raise { leaf, lead, speed });
+                }
+            }
+            found
+        };
+        let threads = rows.len().div_ceil(share(rows.len(), WORK).max(1));
+        let raised = if threads <= 1 {
+            part(0, states)
+        } else {
+            let size = states.len().div_ceil(threads);
+            let parts = states.par_chunks_mut(size).enumerate().map(|(k, states)| part(k * size, states));
+            parts.flatten_iter().collect()
+        };
+        raised.into_iter().for_each(|Raise { leaf, lead, speed }| self.raise(leaf, lead, speed));
     }
 
     /// Takes note of a body that has another place or mass by a jump, of a new one, or of a row that is empty now. All but the last stay
@@ -325,7 +396,6 @@ impl Regions {
             Some(leaf) => {
                 leaf.count -= 1;
                 let last = (leaf.first + leaf.count) as usize;
-                self.begun.swap(place, last);
                 self.states.swap(place, last);
                 place != last
             }
@@ -351,7 +421,7 @@ impl Regions {
         let found = Strongest { row: usize::MAX, weight: 0.0, min_rest: 0.0 };
         let since = self.since(clock, now);
         let mut search = Search { regions: self, clock, now, since, from, row, others, found };
-        search.weigh(&self.states[self.begun.len()..]);
+        search.weigh(&self.states[self.inside..]);
         // From the own leaf upwards: near ones come first.
         match self.nodes.get(own.leaf as usize) {
             Some(leaf) => search.weigh(self.in_leaf(leaf)),
@@ -387,7 +457,7 @@ impl Regions {
                 }
             }
         };
-        look(&self.states[self.begun.len()..], f64::INFINITY);
+        look(&self.states[self.inside..], f64::INFINITY);
         let mut open: Vec<u32> = (0..self.nodes.len().min(1) as u32).collect();
         while let Some(at) = open.pop() {
             let node = &self.nodes[at as usize];
@@ -416,7 +486,7 @@ impl Regions {
     pub fn gripping(&self, clock: &Clock, now: Time, row: usize, by: Gripping) -> Vec<usize> {
         let (own, since) = (&self.states[self.places[row] as usize], self.since(clock, now));
         let speed = own.vel.norm();
-        let mut found: Vec<usize> = self.states[self.begun.len()..].iter().map(|state| state.row as usize).collect();
+        let mut found: Vec<usize> = self.states[self.inside..].iter().map(|state| state.row as usize).collect();
         let mut open: Vec<u32> = (0..self.nodes.len().min(1) as u32).collect();
         while let Some(at) = open.pop() {
             let node = &self.nodes[at as usize];
@@ -502,6 +572,7 @@ impl Search<'_> {
 }
 
 /// Returns a bound of the speed of a body during its step.
+#[inline(always)]
 fn max_speed(p: &Particles, clock: &Clock, row: usize) -> f64 {
     let dt = p.step[row].step(clock.dt_max);
     (p.vel[row].norm() + dt * (p.acc[row].norm() + 0.5 * dt * p.jerk[row].norm())) * UP
@@ -608,7 +679,7 @@ mod tests {
                 (p.pos[row], p.vel[row]) = (pos + vel * (0.001 * block as f64), vel * 1.1);
                 p.time[row] = now;
                 p.step[row] = Level(level.0 - 1);
-                regions.moved(&p, &CLOCK, row);
+                regions.moved(&p, &CLOCK, &[row as u32]);
             }
             compare(&regions, &p, now);
             if block == 3 {
@@ -629,7 +700,7 @@ mod tests {
                 compare(&regions, &p, now);
                 // One that is outside of the tree moves, and changes again.
                 p.pos[5] *= 0.5;
-                regions.moved(&p, &CLOCK, 5);
+                regions.moved(&p, &CLOCK, &[5]);
                 p.mass[700] = 0.01;
                 regions.changed(&p, 700);
                 compare(&regions, &p, now);
@@ -659,7 +730,7 @@ mod tests {
             if row % 20 == 0 {
                 let (pos, vel) = at(&p, row, &CLOCK, now);
                 (p.pos[row], p.vel[row], p.time[row]) = (pos, vel, now);
-                regions.moved(&p, &CLOCK, row);
+                regions.moved(&p, &CLOCK, &[row as u32]);
             }
         }
         for row in (0..p.len()).step_by(20) {
@@ -678,6 +749,32 @@ mod tests {
             }
         }
         assert!(number > 5 && looked_at < 30 * p.len() / 2, "{number} {looked_at}");
+    }
+
+    #[test]
+    fn threads_make_the_same_tree_and_bounds() {
+        let moved = || {
+            let (mut p, mut regions) = (cluster(3000), Regions::default());
+            regions.renew(&p, &CLOCK, Time::default());
+            let now = Time(Level(6).ticks());
+            let rows: Vec<u32> = (0..3000).filter(|row| row % 7 < 3).collect();
+            for row in rows.iter().map(|&row| row as usize) {
+                let (pos, vel) = at(&p, row, &CLOCK, now);
+                (p.pos[row], p.vel[row], p.time[row]) = (pos + vel * 0.01, vel * 1.2, now);
+            }
+            regions.moved(&p, &CLOCK, &rows);
+            format!("{regions:?}")
+        };
+        let by_one = moved();
+        assert!(tisane_force::spin_pool::run(3, moved).unwrap() == by_one);
+    }
+
+    #[test]
+    fn trees_have_as_many_nodes_as_their_bodies_need() {
+        fn number(n: usize) -> usize {
+            if n <= MAX_IN_LEAF { 1 } else { 1 + number(n / 2) + number(n - n / 2) }
+        }
+        (1..300).for_each(|n| assert_eq!(numbers_of_nodes(n), [number(n), number(n + 1)], "{n}"));
     }
 
     #[test]

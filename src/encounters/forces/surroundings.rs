@@ -7,6 +7,9 @@ use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
+/// Part of all particles, 1 / this number, from which on all are loaded, in order. Not measured; no result depends on it.
+const MIN_SHARE_TO_LOAD_ALL: usize = 8;
+
 /// Tidal field at a particle in units of G: m/r³ of each other one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surroundings {
@@ -22,8 +25,9 @@ pub struct Surroundings {
 #[derive(Clone, Debug, Default)]
 pub struct Positions {
     now: Option<Time>,
-    /// True while masses and states are those of the particles.
+    /// True while masses and states are those of the particles, but for those that have `moved`.
     is_loaded: bool,
+    moved: Vec<u32>,
     mass: Column,
     states: StateColumns,
     pos: Coordinates,
@@ -60,13 +64,15 @@ impl Positions {
     /// Forgets all, since rows have another meaning or all particles have changed.
     pub fn forget(&mut self) {
         (self.now, self.is_loaded) = (None, false);
+        self.moved.clear();
     }
 
-    /// Takes note of a particle that has moved or changed, or is new.
-    pub fn moved(&mut self, p: &Particles, i: usize) {
-        if self.is_loaded {
-            self.resize(p.len().div_ceil(LANES));
-            self.load(p, i);
+    /// Takes note of particles that have moved or changed, or are new.
+    pub fn moved(&mut self, rows: &[u32]) {
+        if self.is_loaded && self.moved.len() + rows.len() < self.mass.len() * LANES / MIN_SHARE_TO_LOAD_ALL {
+            self.moved.extend_from_slice(rows);
+        } else {
+            self.forget();
         }
     }
 
@@ -96,6 +102,11 @@ impl Positions {
             self.resize(p.len().div_ceil(LANES));
             (0..p.len()).for_each(|i| self.load(p, i));
             (self.now, self.is_loaded) = (None, true);
+        } else if !self.moved.is_empty() {
+            self.resize(p.len().div_ceil(LANES));
+            let mut moved = std::mem::take(&mut self.moved);
+            moved.drain(..).for_each(|i| self.load(p, i as usize));
+            self.moved = moved;
         }
         if self.now != Some(now) {
             let Self { states, pos, .. } = self;
@@ -168,7 +179,7 @@ mod tests {
         assert_eq!([1, 2, 3].map(|k| positions.rest(0, k)), [3.0, 5.0, 6.0]);
         // Predicted to a later moment: particle 1 has passed.
         p.vel[1] = Vec3::new(6.0, 0.0, 0.0);
-        positions.moved(&p, 1);
+        positions.moved(&[1]);
         positions.set(&p, &clock, Time::from_dt_max(1));
         assert_eq!(positions.of(1), at(&p, 1, &clock, Time::from_dt_max(1)).0);
         assert_eq!([1, 2].map(|k| positions.rest(0, k)), [3.0, 1.0625]);

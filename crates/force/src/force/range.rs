@@ -8,11 +8,12 @@ use super::forces::Evaluation;
 use super::precision::Precision;
 use super::targets::Targets;
 use crate::particles::{Particles, Vec3, components};
+use crate::spin_pool::share;
 use crate::units::{Dimension, Scale};
 use rayon::prelude::*;
 
-/// Minimum number of targets that a thread checks.
-const SHARE: usize = 1024;
+/// Time of the check of a target, in nanoseconds.
+const WORK: usize = 2;
 
 /// Smallest and largest acceleration: step criteria square it and its derivatives in f64 in every mode.
 const ACCELERATION: [f64; 2] = [two_to(-250), two_to(250)];
@@ -364,8 +365,11 @@ fn within(v: &Vec3, limit: f64) -> bool {
 /// than to stop at the first.
 #[inline(always)]
 fn each(vectors: &[Vec3], holds: impl Fn(&Vec3) -> bool + Sync) -> bool {
-    let share = |v: &[Vec3]| v.iter().fold(true, |all, x| all & holds(x));
-    if vectors.len() < 2 * SHARE { share(vectors) } else { vectors.par_chunks(SHARE).all(share) }
+    let part = |v: &[Vec3]| v.iter().fold(true, |all, x| all & holds(x));
+    match share(vectors.len(), WORK) {
+        share if share == vectors.len() => part(vectors),
+        share => vectors.par_chunks(share).all(part),
+    }
 }
 
 #[cfg(test)]

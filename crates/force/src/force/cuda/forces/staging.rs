@@ -10,10 +10,11 @@ use crate::force::cuda::shapes::layout::{FORCE, STATE, TARGET, index_words, uplo
 use crate::force::forces::Forces;
 use crate::force::targets::Targets;
 use crate::particles::{Particles, Vec3};
+use crate::spin_pool::min_share;
 use rayon::prelude::*;
 
-/// Minimum number of records that a thread copies.
-const SHARE: usize = 1024;
+/// Time in which a record is copied, in nanoseconds.
+const WORK: usize = 8;
 
 /// Pinned memory for both directions.
 pub struct Staging {
@@ -45,10 +46,11 @@ fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize
     bytemuck::cast_slice_mut::<_, u32>(list)[..index.len()].copy_from_slice(index);
     let (records, _) = records.as_chunks_mut::<N>();
     let one = |(k, (to, &i)): (usize, (&mut [u64; N], &u32))| *to = record(k, i);
-    if index.len() < 2 * SHARE {
+    let share = min_share(WORK);
+    if index.len() < 2 * share {
         records.iter_mut().zip(index).enumerate().for_each(one);
     } else {
-        records.par_iter_mut().zip(index).with_min_len(SHARE).enumerate().for_each(one);
+        records.par_iter_mut().zip(index).with_min_len(share).enumerate().for_each(one);
     }
 }
 
@@ -200,12 +202,13 @@ impl Staging {
         let one = |(((acc, jerk), pot), f): (((&mut Vec3, &mut Vec3), &mut f64), &[f64; FORCE])| {
             (*acc, *jerk, *pot) = (Vec3::new(f[0], f[1], f[2]), Vec3::new(f[3], f[4], f[5]), f[6]);
         };
-        if n < 2 * SHARE {
+        let share = min_share(WORK);
+        if n < 2 * share {
             let vectors = out.acc.iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
             vectors.zip(forces).for_each(one);
         } else {
             let vectors = out.acc.par_iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
-            vectors.zip(forces).with_min_len(SHARE).for_each(one);
+            vectors.zip(forces).with_min_len(share).for_each(one);
         }
     }
 }
