@@ -35,8 +35,9 @@ use forces::regions::{Grip, Regions};
 use forces::surroundings::{Positions, Surroundings};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
-use membership::decisions::{MIN_SEARCHES, MIN_SUMS, Membership, each};
-use membership::hierarchy::{CouplingChange, Hierarchy, share};
+use membership::decisions::Membership;
+use membership::each::{SEARCH, SUM, WORK, each};
+use membership::hierarchy::{CouplingChange, Hierarchy};
 use motion::subsystem::{Measured, PerturberList, Subsystem};
 use motion::touched::Touched;
 use records::repeats::Repeats;
@@ -202,7 +203,7 @@ impl Encounters {
     fn surroundings(&mut self, now: Time, mut bodies: Vec<usize>) -> Vec<(usize, Option<Surroundings>)> {
         self.renew_regions(now);
         let membership = self.membership(now);
-        let may_change = each(&bodies, MIN_SEARCHES, |body| {
+        let may_change = each(&bodies, SEARCH, |body| {
             membership.subsystem(body).is_some() || membership.possible_partner(body).is_some()
         });
         let mut may_change = may_change.into_iter();
@@ -212,7 +213,7 @@ impl Encounters {
         }
         self.positions.set(&self.particles, &self.clock, now);
         let membership = self.membership(now);
-        each(&bodies, MIN_SUMS, |body| (body, membership.surroundings(body)))
+        each(&bodies, SUM, |body| (body, membership.surroundings(body)))
     }
 
     /// Forgets where the bodies are, since rows have another meaning or all have other forces.
@@ -247,7 +248,7 @@ impl Encounters {
             positions.set(particles, clock, now);
         }
         let search = hierarchy.search(regions, now);
-        let found = each(rows, share(), |row| {
+        let found = each(rows, WORK, |row| {
             let (subsystem, body) = (&subsystems[row], bodies.of_star(subsystems[row].stars[0]));
             let tide = is_open(row).then(|| positions.tide(body));
             let list = subsystem.perturber_list(&search, tide, particles.step[body]);
@@ -345,7 +346,7 @@ impl Encounters {
         let Self { particles, hierarchy, scheme, .. } = self;
         let bodies: Vec<usize> =
             block.iter().map(|&body| body as usize).filter(|&body| hierarchy.may_couple(body)).collect();
-        let longest = each(&bodies, share(), |body| hierarchy.longest_steps(particles, body, now));
+        let longest = each(&bodies, WORK, |body| hierarchy.longest_steps(particles, body, now));
         let mut changed = Vec::new();
         for (body, longest) in longest.into_iter().flatten() {
             if shorten(particles, body, longest, Level::DEEPEST, &hierarchy.clock, now) {

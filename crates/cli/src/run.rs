@@ -305,9 +305,9 @@ fn go(
     let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.system.state, unit.clone(), bars);
     let mut series = begin(simulation, &mut progress)?;
     let ended = match simulation.engine() {
-        EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
-            simulation.run(&mut series, &mut progress)
-        })?,
+        EngineKind::Cuda => {
+            spin_pool::run(simulation.spinning_threads(), || simulation.run(&mut series, &mut progress))?
+        }
         EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut series, &mut progress),
     };
     progress.finish();

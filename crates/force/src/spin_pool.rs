@@ -14,7 +14,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub const MAX_THREADS: u32 = 1024;
 
 /// Largest number of spinning threads of a run on a GPU. More threads move a block hardly faster.
-pub const MAX_SIZE: usize = 4;
+const MAX_SIZE: usize = 4;
+
+/// The same of a run with subsystems, for which the host has more to do.
+const MAX_SIZE_WITH_SUBSYSTEMS: usize = 16;
 
 /// Shortest work, in nanoseconds, that is worth giving to another thread: one that spins begins it after about 1 µs, one that sleeps
 /// after 10 to 20. No result depends on them.
@@ -93,6 +96,12 @@ fn pool(threads: usize) -> Result<ThreadPool, String> {
     pool.map_err(|e| format!("cannot start {threads}: {e}"))
 }
 
+/// Returns the number of spinning threads of a run on a GPU, with or without subsystems: at most that of the present pool.
+#[must_use]
+pub fn size_for(subsystems: bool) -> usize {
+    rayon::current_num_threads().min(if subsystems { MAX_SIZE_WITH_SUBSYSTEMS } else { MAX_SIZE })
+}
+
 /// Runs `work` on one of `threads` threads of a new pool, whose other threads spin and take what it distributes through
 /// rayon.
 ///
@@ -158,7 +167,7 @@ pub fn is_awake() -> bool {
 /// Returns the least number of items that are worth giving to another thread, where each takes about so many `nanoseconds`, from 1 on.
 #[must_use]
 pub fn min_share(nanoseconds: usize) -> usize {
-    (if is_awake() { MIN_WORK_AWAKE } else { MIN_WORK_ASLEEP }) / nanoseconds
+    ((if is_awake() { MIN_WORK_AWAKE } else { MIN_WORK_ASLEEP }) / nanoseconds).max(1)
 }
 
 /// Returns the number of items for each thread, of `n` that take about so many `nanoseconds`, from 1 on: all, where sharing costs more

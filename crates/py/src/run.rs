@@ -138,9 +138,9 @@ fn whole(setup: Setup, overwrite: bool, stop: &'static AtomicBool, reached: &Ato
         let mut observer = Reached(reached);
         let mut outputs = simulation.start(&mut observer)?;
         let ended = match simulation.engine() {
-            EngineKind::Cuda => spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || {
-                simulation.run(&mut outputs, &mut observer)
-            })?,
+            EngineKind::Cuda => {
+                spin_pool::run(simulation.spinning_threads(), || simulation.run(&mut outputs, &mut observer))?
+            }
             EngineKind::Cpu | EngineKind::Reference => simulation.run(&mut outputs, &mut observer),
         };
         Ok(simulation.conclude(&name, ended)?.exit_reason.to_owned())

@@ -28,6 +28,7 @@ use tisane::force::block_steps::Pause;
 use tisane::force::profile::Profiler;
 use tisane::force::{EngineKind, Field};
 use tisane::particles::Particles;
+use tisane::spin_pool;
 use tisane::subsystems::Description;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::RunState;
@@ -142,6 +143,12 @@ impl Simulation {
     #[must_use]
     pub fn engine(&self) -> EngineKind {
         self.system.engines.kind
+    }
+
+    /// Returns the number of threads that spin beside a GPU; see [`spin_pool`].
+    #[must_use]
+    pub fn spinning_threads(&self) -> usize {
+        spin_pool::size_for(self.plan.subsystems)
     }
 
     /// Returns the plan of the run.

@@ -4,7 +4,7 @@ use crate::encounters::Encounters;
 use crate::encounters::changes::rebuild::Rebuilt;
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
-use crate::encounters::membership::decisions::{MIN_SEARCHES, MIN_SUMS, each};
+use crate::encounters::membership::each::{SEARCH, SUM, each};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::time::Time;
@@ -80,7 +80,7 @@ impl Encounters {
         }
         self.positions.set(&self.particles, &self.clock, now);
         let membership = self.membership(now);
-        each(rows, MIN_SUMS, |row| {
+        each(rows, SUM, |row| {
             let body = self.hierarchy.bodies.of_star(self.hierarchy.subsystems[row].stars[0]);
             membership.surroundings(body).map_or(0.0, |found| found.weight + found.rest)
         })
@@ -112,14 +112,14 @@ impl Encounters {
         let membership = self.membership(now);
         let all: Vec<usize> = self.hierarchy.bodies.occupied().collect();
         let mut partners = vec![None; self.particles.len()];
-        let found = each(&all, MIN_SEARCHES, |body| membership.possible_partner(body));
+        let found = each(&all, SEARCH, |body| membership.possible_partner(body));
         all.iter().zip(found).for_each(|(&body, partner)| partners[body] = partner);
         // The second of two that have each other as partner need not be asked if the first joins it.
         let is_second = |body: usize, partner: usize| partner < body && partners[partner] == Some(body);
         let asked: Vec<usize> =
             all.into_iter().filter(|&body| partners[body].is_some_and(|partner| !is_second(body, partner))).collect();
         let joins = |body: usize| membership.surroundings(body).and_then(|found| membership.joins(body, found));
-        let mut found = asked.iter().zip(each(&asked, MIN_SUMS, joins)).peekable();
+        let mut found = asked.iter().zip(each(&asked, SUM, joins)).peekable();
         let (mut changes, mut taken) = (Vec::new(), vec![false; partners.len()]);
         for (body, partner) in partners.iter().enumerate().filter_map(|(body, partner)| Some((body, (*partner)?))) {
             let known = found.next_if(|found| *found.0 == body);

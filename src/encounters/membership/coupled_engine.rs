@@ -2,8 +2,8 @@
 
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::decisions::each;
-use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room, each_mut, share};
+use crate::encounters::membership::each::{WORK, each, each_mut};
+use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use tisane_force::error::Result;
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -178,7 +178,7 @@ impl Hierarchy {
             (acc, jerk)
         };
         let coupled: Vec<usize> = (0..targets.len()).filter(|&k| self.may_couple(targets.index[k] as usize)).collect();
-        for (&k, (acc, jerk)) in coupled.iter().zip(each(&coupled, share(), of_target)) {
+        for (&k, (acc, jerk)) in coupled.iter().zip(each(&coupled, WORK, of_target)) {
             of_acc[k] += acc;
             of_jerk[k] += jerk;
         }

@@ -13,14 +13,8 @@ use crate::encounters::motion::member::Few;
 use crate::encounters::motion::nested::HierarchicalOrbits;
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::settings::criteria::{self, Rules};
-use rayon::prelude::*;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
-
-/// Number of searches of the regions from which on all threads take part: waking others costs as much as some of them.
-pub const MIN_SEARCHES: usize = 32;
-/// Number of sums over all bodies from which on they do.
-pub const MIN_SUMS: usize = 4;
 
 /// Bound of the rounding of perturbations: an eccentricity near 0 has half of the digits of others.
 const ROUNDING: f64 = 1e-6;
@@ -324,15 +318,6 @@ impl Membership<'_> {
         let touches = || subsystem.may_touch(sizes, first, a.size) || subsystem.may_touch(sizes, second, b.size);
         let stays = outer.is_bound_by(1.0) && touches();
         (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < max).then(split).flatten()
-    }
-}
-
-/// Returns what follows from each of some bodies, in their order. From `min` of them on all threads take part.
-pub fn each<T: Send>(bodies: &[usize], min: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if bodies.len() >= min && rayon::current_num_threads() > 1 {
-        bodies.par_iter().map(|&body| of(body)).collect()
-    } else {
-        bodies.iter().map(|&body| of(body)).collect()
     }
 }
 

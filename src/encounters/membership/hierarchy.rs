@@ -5,6 +5,7 @@ use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::regions::{Gripping, Regions};
 use crate::encounters::forces::surroundings::at;
+use crate::encounters::membership::each::each_mut;
 use crate::encounters::motion::averaged::CouplingChoice;
 use crate::encounters::motion::subsystem::{Perturber, PerturberList, PerturberSearch, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
@@ -16,9 +17,6 @@ use tisane_force::time::{Clock, Level, Time};
 
 /// Mark of a body that is no target, and of a star that is the lowest of no subsystem.
 pub const NONE: u32 = u32::MAX;
-
-/// Number of subsystems from which on all threads take part: waking others costs as much as some of them.
-pub const SHARE: usize = 16;
 
 /// All subsystems, and the bodies as the engine knows them.
 #[derive(Clone, Debug)]
@@ -351,40 +349,6 @@ impl Hierarchy {
     }
 }
 
-/// Returns the number of subsystems from which on all threads take part.
-pub fn share() -> usize {
-    SHARE
-}
-
-/// Runs a function on the subsystems of some rows, which must be distinct, with their places among these rows. Returns its results
-/// in the order of the rows. Where there are many, all threads take part.
-pub fn each_mut<T: Send>(
-    subsystems: &mut [Subsystem],
-    rows: &[usize],
-    run: impl Fn(usize, &mut Subsystem) -> T + Sync,
-) -> Vec<T> {
-    if rows.len() < share() || rayon::current_num_threads() == 1 {
-        return rows.iter().enumerate().map(|(place, &row)| run(place, &mut subsystems[row])).collect();
-    }
-    // A chain takes a hundred times as long as a pair: each is a piece of work of its own.
-    let chosen = chosen_mut(subsystems, rows).into_par_iter().with_max_len(1);
-    chosen.map(|(place, subsystem)| run(place, subsystem)).collect()
-}
-
-/// Returns the subsystems of some rows, which must be distinct, in the order of the rows, with their places among these.
-fn chosen_mut<'a>(mut subsystems: &'a mut [Subsystem], rows: &[usize]) -> Vec<(usize, &'a mut Subsystem)> {
-    let mut places: Vec<usize> = (0..rows.len()).collect();
-    places.sort_unstable_by_key(|&place| rows[place]);
-    let (mut chosen, mut first) = (Vec::with_capacity(rows.len()), 0);
-    for place in places {
-        let (up_to_row, later) = subsystems.split_at_mut(rows[place] + 1 - first);
-        chosen.push((place, &mut up_to_row[rows[place] - first]));
-        (subsystems, first) = (later, rows[place] + 1);
-    }
-    chosen.sort_unstable_by_key(|chosen| chosen.0);
-    chosen
-}
-
 /// Removes the entry of a star from an ascending list.
 fn remove(list: &mut Vec<Perturber>, star: u32) {
     if let Ok(k) = list.binary_search_by_key(&star, |it| it.star) {
@@ -397,43 +361,5 @@ fn put(list: &mut Vec<Perturber>, entry: Perturber) {
     match list.binary_search_by_key(&entry.star, |it| it.star) {
         Ok(k) => list[k] = entry,
         Err(k) => list.insert(k, entry),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::encounters::motion::member::{Few, Member};
-    use crate::few_body::Motion;
-    use tisane_force::spin_pool::pool_of;
-
-    /// Pairs, the field at each its row.
-    fn pairs(n: u32) -> Vec<Subsystem> {
-        let pair = |k: u32| {
-            let motion = Motion::from_vectors(&[1.0, 1.0], &[Vec3::x()], &[Vec3::y()]);
-            let few =
-                Few { members: vec![Member::Star(2 * k), Member::Star(2 * k + 1)], motion, time: Time::default() };
-            Subsystem::new(few, f64::from(k))
-        };
-        (0..n).map(pair).collect()
-    }
-
-    #[test]
-    fn work_on_subsystems_is_the_same_on_any_number_of_threads() {
-        for rows in [vec![], vec![7], vec![9, 0, 4], (0..40).map(|k| 7 * k % 40).collect()] {
-            for threads in [1, 2, 5] {
-                let mut subsystems = pairs(40);
-                let run = |place: usize, subsystem: &mut Subsystem| {
-                    subsystem.size = 1.0 + place as f64;
-                    (place, subsystem.field as usize)
-                };
-                let found = pool_of(threads).unwrap().install(|| each_mut(&mut subsystems, &rows, run));
-                assert_eq!(found, rows.iter().copied().enumerate().collect::<Vec<_>>());
-                for (row, subsystem) in subsystems.iter().enumerate() {
-                    let place = rows.iter().position(|&of| of == row).map_or(0.0, |place| 1.0 + place as f64);
-                    assert_eq!(subsystem.size, place, "row {row}");
-                }
-            }
-        }
     }
 }

@@ -4,5 +4,6 @@ pub mod centre;
 pub mod change;
 pub mod coupled_engine;
 pub mod decisions;
+pub mod each;
 pub mod energy;
 pub mod hierarchy;

@@ -2,8 +2,8 @@
 
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::membership::decisions::each;
-use crate::encounters::membership::hierarchy::{Hierarchy, SHARE};
+use crate::encounters::membership::each::{WORK, each};
+use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::member::{Member, Placed, stars};
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::records::field::{Places, noticed_within};
@@ -68,7 +68,7 @@ pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<
     let places = Places::of(hierarchy, now);
     let rows: Vec<usize> = hierarchy.rows_in_order().collect();
     let mut found = Vec::with_capacity(rows.len());
-    for one in each(&rows, SHARE, |row| describe_one(hierarchy, &places, &hierarchy.subsystems[row], ids, now)) {
+    for one in each(&rows, WORK, |row| describe_one(hierarchy, &places, &hierarchy.subsystems[row], ids, now)) {
         let before = found.len();
         found.extend(one?.into_iter().map(|it| Description { inside_of: it.inside_of.map(|row| before + row), ..it }));
     }

@@ -5,8 +5,8 @@ use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::regions::Regions;
 use crate::encounters::forces::surroundings::{Reach, at};
-use crate::encounters::membership::decisions::each;
-use crate::encounters::membership::hierarchy::{Hierarchy, SHARE};
+use crate::encounters::membership::each::{WORK, each};
+use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::member::{Member, Placed, placed};
 use crate::encounters::settings::criteria;
 use crate::few_body::Motion;
@@ -27,7 +27,7 @@ pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, no
     let rows: Vec<usize> = hierarchy.rows_in_order().collect();
     let mut inside: Vec<Vec<Star>> = vec![Vec::new(); hierarchy.subsystems.len()];
     for rows in rows.chunks(MAX_AT_ONCE) {
-        for (&row, found) in rows.iter().zip(each(rows, SHARE, |row| correction(hierarchy, &places, row, now))) {
+        for (&row, found) in rows.iter().zip(each(rows, WORK, |row| correction(hierarchy, &places, row, now))) {
             let Correction { stars, others } = found?;
             let here = bodies.of_star(hierarchy.subsystems[row].stars[0]);
             for (k, potential) in others {

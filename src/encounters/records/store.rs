@@ -1,7 +1,7 @@
 //! State of the stars, from that of the bodies and of the subsystems.
 
-use crate::encounters::membership::decisions::each;
-use crate::encounters::membership::hierarchy::{Hierarchy, SHARE};
+use crate::encounters::membership::each::{WORK, each};
+use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::member::{self, Placed};
 use crate::encounters::records::state::{self, Recorded};
 use tisane_force::error::Result;
@@ -17,7 +17,7 @@ pub fn store(own: &Particles, hierarchy: &Hierarchy, recorded: &Recorded, p: &mu
         member::stars(&later.members, &later.motion, clock, now)
     };
     let rows: Vec<usize> = (0..hierarchy.subsystems.len()).collect();
-    let inside: Vec<Vec<Placed<u32>>> = each(&rows, SHARE, stars_of).into_iter().collect::<Result<_>>()?;
+    let inside: Vec<Vec<Placed<u32>>> = each(&rows, WORK, stars_of).into_iter().collect::<Result<_>>()?;
     for body in bodies.occupied() {
         let star = bodies.stars[body];
         let mut row = |i: usize, x: Vec3, v: Vec3| {

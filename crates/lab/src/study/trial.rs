@@ -217,7 +217,7 @@ impl Trial {
     /// Does some work on the threads of a run; errors are in the user's units.
     fn work<T: Send>(self, set: &Setup, work: impl FnOnce(Self) -> Result<T> + Send) -> Result<T> {
         let done = if self.kind == EngineKind::Cuda {
-            spin_pool::run(rayon::current_num_threads().min(spin_pool::MAX_SIZE), || work(self))?
+            spin_pool::run(spin_pool::size_for(set.config.subsystems().is_some()), || work(self))?
         } else {
             work(self)
         };

@@ -11,7 +11,9 @@ pub(super) fn alone(config: &Config) -> Option<&'static str> {
     if scheme.block_steps().is_none() {
         return Some("the leapfrog takes one");
     }
-    scheme.needs_lists().then_some("the neighbour scheme takes one")
+    // By steps of the host, as with subsystems, several share the regular forces.
+    let on_device = config.subsystems().is_none() && scheme_on_device(config).is_some();
+    (scheme.needs_lists() && on_device).then_some("whole steps of the neighbour scheme take one")
 }
 
 /// Returns the scheme of a configuration if a device may take its whole block steps.
