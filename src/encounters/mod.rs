@@ -243,20 +243,21 @@ impl Encounters {
     fn perturber_lists(&mut self, rows: &[usize], now: Time) -> Vec<PerturberList> {
         let Self { particles, hierarchy, regions, positions, clock, .. } = self;
         let Hierarchy { subsystems, bodies, rules, .. } = &*hierarchy;
+        let body = |row: usize| bodies.of_star(subsystems[row].stars[0]);
         let is_open = |row: usize| subsystems[row].settled(rules).is_none();
         if rows.iter().any(|&row| is_open(row)) {
             positions.set(particles, clock, now);
         }
         let search = hierarchy.search(regions, now);
         let found = each(rows, WORK, |row| {
-            let (subsystem, body) = (&subsystems[row], bodies.of_star(subsystems[row].stars[0]));
+            let (subsystem, body) = (&subsystems[row], body(row));
             let tide = is_open(row).then(|| positions.tide(body));
             let list = subsystem.perturber_list(&search, tide, particles.step[body]);
             let grip = Grip { until: list.until, ..subsystem.grip(rules) };
-            (body, grip, list)
+            (grip, list)
         });
-        let taken = found.into_iter().map(|(body, grip, list)| {
-            regions.set_grip(body, grip);
+        let taken = rows.iter().zip(found).map(|(&row, (grip, list))| {
+            regions.set_grip(body(row), grip);
             list
         });
         taken.collect()
