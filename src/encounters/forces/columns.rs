@@ -154,7 +154,10 @@ pub struct Predict<'a> {
     pub states: &'a StateColumns,
     pub now: u64,
     pub tick: f64,
-    pub pos: &'a mut Coordinates,
+    /// First row.
+    pub first: usize,
+    /// Positions of the rows from there on.
+    pub pos: [&'a mut [[f64; LANES]]; 3],
 }
 
 impl WithSimd for Predict<'_> {
@@ -162,16 +165,16 @@ impl WithSimd for Predict<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let StateColumns { time, vectors } = self.states;
-        for (row, time) in time.iter().enumerate() {
-            let mut dt = [0.0; LANES];
+        let (StateColumns { time, vectors }, mut to) = (self.states, self.pos);
+        for k in 0..to[0].len() {
+            let (row, mut dt) = (self.first + k, [0.0; LANES]);
             for lane in 0..LANES {
-                dt[lane] = (self.now - time[lane]) as f64 * self.tick;
+                dt[lane] = (self.now - time[row][lane]) as f64 * self.tick;
             }
-            for (axis, pos) in self.pos.iter_mut().enumerate() {
+            for (axis, pos) in to.iter_mut().enumerate() {
                 let [x, v, a, j] = vectors.each_ref().map(|vectors| &vectors[axis][row]);
                 for lane in 0..LANES {
-                    pos[row][lane] = predict_component(x[lane], v[lane], a[lane], j[lane], dt[lane]).0;
+                    pos[k][lane] = predict_component(x[lane], v[lane], a[lane], j[lane], dt[lane]).0;
                 }
             }
         }

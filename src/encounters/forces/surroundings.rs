@@ -3,12 +3,18 @@
 use crate::encounters::forces::columns::{
     self, Column, Coordinates, FAR, LANES, Potential, Predict, Rest, StateColumns, Tide, Within,
 };
+use rayon::prelude::*;
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool;
 use tisane_force::time::{Clock, Time};
 
 /// Part of all particles, 1 / this number, from which on all are loaded, in order. Not measured; no result depends on it.
 const MIN_SHARE_TO_LOAD_ALL: usize = 8;
+
+/// Nanoseconds in which a particle is loaded, and a row of them predicted.
+const LOADED: usize = 20;
+const PREDICTED: usize = 20;
 
 /// Tidal field at a particle in units of G: m/r³ of each other one.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -95,12 +101,30 @@ impl Positions {
         }
     }
 
+    /// Loads all particles: the columns on threads.
+    fn load_all(&mut self, p: &Particles) {
+        let Self { mass, states: StateColumns { time, vectors }, .. } = self;
+        let of = [&p.pos, &p.vel, &p.acc, &p.jerk];
+        let axes = vectors.iter_mut().zip(of).flat_map(|(to, of)| to.iter_mut().enumerate().map(move |it| (it, of)));
+        let axes: Vec<_> = axes.collect();
+        let load = |((axis, to), of): ((usize, &mut Column), &Vec<Vec3>)| {
+            of.iter().zip(to.as_flattened_mut()).for_each(|(vector, to)| *to = vector[axis]);
+        };
+        if p.len() < spin_pool::min_share(LOADED) {
+            axes.into_iter().for_each(load);
+        } else {
+            axes.into_par_iter().for_each(load);
+        }
+        mass.as_flattened_mut()[..p.len()].copy_from_slice(&p.mass);
+        time.as_flattened_mut().iter_mut().zip(&p.time).for_each(|(to, time)| *to = time.0);
+    }
+
     /// Predicts all particles to `now`, unless they were.
     pub fn set(&mut self, p: &Particles, clock: &Clock, now: Time) {
         if !self.is_loaded {
             self.resize(0);
             self.resize(p.len().div_ceil(LANES));
-            (0..p.len()).for_each(|i| self.load(p, i));
+            self.load_all(p);
             (self.now, self.is_loaded) = (None, true);
         } else if !self.moved.is_empty() {
             self.resize(p.len().div_ceil(LANES));
@@ -109,9 +133,13 @@ impl Positions {
             self.moved = moved;
         }
         if self.now != Some(now) {
-            let Self { states, pos, .. } = self;
-            columns::run(Predict { states, now: now.0, tick: clock.tick(), pos });
-            self.now = Some(now);
+            let Self { states, pos: [x, y, z], mass, .. } = self;
+            let (now, tick, share) = (now.0, clock.tick(), spin_pool::share(mass.len(), PREDICTED));
+            let parts = x.par_chunks_mut(share).zip(y.par_chunks_mut(share)).zip(z.par_chunks_mut(share)).enumerate();
+            parts.for_each(|(k, ((x, y), z))| {
+                columns::run(Predict { states, now, tick, first: k * share, pos: [x, y, z] });
+            });
+            self.now = Some(Time(now));
         }
     }
 
