@@ -106,15 +106,24 @@ impl Membership<'_> {
     ///
     /// All ways to join ask for 2 r³ D / M of the two, D that of all others, below one of two bounds: either at their distance r, or at
     /// their apocentre, which is no nearer. What is known of D is a lower bound, so what exceeds both bounds does not join. Two single
-    /// stars must also be bound, or hyperbolic by less than a factor: a larger number of members alone joins without that.
+    /// stars must also be bound, or hyperbolic by less than a factor, approach or be isolated at their apocentre, and be each the
+    /// strongest of the other: a larger number of members alone joins without that.
     pub fn possible_partner(&self, i: usize) -> Option<usize> {
         let Strongest { row: k, min_rest, .. } = self.strongest(i, &[])?;
-        let pair = self.relative(i, k);
-        let max = self.hierarchy.rules.forms.max(criteria::MAX_PERTURBATION_TO_JOIN);
-        let is_disturbed = pair.perturbation(min_rest) > max * (1.0 + ROUNDING);
-        let is_single = |body: usize| self.subsystem(body).is_none();
-        let flies_by = is_single(i) && is_single(k) && !pair.is_bound_by(criteria::MIN_BINDING_TO_FORM);
-        (!is_disturbed && !flies_by).then_some(k)
+        let (pair, forms) = (self.relative(i, k), self.hierarchy.rules.forms);
+        let max = forms.max(criteria::MAX_PERTURBATION_TO_JOIN);
+        let is_below = |perturbation: f64, max: f64| perturbation <= max * (1.0 + ROUNDING);
+        if !is_below(pair.perturbation(min_rest), max) {
+            return None;
+        }
+        if self.subsystem(i).is_some() || self.subsystem(k).is_some() {
+            return Some(k);
+        }
+        let is_below_far = |max: f64| pair.at_apocentre(min_rest).is_some_and(|far| is_below(far, max));
+        let may_join = pair.is_bound_by(criteria::MIN_BINDING_TO_FORM)
+            && (pair.approaches() && is_below(pair.perturbation(min_rest), forms) || is_below_far(max))
+            && self.strongest(k, &[]).is_some_and(|back| back.row == i);
+        may_join.then_some(k)
     }
 
     /// Returns the change of body `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one

@@ -13,13 +13,14 @@ pub const WORK: usize = 2500;
 
 /// Returns true if all threads should take part in work on a number of items, which take about so many nanoseconds each.
 fn is_worth_sharing(number: usize, nanoseconds: usize) -> bool {
-    number >= spin_pool::min_share(nanoseconds).max(2) && rayon::current_num_threads() > 1
+    number >= 2 * spin_pool::min_share(nanoseconds) && rayon::current_num_threads() > 1
 }
 
 /// Returns what follows from each of some bodies, or rows, in their order: about so many nanoseconds of work each.
 pub fn each<T: Send>(of: &[usize], nanoseconds: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if is_worth_sharing(of.len(), nanoseconds) {
-        of.par_iter().map(|&one| run(one)).collect()
+        let min = spin_pool::min_share(nanoseconds).min(of.len() / 2);
+        of.par_iter().with_min_len(min).map(|&one| run(one)).collect()
     } else {
         of.iter().map(|&one| run(one)).collect()
     }
