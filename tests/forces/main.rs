@@ -1,5 +1,7 @@
 //! Promises on forces: the same bits on every engine, and sums that agree with theory.
 
+#[path = "../common/changed.rs"]
+mod changed;
 mod changed_rows;
 mod force_parity;
 #[cfg(feature = "cuda")]

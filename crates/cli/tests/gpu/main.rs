@@ -1,6 +1,8 @@
 //! Promises on GPUs: parity with the CPU, determinism, the papers' kernels. Without a GPU each test says that it is
 //! skipped.
 
+#[path = "../../../../tests/common/changed.rs"]
+mod changed;
 mod cuda_determinism;
 mod cuda_external;
 mod cuda_group;
@@ -9,6 +11,7 @@ mod cuda_neighbours;
 mod cuda_parity;
 mod cuda_points;
 mod cuda_steps;
+mod cuda_subsystems;
 mod cuda_systems;
 #[path = "../../../../tests/common/gpu.rs"]
 mod gpu;
