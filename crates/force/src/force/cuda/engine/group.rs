@@ -7,7 +7,6 @@
 
 use super::CudaEngine;
 use super::buffers::{Buffers, held};
-use super::two_parts::sum_two_parts;
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use crate::force::cuda::driver::device::{Device, Signal};
@@ -394,7 +393,7 @@ impl ForceEngine for CudaGroup {
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
         let parts = deal(task.regular.len(), &self.weights());
-        sum_two_parts(&mut self.engines, &parts, task, out)
+        CudaEngine::sum_two_parts(&mut self.engines, &parts, task, out)
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {

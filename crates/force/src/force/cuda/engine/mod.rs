@@ -376,7 +376,7 @@ impl ForceEngine for CudaEngine {
             return Ok(());
         }
         let part = 0..task.regular.len();
-        two_parts::sum_two_parts(std::slice::from_mut(self), &[part], task, out)
+        Self::sum_two_parts(std::slice::from_mut(self), &[part], task, out)
     }
 
     fn law(&self) -> Option<(Arc<Law>, f64)> {

@@ -15,40 +15,40 @@ use crate::force::targets::Block;
 use crate::particles::Particles;
 use std::ops::Range;
 
-/// Evaluates forces in two parts, each of the engines the regular forces on its part of the regular targets, and the threads of the
-/// host the irregular forces; see [`crate::force::ForceEngine::evaluate_neighbours`].
-///
-/// # Errors
-/// If a device fails.
-pub(super) fn sum_two_parts(
-    engines: &mut [CudaEngine],
-    parts: &[Range<usize>],
-    task: &NeighbourTargets<'_>,
-    out: &mut NeighbourForces<Forces>,
-) -> Result<()> {
-    let NeighbourTargets { now, targets, regular, .. } = *task;
-    let begun: Vec<Scalars> = engines
-        .iter_mut()
-        .zip(parts)
-        .map(|(engine, part)| engine.begin_regular(&task.renewing(part.clone())))
-        .collect::<Result<_>>()?;
-    out.eps2 = engines[0].eps2;
-    out.resize(regular.len());
-    out.regular.resize(regular.len());
-    // While the devices are at work.
-    engines[0].sum_lists(task, &mut out.irregular)?;
-    for ((engine, part), scalars) in engines.iter_mut().zip(parts).zip(begun) {
-        engine.end_regular(&task.renewing(part.clone()), scalars, (out, part.start))?;
-    }
-    let some = Block::of_places(targets, regular);
-    let renewed: Vec<&[u32]> = out.lists[..regular.len()].iter().map(Vec::as_slice).collect();
-    let CudaEngine { lists: sums, clock, eps2, .. } = &mut engines[0];
-    sums.predict_more((now, clock.tick()), &renewed);
-    sums.sum(some.view(), &renewed, *eps2, &mut out.renewed);
-    Ok(())
-}
-
 impl CudaEngine {
+    /// Evaluates forces in two parts, each of the engines the regular forces on its part of the regular targets, and the threads of the
+    /// host the irregular forces; see [`crate::force::ForceEngine::evaluate_neighbours`].
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub(super) fn sum_two_parts(
+        engines: &mut [Self],
+        parts: &[Range<usize>],
+        task: &NeighbourTargets<'_>,
+        out: &mut NeighbourForces<Forces>,
+    ) -> Result<()> {
+        let NeighbourTargets { now, targets, regular, .. } = *task;
+        let begun: Vec<Scalars> = engines
+            .iter_mut()
+            .zip(parts)
+            .map(|(engine, part)| engine.begin_regular(&task.renewing(part.clone())))
+            .collect::<Result<_>>()?;
+        out.eps2 = engines[0].eps2;
+        out.resize(regular.len());
+        out.regular.resize(regular.len());
+        // While the devices are at work.
+        engines[0].sum_lists(task, &mut out.irregular)?;
+        for ((engine, part), scalars) in engines.iter_mut().zip(parts).zip(begun) {
+            engine.end_regular(&task.renewing(part.clone()), scalars, (out, part.start))?;
+        }
+        let some = Block::of_places(targets, regular);
+        let renewed: Vec<&[u32]> = out.lists[..regular.len()].iter().map(Vec::as_slice).collect();
+        let Self { lists: sums, clock, eps2, .. } = &mut engines[0];
+        sums.predict_more((now, clock.tick()), &renewed);
+        sums.sum(some.view(), &renewed, *eps2, &mut out.renewed);
+        Ok(())
+    }
+
     /// Sums the irregular forces by the lists of a task.
     fn sum_lists(&mut self, task: &NeighbourTargets<'_>, out: &mut Forces) -> Result<()> {
         self.lists.predict(task, self.clock.tick())?;
