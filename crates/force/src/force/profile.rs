@@ -20,7 +20,7 @@ pub const UPDATE: &str = "update";
 pub const FORCE: &str = "force";
 /// Phase of block steps that the engine takes by itself.
 pub const STEPS: &str = "steps";
-/// Phase of an evaluation outside the reported ones: staging, launches and waiting.
+/// Phase of an evaluation outside the reported ones: staging, launches and waiting, and irregular forces beside a device.
 pub const LAUNCH: &str = "launch";
 
 /// Times of block steps, in total and by block size.
@@ -137,7 +137,7 @@ impl Profiler {
     /// Wraps an engine in a stopwatch.
     #[must_use]
     pub fn timed<E: Evaluation>(&self, engine: Box<dyn ForceEngine<E>>) -> Box<dyn ForceEngine<E>> {
-        Box::new(Timed { engine, profiler: self.clone(), begun: 0.0 })
+        Box::new(Timed { engine, profiler: self.clone(), begun: None })
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
@@ -226,18 +226,20 @@ impl Step<'_> {
 struct Timed<E> {
     engine: Box<dyn ForceEngine<E>>,
     profiler: Profiler,
-    /// Seconds that the beginning of an evaluation took.
-    begun: f64,
+    /// Seconds that it took to begin the evaluation in progress.
+    begun: Option<f64>,
 }
 
 impl<E> Timed<E> {
-    /// Counts an evaluation that took `whole` seconds, including its `phases`. These may be longer, where the caller did something
-    /// else meanwhile: then their shares of the seconds for which it waited count.
-    fn count(&self, whole: f64, phases: &[(&'static str, f64)]) {
+    /// Counts an evaluation that took `whole` seconds, including its `phases`. Those of an evaluation that was begun before may be
+    /// longer, as the caller did something else meanwhile: their shares of the seconds for which it waited count.
+    fn count(&mut self, whole: f64, phases: &[(&'static str, f64)]) {
+        let begun = self.begun.take();
         let mut state = self.profiler.state();
         state.step.evaluations += 1;
         let measured: f64 = phases.iter().map(|(_, seconds)| seconds).sum();
-        let part = if measured > whole { whole / measured } else { 1.0 };
+        let whole = whole + begun.unwrap_or_default();
+        let part = if begun.is_some() && measured > whole { whole / measured } else { 1.0 };
         for (phase, seconds) in phases {
             state.step.add(phase, *seconds * part);
         }
@@ -267,18 +269,19 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
     fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
         let began = Instant::now();
         self.engine.begin(now, targets)?;
-        self.begun = began.elapsed().as_secs_f64();
+        self.begun = Some(began.elapsed().as_secs_f64());
         Ok(())
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
-        let begun = std::mem::take(&mut self.begun);
         if targets.is_empty() {
+            self.begun = None;
             return self.engine.evaluate(now, targets, out);
         }
         let began = Instant::now();
         self.engine.evaluate(now, targets, out)?;
-        self.count(begun + began.elapsed().as_secs_f64(), &self.engine.spent()?);
+        let phases = self.engine.spent()?;
+        self.count(began.elapsed().as_secs_f64(), &phases);
         Ok(())
     }
 
@@ -288,7 +291,8 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         }
         let began = Instant::now();
         self.engine.evaluate_neighbours(task, out)?;
-        self.count(began.elapsed().as_secs_f64(), &self.engine.spent()?);
+        let phases = self.engine.spent()?;
+        self.count(began.elapsed().as_secs_f64(), &phases);
         Ok(())
     }
 
@@ -370,6 +374,22 @@ mod tests {
         std::thread::sleep(Duration::from_millis(20));
         let [host, _] = step.end(1, 1);
         assert!(host >= 0.02);
+    }
+
+    /// The caller does something else while the engine works for three quarters of a second: it waits for less.
+    #[test]
+    fn of_an_evaluation_that_was_begun_the_time_of_waiting_counts() {
+        let profiler = Profiler::default();
+        let mut engine = profiler.timed(Box::new(Idle));
+        let block = Block { index: vec![0], pos: vec![Vec3::zeros()], vel: vec![Vec3::zeros()] };
+        let step = profiler.begin();
+        engine.begin(Time::default(), block.view()).unwrap();
+        std::thread::sleep(Duration::from_millis(20));
+        engine.evaluate(Time::default(), block.view(), &mut Forces::default()).unwrap();
+        let [host, in_engine] = step.end(1, 1);
+        let total = profiler.profile().total;
+        let of = |phase| total.seconds.iter().find(|(name, _)| *name == phase).unwrap().1;
+        assert!(host >= 0.02 && in_engine < 0.74 && (of("force") / of("copy_up") - 2.0).abs() < 1e-6, "{total:?}");
     }
 
     #[test]
