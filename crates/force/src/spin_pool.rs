@@ -164,14 +164,15 @@ pub fn is_awake() -> bool {
     IS_AWAKE.get()
 }
 
-/// Returns the least number of items that are worth giving to another thread, where each takes about so many `nanoseconds`, from 1 on.
+/// Returns the smallest number of items, at least 1, that are worth giving to another thread. `nanoseconds` is the time of an item,
+/// at least 1.
 #[must_use]
 pub fn min_share(nanoseconds: usize) -> usize {
     ((if is_awake() { MIN_WORK_AWAKE } else { MIN_WORK_ASLEEP }) / nanoseconds).max(1)
 }
 
-/// Returns the number of items for each thread, of `n` that take about so many `nanoseconds`, from 1 on: all, where sharing costs more
-/// than it saves.
+/// Returns the number of items for each thread, of `n` items: all of them where sharing costs more time than it saves. `nanoseconds`
+/// is the time of an item, at least 1.
 #[must_use]
 pub fn share(n: usize, nanoseconds: usize) -> usize {
     n.div_ceil((n / min_share(nanoseconds)).clamp(1, rayon::current_num_threads()))

@@ -11,12 +11,12 @@ pub const SUM: usize = 10_000;
 /// Nanoseconds of other work on a subsystem.
 pub const WORK: usize = 2500;
 
-/// Returns true if all threads should take part in work on a number of items, which take about so many nanoseconds each.
+/// Returns true if all threads should share the work on a number of items. `nanoseconds` is the time of an item.
 fn is_worth_sharing(number: usize, nanoseconds: usize) -> bool {
     number >= 2 * spin_pool::min_share(nanoseconds) && rayon::current_num_threads() > 1
 }
 
-/// Returns what follows from each of some bodies, or rows, in their order: about so many nanoseconds of work each.
+/// Runs a function on each of some bodies, or rows, and returns its results in their order. `nanoseconds` is the time of one call.
 pub fn each<T: Send>(of: &[usize], nanoseconds: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if is_worth_sharing(of.len(), nanoseconds) {
         let min = spin_pool::min_share(nanoseconds).min(of.len() / 2);
