@@ -35,7 +35,7 @@ use forces::regions::{Grip, Regions};
 use forces::surroundings::{Positions, Surroundings};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
-use membership::decisions::Membership;
+use membership::decisions::{Look, Membership};
 use membership::each::{SEARCH, SUM, WORK, each};
 use membership::hierarchy::{CouplingChange, Hierarchy};
 use motion::subsystem::{Measured, PerturberList, Subsystem};
@@ -158,29 +158,23 @@ impl Encounters {
         Ok((done, false))
     }
 
-    /// Returns true if the membership of a body is updated after a step that ended at `now`.
-    fn is_update_due(&self, body: usize, now: Time) -> bool {
-        let level = self.particles.step[body];
-        now.is_multiple_of(Level(level.0.saturating_sub(criteria::LOG2_STEPS_PER_UPDATE)))
-    }
-
     /// Lets bodies that have moved to `now` join and split, and renews what depends on them.
     fn update_membership(&mut self, f: &mut dyn ForceEngine, now: Time, block: &[u32]) -> Result<()> {
         let looks = self.hierarchy.phase("looks");
         let mut changes = self.mergers();
         let mut taken: Vec<usize> = changes.iter().flat_map(Change::bodies).copied().collect();
-        let is_open = |subsystem: &Subsystem| subsystem.settled(&self.hierarchy.rules).is_none();
         let mut looking: Vec<usize> = block.iter().map(|&i| i as usize).collect();
-        looking.retain(|&body| {
-            let subsystem = self.hierarchy.of_star(self.hierarchy.bodies.stars[body]);
-            subsystem.is_some_and(is_open) || self.is_update_due(body, now)
-        });
+        let membership = self.membership(now);
+        let is_open = |body: usize| membership.subsystem(body).is_some_and(|subsystem| subsystem.far.is_some());
+        looking.retain(|&body| is_open(body) || membership.is_update_due(body));
         for (body, found) in self.surroundings(now, looking) {
             let star = self.hierarchy.bodies.stars[body];
             let is_new = self.hierarchy.of_star(star).is_some_and(|subsystem| subsystem.formed == now);
             let change = self.membership(now).change(body, found, is_new);
-            if let (Some(found), Some(subsystem)) = (found, self.hierarchy.of_star_mut(star)) {
-                subsystem.field = found.weight + found.rest;
+            // Not where the sum is known by chance: that depends on the regions.
+            let is_measured = self.hierarchy.is_chain(star) || self.membership(now).is_update_due(body);
+            if let Some(found) = found.filter(|_| is_measured) {
+                self.hierarchy.set_field(star, found.weight + found.rest);
             }
             if let Some(change) = change.filter(|change| !change.bodies().iter().any(|body| taken.contains(body))) {
                 taken.extend_from_slice(change.bodies());
@@ -198,16 +192,19 @@ impl Encounters {
         Membership { particles, hierarchy, regions, positions, now }
     }
 
-    /// Returns those of some bodies that may change at `now`, with their surroundings. Single stars that can join no other are
-    /// left out, most often nearly all, without a sum over all bodies.
+    /// Returns those of some bodies that may change at `now`, with their surroundings. Left out, most often nearly all, without a
+    /// sum over all bodies: single stars that can join no other, pairs that stay what they are.
     fn surroundings(&mut self, now: Time, mut bodies: Vec<usize>) -> Vec<(usize, Option<Surroundings>)> {
         self.renew_regions(now);
         let membership = self.membership(now);
-        let may_change = each(&bodies, SEARCH, |body| {
-            membership.subsystem(body).is_some() || membership.possible_partner(body).is_some()
+        let mut looks = each(&bodies, SEARCH, |body| membership.look(body)).into_iter();
+        bodies.retain(|&body| match looks.next() {
+            Some(Look::Quiet(field)) => {
+                self.hierarchy.set_field(self.hierarchy.bodies.stars[body], field);
+                false
+            }
+            look => look == Some(Look::Sum),
         });
-        let mut may_change = may_change.into_iter();
-        bodies.retain(|_| may_change.next() == Some(true));
         if bodies.is_empty() {
             return Vec::new();
         }
@@ -272,10 +269,11 @@ impl Encounters {
         for &row in rows {
             let subsystem = &mut subsystems[row];
             let Measured { is_resized, is_settled } = subsystem.measure(rules);
-            let is_changed = is_resized || !is_settled || subsystem.far.is_some();
-            if is_changed || now >= subsystem.perturbers_until {
+            let is_chain = subsystem.members.len() > 2;
+            let was_settled = subsystem.far.is_none();
+            if is_resized || is_chain || is_settled != was_settled || now >= subsystem.perturbers_until {
                 due.push(row);
-                takes_up.push(is_changed);
+                takes_up.push(is_resized || !is_settled || !was_settled);
             }
         }
         let lists = self.perturber_lists(&due, now);
@@ -305,7 +303,8 @@ impl Encounters {
         let _phase = self.hierarchy.phase("perturbers");
         self.renew_regions(now);
         let row = |&body: &u32| self.hierarchy.row(self.hierarchy.bodies.stars[body as usize]);
-        let rows: Vec<usize> = block.iter().filter_map(row).collect();
+        let mut rows: Vec<usize> = block.iter().filter_map(row).collect();
+        rows.sort_unstable();
         let mut changed = self.renew_perturbers(f, now, &rows)?;
         let choices = self.hierarchy.choose_couplings(&rows, now, &self.particles.step)?;
         for CouplingChange { row, choice } in &choices {

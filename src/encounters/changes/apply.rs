@@ -51,7 +51,8 @@ impl Encounters {
     fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<Vec<usize>> {
         self.renew_regions(now);
         let bodies: Vec<usize> = begun.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
-        let rows: Vec<usize> = begun.iter().filter_map(|&star| self.hierarchy.row(star)).collect();
+        let mut rows: Vec<usize> = begun.iter().filter_map(|&star| self.hierarchy.row(star)).collect();
+        rows.sort_unstable();
         let has_others = rows.len() < self.hierarchy.subsystems.len();
         let fields = self.fields(&rows, now);
         for (&row, field) in rows.iter().zip(fields) {

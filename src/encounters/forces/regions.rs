@@ -10,6 +10,7 @@ use crate::encounters::forces::bodies::is_empty;
 use crate::encounters::forces::columns::NEAREST2;
 use crate::encounters::forces::surroundings::{Reach, at};
 use rayon::prelude::*;
+use std::ops::Range;
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::spin_pool::{min_share, share};
@@ -31,6 +32,8 @@ const MIN_SHARE_IN_COLUMN: usize = 16;
 const UP: f64 = 1.0 + 1e-12;
 /// Bound of the rounding of a place, in units of its largest coordinate.
 const ROUNDING: f64 = 1e-14;
+/// Bound of the rounding of sums over all bodies, in any order.
+const ROUNDING_OF_SUMS: f64 = 1e-9;
 /// Time in which the state of a body is renewed, in nanoseconds.
 const WORK: usize = 50;
 /// Mark of no node.
@@ -47,6 +50,15 @@ pub struct Strongest {
     pub min_rest: f64,
 }
 
+/// Bounds of a sum.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bounds {
+    /// Lower one.
+    pub min: f64,
+    /// Upper one.
+    pub max: f64,
+}
+
 /// Node of the tree: bodies in a box. What a move of a body asks for is in the first line of a cache.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
@@ -60,6 +72,9 @@ struct Node {
     /// Largest mass, and its cube root.
     mass: f64,
     root: f64,
+    /// Sum of the masses at the moment of the tree, and of those that have left since.
+    total: f64,
+    lost: f64,
     /// Bounds of the grips of the subsystems.
     grip: Grip,
     parent: u32,
@@ -192,6 +207,7 @@ impl Part<'_> {
                 let row = body.row as usize;
                 *state = State::new(p, row, node, roots[row][1]);
                 own.include(state.mass, state.root, max_speed(p, clock, row));
+                own.total += state.mass;
             }
             return;
         }
@@ -210,7 +226,10 @@ impl Part<'_> {
         } else {
             rayon::join(|| make(one), || make(two));
         }
-        [&nodes.0[0], &nodes.1[0]].into_iter().for_each(|child| own.include(child.mass, child.root, child.speed));
+        for child in [&nodes.0[0], &nodes.1[0]] {
+            own.include(child.mass, child.root, child.speed);
+            own.total += child.total;
+        }
     }
 }
 
@@ -390,8 +409,13 @@ impl Regions {
     /// Takes out the state of a row, if there is one.
     fn take_out(&mut self, row: usize) {
         let place = std::mem::replace(&mut self.places[row], NONE) as usize;
-        let Some(State { leaf, .. }) = self.states.get(place) else { return };
-        let last = match self.nodes.get_mut(*leaf as usize) {
+        let Some(&State { leaf, mass, .. }) = self.states.get(place) else { return };
+        let mut above = leaf;
+        while let Some(node) = self.nodes.get_mut(above as usize) {
+            node.lost += mass;
+            above = node.parent;
+        }
+        let last = match self.nodes.get_mut(leaf as usize) {
             // The last one of a leaf takes the place, whose own is no one's then.
             Some(leaf) => {
                 leaf.count -= 1;
@@ -435,6 +459,43 @@ impl Regions {
             (node, above) = (above, parent.parent);
         }
         (search.found.weight > 0.0).then_some(search.found)
+    }
+
+    /// Returns bounds of the sum of m/r³ at the body of a row, which must be known, by all others but one. Nodes count with all their
+    /// mass at their nearest and farthest places where these differ by no more than `coarse`. The bounds depend on the tree: no result
+    /// may depend on how wide they are.
+    pub fn field_bounds(&self, clock: &Clock, now: Time, [row, but]: [usize; 2], coarse: f64) -> Bounds {
+        let (own, since) = (&self.states[self.places[row] as usize], self.since(clock, now));
+        let from = own.at(clock, now);
+        let weigh = |states: &[State]| {
+            let others = states.iter().filter(|state| ![row, but].contains(&(state.row as usize)));
+            others.fold(0.0, |sum, state| {
+                let r2 = state.square(clock, now, from);
+                sum + state.mass / (r2 * r2.sqrt())
+            })
+        };
+        let sum = weigh(&self.states[self.inside..]);
+        let (mut min, mut max) = (sum, sum);
+        // The node that has the body that does not count is one of those from which on the others are told apart.
+        let leaf_of_but = self.places.get(but).and_then(|&place| self.states.get(place as usize)).map(|it| it.leaf);
+        let mut open: Vec<Range<u32>> =
+            (!self.nodes.is_empty()).then_some(0..self.nodes.len() as u32).into_iter().collect();
+        while let Some(nodes) = open.pop() {
+            let node = &self.nodes[nodes.start as usize];
+            let way = node.way(since);
+            let (near, far) = (node.distance(from) - way, node.max_distance(from) + way);
+            let [most, least] = [node.total / (near * near * near), (node.total - node.lost) / (far * far * far)];
+            let has_but = leaf_of_but.is_some_and(|leaf| nodes.contains(&leaf));
+            if near > 0.0 && most - least <= coarse && !has_but {
+                (min, max) = (min + least, max + most);
+            } else if node.second == NONE {
+                let sum = weigh(self.in_leaf(node));
+                (min, max) = (min + sum, max + sum);
+            } else {
+                open.extend([nodes.start + 1..node.second, node.second..nodes.end]);
+            }
+        }
+        Bounds { min: min.max(0.0) * (1.0 - ROUNDING_OF_SUMS), max: max * (1.0 + ROUNDING_OF_SUMS) }
     }
 
     /// Returns the rows, ascending, of the bodies that may come near that of a row, which must be known, by a bound of their motion,
@@ -642,8 +703,35 @@ mod tests {
         (0..p.len()).filter(|&k| k != row).filter_map(near).collect()
     }
 
+    /// Σ m/r³ at a body by all but another one.
+    fn field(p: &Particles, now: Time, [row, but]: [usize; 2]) -> f64 {
+        let from = at(p, row, &CLOCK, now).0;
+        let weight = |k: usize| {
+            let r2 = (at(p, k, &CLOCK, now).0 - from).norm_squared().max(NEAREST2);
+            p.mass[k] / (r2 * r2.sqrt())
+        };
+        (0..p.len()).filter(|k| ![row, but].contains(k)).map(weight).sum()
+    }
+
+    /// Compares bounds with the sum over all bodies. Returns the largest and the mean relative width of those that are as fine as asked.
+    fn compare_bounds(regions: &Regions, p: &Particles, now: Time, share: f64) -> [f64; 2] {
+        let mut widths = Vec::new();
+        for row in (0..p.len()).filter(|&row| !is_empty(p, row)) {
+            let strongest = regions.strongest(&CLOCK, now, row, &[]).unwrap().row;
+            for but in [row, strongest] {
+                let sum = field(p, now, [row, but]);
+                let Bounds { min, max } = regions.field_bounds(&CLOCK, now, [row, but], share * sum);
+                assert!(min <= sum && sum <= max, "{row} {but}: {sum} not in {min} to {max}");
+                widths.push((max - min) / sum);
+            }
+        }
+        [widths.iter().copied().fold(0.0, f64::max), widths.iter().sum::<f64>() / widths.len() as f64]
+    }
+
     /// Compares all answers with those of a look at all bodies.
     fn compare(regions: &Regions, p: &Particles, now: Time) {
+        let [coarse, fine] = [0.1, 1e-3].map(|share| compare_bounds(regions, p, now, share));
+        assert!(fine[0] < 0.2 && fine[1] < 0.1 * coarse[1], "{coarse:?} {fine:?}");
         let mut looked_at = 0;
         for row in (0..p.len()).filter(|&row| !is_empty(p, row)) {
             let (found, all) = (regions.strongest(&CLOCK, now, row, &[]).unwrap(), strongest(p, now, row, &[]));

@@ -106,23 +106,23 @@ impl Hierarchy {
                 }
             }
         }
+        due.sort_unstable();
         let Self { subsystems, bodies, rules, clock, .. } = self;
         // Those of the targets are asked on threads whether they are followed: each is in other parts of the memory.
-        let advanced = each_mut(subsystems, due, |_, subsystem| -> Result<Option<PointMasses>> {
-            if subsystem.is_followed(rules) {
-                subsystem.advance(bodies, clock, now)?;
-            }
-            Ok(subsystem.is_perturbed.then(|| subsystem.point_masses()))
-        });
+        let advance = |subsystem: &mut Subsystem| {
+            if subsystem.is_followed(rules) { subsystem.advance(bodies, clock, now) } else { Ok(()) }
+        };
+        let advanced = each_mut(subsystems, due, advance);
         points.resize(subsystems.len(), PointMasses::default());
-        for (row, found) in due.drain(..).zip(advanced) {
+        for row in due.drain(..) {
             is_due[row] = false;
-            if let Some(found) = found? {
-                points[row] = found;
+            // On one thread: memory that another one has asked for costs more than these few.
+            if subsystems[row].is_perturbed {
+                points[row] = subsystems[row].point_masses();
             }
         }
         self.room = room;
-        Ok(())
+        advanced.into_iter().collect()
     }
 
     /// Adds the forces of the coupling at `now` to the accelerations of targets and their jerks.

@@ -4,7 +4,7 @@
 //! relative perturbation, which has no jumps where neighbours change. The mutual binding is measured by 2 M / (r v²), which is 1
 //! on a parabola: encounters faster than that by less than a factor of two count too.
 
-use crate::encounters::forces::regions::{Regions, Strongest};
+use crate::encounters::forces::regions::{Bounds, Regions, Strongest};
 use crate::encounters::forces::surroundings::{Positions, Surroundings, at};
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::hierarchy::Hierarchy;
@@ -14,8 +14,11 @@ use crate::encounters::motion::nested::HierarchicalOrbits;
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::settings::criteria::{self, Rules};
 use tisane_force::particles::{Particles, Vec3};
-use tisane_force::time::{Clock, Time};
+use tisane_force::time::{Clock, Level, Time};
 
+/// Shares of the tidal field that is asked for, up to which its bounds are wide at a node: first a coarse one, then a fine one.
+/// No result depends on them.
+const SHARES: [f64; 2] = [1.0 / 32.0, 1.0 / 512.0];
 /// Bound of the rounding of perturbations: an eccentricity near 0 has half of the digits of others.
 const ROUNDING: f64 = 1e-6;
 
@@ -34,6 +37,17 @@ pub struct Membership<'a> {
     pub now: Time,
 }
 
+/// What an update of the membership of a body has to know of its surroundings.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Look {
+    /// Nothing: a single star that joins no other, or an open pair that stays what it is.
+    Nothing,
+    /// No more than that Σ m/r³ is below this: a pair of stars that stays what it is.
+    Quiet(f64),
+    /// The sum over all bodies.
+    Sum,
+}
+
 /// Relative motion of two bodies.
 pub(crate) struct Relative {
     pub(crate) pos: Vec3,
@@ -43,6 +57,17 @@ pub(crate) struct Relative {
 }
 
 impl Relative {
+    /// Returns that of the members of a pair.
+    fn of(pair: &Subsystem) -> Self {
+        let (pos, vel) = pair.motion.pair();
+        Self { pos, vel, r: pos.norm(), mass: pair.mass() }
+    }
+
+    /// Returns true if the members of a pair go apart.
+    fn recedes(&self) -> bool {
+        self.pos.dot(&self.vel) > 0.0 && !self.is_bound_by(criteria::MIN_BINDING_TO_STAY)
+    }
+
     /// Returns 2 M / (r v²) ≥ `min`.
     fn is_bound_by(&self, min: f64) -> bool {
         2.0 * self.mass >= min * self.r * self.vel.norm_squared()
@@ -102,28 +127,79 @@ impl Membership<'_> {
         self.regions.strongest(self.clock(), self.now, i, others)
     }
 
-    /// Returns the strongest body at body `i`, if the two may join, in place of the whole sum that [`joins`](Self::joins) needs.
-    ///
-    /// All ways to join ask for 2 r³ D / M of the two, D that of all others, below one of two bounds: either at their distance r, or at
-    /// their apocentre, which is no nearer. What is known of D is a lower bound, so what exceeds both bounds does not join. Two single
-    /// stars must also be bound, or hyperbolic by less than a factor, approach or be isolated at their apocentre, and be each the
-    /// strongest of the other: a larger number of members alone joins without that.
+    /// Returns the strongest body at body `i`, if the two may join, in place of the whole sum that [`joins`](Self::joins) needs: most do
+    /// not by a lower bound of the tidal field D of all others, which all ways to join ask to be small.
     pub fn possible_partner(&self, i: usize) -> Option<usize> {
         let Strongest { row: k, min_rest, .. } = self.strongest(i, &[])?;
-        let (pair, forms) = (self.relative(i, k), self.hierarchy.rules.forms);
-        let max = forms.max(criteria::MAX_PERTURBATION_TO_JOIN);
-        let is_below = |perturbation: f64, max: f64| perturbation <= max * (1.0 + ROUNDING);
-        if !is_below(pair.perturbation(min_rest), max) {
+        let pair = self.relative(i, k);
+        if !self.may_join([i, k], &pair, min_rest) {
             return None;
         }
-        if self.subsystem(i).is_some() || self.subsystem(k).is_some() {
-            return Some(k);
+        let max = self.hierarchy.rules.forms.max(criteria::MAX_PERTURBATION_TO_JOIN) / pair.perturbation(1.0);
+        let may_join = |share: f64| self.may_join([i, k], &pair, self.field([i, k], share * max).min);
+        SHARES.iter().all(|&share| may_join(share)).then_some(k)
+    }
+
+    /// Returns bounds of the tidal field at body `i` by all others but body `k`.
+    fn field(&self, [i, k]: [usize; 2], coarse: f64) -> Bounds {
+        self.regions.field_bounds(self.clock(), self.now, [i, k], coarse)
+    }
+
+    /// Returns true if two bodies may join of which the second is the strongest at the first, with a lower bound of the tidal field of
+    /// all others. Two must be bound, or hyperbolic by less than a factor, approach or be isolated at their apocentre, and be each the
+    /// strongest of the other; or one of them is a subsystem that the other perturbs.
+    fn may_join(&self, [i, k]: [usize; 2], pair: &Relative, min_rest: f64) -> bool {
+        let forms = self.hierarchy.rules.forms;
+        let is_below = |perturbation: f64, max: f64| perturbation <= max * (1.0 + ROUNDING);
+        let is_near = |max: f64| is_below(pair.perturbation(min_rest), max);
+        let is_near_far = |max: f64| pair.at_apocentre(min_rest).is_some_and(|far| is_below(far, max));
+        let is_pulled = || [[i, k], [k, i]].into_iter().any(|two| self.strength(two, pair) > criteria::JOINS_ABOVE);
+        let is_bound = pair.is_bound_by(criteria::MIN_BINDING_TO_FORM);
+        is_near(criteria::MAX_PERTURBATION_TO_JOIN) && pair.approaches() && is_pulled()
+            || (is_near(forms) && is_bound && (pair.approaches() || is_near_far(forms))
+                || is_near_far(criteria::MAX_PERTURBATION_TO_JOIN)
+                    && self.is_in_small_system(i, k, pair, min_rest * (1.0 - ROUNDING)))
+                && self.is_mutual([i, k])
+    }
+
+    /// Returns true if body `i`, the strongest at which is body `k`, is the strongest at that one.
+    fn is_mutual(&self, [i, k]: [usize; 2]) -> bool {
+        self.strongest(k, &[]).is_some_and(|back| back.row == i)
+    }
+
+    /// Returns the perturbation of the subsystem of a body by another body; 0 for a star.
+    fn strength(&self, [subsystem, other]: [usize; 2], pair: &Relative) -> f64 {
+        let size = self.subsystem(subsystem).map_or(0.0, Subsystem::reach) / pair.r;
+        2.0 * self.particles.mass[other] / self.particles.mass[subsystem] * size * size * size
+    }
+
+    /// Returns true if the membership of body `i` is updated after its step that ended now.
+    pub fn is_update_due(&self, i: usize) -> bool {
+        let level = self.particles.step[i];
+        self.now.is_multiple_of(Level(level.0.saturating_sub(criteria::LOG2_STEPS_PER_UPDATE)))
+    }
+
+    /// Returns what has to be known of the surroundings of body `i`, as far as their bounds tell. An open pair is looked at in each of
+    /// its steps, but measured only where an update is due.
+    pub fn look(&self, i: usize) -> Look {
+        if self.possible_partner(i).is_some() {
+            return Look::Sum;
         }
-        let is_below_far = |max: f64| pair.at_apocentre(min_rest).is_some_and(|far| is_below(far, max));
-        let may_join = pair.is_bound_by(criteria::MIN_BINDING_TO_FORM)
-            && (pair.approaches() && is_below(pair.perturbation(min_rest), forms) || is_below_far(max))
-            && self.strongest(k, &[]).is_some_and(|back| back.row == i);
-        may_join.then_some(k)
+        let Some(subsystem) = self.subsystem(i) else { return Look::Nothing };
+        let is_below = |max: f64| SHARES.iter().any(|share| self.field([i, i], share * max).max < max);
+        if !subsystem.is_pair_of_stars() || self.without_mass(i, subsystem).next().is_some() {
+            return Look::Sum;
+        }
+        let rules = &self.hierarchy.rules;
+        if !self.is_update_due(i) {
+            let pair = Relative::of(subsystem);
+            let stays = !pair.recedes() && is_below(rules.dissolves / pair.perturbation(1.0));
+            return if stays { Look::Nothing } else { Look::Sum };
+        }
+        match subsystem.quiet_field(rules, &self.hierarchy.bodies) {
+            Some(max) if is_below(max) => Look::Quiet(max),
+            _ => Look::Sum,
+        }
     }
 
     /// Returns the change of body `i` in its surroundings, if any; without others a subsystem may open for a contact. A new one
@@ -205,11 +281,7 @@ impl Membership<'_> {
         let (change, number) = self.join(i, k, &pair, found.rest);
         let isolation = pair.perturbation(found.rest);
         if number > 2 {
-            let strength = |subsystem: usize, other: usize| {
-                let size = self.subsystem(subsystem).map_or(0.0, Subsystem::reach) / pair.r;
-                2.0 * self.particles.mass[other] / self.particles.mass[subsystem] * size * size * size
-            };
-            let (outer, inner) = (strength(i, k), strength(k, i));
+            let (outer, inner) = (self.strength([i, k], &pair), self.strength([k, i], &pair));
             if outer.max(inner) > criteria::JOINS_ABOVE
                 && pair.approaches()
                 && isolation < criteria::MAX_PERTURBATION_TO_JOIN
@@ -233,7 +305,7 @@ impl Membership<'_> {
             && (pair.approaches() || at_apocentre.is_some_and(|far| far <= rules.forms))
             || at_apocentre.is_some_and(|far| far <= criteria::MAX_PERTURBATION_TO_JOIN)
                 && self.is_in_small_system(i, k, &pair, found.rest);
-        (is_isolated && self.strongest(k, &[]).is_some_and(|back| back.row == i)).then_some(change)
+        (is_isolated && self.is_mutual([i, k])).then_some(change)
     }
 
     /// Returns the change that opens an inner subsystem of body `i` whose stars another body may touch, if there is one.
@@ -288,13 +360,10 @@ impl Membership<'_> {
         if let Some(change) = self.opens(i, subsystem) {
             return Some(change);
         }
-        let motion = &subsystem.motion;
         let field = found.weight + found.rest;
         if subsystem.members.len() == 2 {
-            let (pos, vel) = motion.pair();
-            let pair = Relative { pos, vel, r: pos.norm(), mass: subsystem.mass() };
+            let pair = Relative::of(subsystem);
             let is_perturbed = pair.perturbation(field) > self.hierarchy.rules.dissolves;
-            let recedes = pos.dot(&vel) > 0.0 && !pair.is_bound_by(criteria::MIN_BINDING_TO_STAY);
             if is_perturbed {
                 let k = found.strongest;
                 let outer = self.relative(i, k);
@@ -306,7 +375,7 @@ impl Membership<'_> {
                     return Some(change);
                 }
             }
-            return (is_perturbed || recedes).then(|| Change::Split(i, vec![0]));
+            return (is_perturbed || pair.recedes()).then(|| Change::Split(i, vec![0]));
         }
         let (first, second, gap) = subsystem.parts();
         let split = || Some(Change::split(i, first));

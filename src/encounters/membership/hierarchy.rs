@@ -166,6 +166,20 @@ impl Hierarchy {
         self.row(star).map(|row| &mut self.subsystems[row])
     }
 
+    /// Returns true if the subsystem whose lowest star is `star` has more than two members.
+    pub fn is_chain(&self, star: u32) -> bool {
+        self.of_star(star).is_some_and(|subsystem| subsystem.members.len() > 2)
+    }
+
+    /// Sets the Σ m/r³ of all others at the subsystem whose lowest star is `star`, if there is one. A quiet pair takes the value below
+    /// which it is quiet: so it does not depend on whether the sum was needed.
+    pub fn set_field(&mut self, star: u32, field: f64) {
+        let Self { subsystems, bodies, rules, rows, .. } = self;
+        if let Some(subsystem) = subsystems.get_mut(rows[star as usize] as usize) {
+            subsystem.field = field.max(subsystem.quiet_field(rules, bodies).unwrap_or(0.0));
+        }
+    }
+
     /// Returns the subsystem that a star is in.
     pub fn with_star(&self, star: u32) -> Option<&Subsystem> {
         self.of_star(Some(self.lowest[star as usize]).filter(|&lowest| lowest != NONE)?)
@@ -258,11 +272,11 @@ impl Hierarchy {
             list;
     }
 
-    /// Chooses for each perturber of the subsystems of some rows: direct or orbit-averaged coupling, until the centre of mass moves
+    /// Chooses for each perturber of the subsystems of some ascending rows: direct or orbit-averaged coupling, until the centre of mass moves
     /// again, with `steps` those of all bodies. Returns the choices that change a coupling: [`Self::apply_couplings`] follows.
     pub fn choose_couplings(&mut self, rows: &[usize], now: Time, steps: &[Level]) -> Result<Vec<CouplingChange>> {
         let Self { subsystems, bodies, rules, clock, .. } = self;
-        let choices = each_mut(subsystems, rows, |_, subsystem| {
+        let choices = each_mut(subsystems, rows, |subsystem| {
             let step = steps[bodies.of_star(subsystem.stars[0])];
             subsystem.choose_coupling(bodies, clock, rules, now, step)
         });
@@ -337,7 +351,7 @@ impl Hierarchy {
         due.sort_unstable();
         due.dedup();
         let Self { subsystems, bodies, clock, .. } = self;
-        let advanced = each_mut(subsystems, &due, |_, subsystem| subsystem.advance(bodies, clock, now));
+        let advanced = each_mut(subsystems, &due, |subsystem| subsystem.advance(bodies, clock, now));
         advanced.into_iter().collect::<Result<()>>()?;
         own.into_iter().try_for_each(|row| subsystems[row].resolve(bodies, clock, now))
     }

@@ -42,7 +42,8 @@ pub struct Subsystem {
     pub formed: Time,
     /// Size: distance that its perturbation is measured by.
     pub size: f64,
-    /// Σ m/r³ of all others when its surroundings were measured last.
+    /// Σ m/r³ of all others when its surroundings were measured last; for a pair that is quiet, what it was [found below]
+    /// (Self::quiet_field).
     pub field: f64,
     /// The perturbers, ascending.
     pub perturbers: Vec<Perturber>,
@@ -145,6 +146,21 @@ impl Subsystem {
         let far = found.axis * (1.0 + found.eccentricity);
         let max = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 } * rules.dissolves;
         (2.0 * far * far * far * self.field <= max * self.mass()).then_some(found)
+    }
+
+    /// Returns true if the members are two stars.
+    pub fn is_pair_of_stars(&self) -> bool {
+        self.members.len() == 2 && self.members.iter().all(|member| member.inner().is_none())
+    }
+
+    /// Returns the Σ m/r³ of all others up to which a settled pair of stars stays what it is, if it joins no other; [`None`] for other
+    /// subsystems, and with perturbers without a mass, as those may stand between the stars.
+    pub fn quiet_field(&self, rules: &Rules, bodies: &Bodies) -> Option<f64> {
+        let pair = self.is_pair_of_stars().then(|| self.settled(rules)).flatten()?;
+        let has_mass = |perturber: &Perturber| bodies.particles.mass[bodies.of_star(perturber.star)] > 0.0;
+        let far = pair.axis * (1.0 + pair.eccentricity);
+        let field = criteria::QUIET_BELOW * rules.dissolves * self.mass() / (2.0 * far * far * far);
+        self.perturbers.iter().all(has_mass).then_some(field)
     }
 
     /// Returns the largest distance of two members.
@@ -310,10 +326,14 @@ impl Subsystem {
         let own = Course::of(&bodies.particles, here, clock, now);
         let (mass, dt, is_settled) = (self.mass(), step.step(clock.dt_max), tide.is_none());
         let min = self.min(rules, is_settled);
-        // The list of a settled pair holds for some steps, in which others come by a part of the distance that counts.
+        // The list of a pair holds for some steps, in which others come by a part of the distance that counts.
         let distance = self.size * cube_root(2.0 / (mass * min));
         let typical = distance * cube_root(mass);
-        let mut steps = if is_settled { criteria::MAX_STEPS_OF_LIST } else { 1 };
+        let mut steps = match self.members.len() {
+            2 if is_settled => criteria::MAX_STEPS_OF_LIST,
+            2 => criteria::MAX_STEPS_OF_OPEN_LIST,
+            _ => 1,
+        };
         while steps > 1 && criteria::SPEED_MARGIN * steps as f64 * dt * own.vel.norm() > 0.5 * typical {
             steps /= 2;
         }

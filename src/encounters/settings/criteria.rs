@@ -19,6 +19,9 @@ pub const MIN_BINDING_TO_FORM: f64 = 0.5;
 pub const MIN_BINDING_TO_STAY: f64 = 0.25;
 /// Perturbation at the apocentre of a pair that settles, in units of [`MAX_PERTURBATION_TO_STAY`]. Not measured.
 pub const SETTLES_BELOW: f64 = 0.7;
+/// Perturbation at the apocentre of a settled pair of stars below which its surroundings need not be known, in units of
+/// [`MAX_PERTURBATION_TO_STAY`]: nothing follows from them. Any value below [`SETTLES_BELOW`] leads to the same bits of the bodies.
+pub const QUIET_BELOW: f64 = 0.5;
 /// The membership of a body is updated once in 2 to this power steps. With a sum over all bodies each, these were 26 % of the time on
 /// one core in a cluster without binaries (N = 16384); most updates now ask regions alone.
 pub const LOG2_STEPS_PER_UPDATE: u8 = 2;
@@ -78,6 +81,8 @@ pub const BENDING_MARGIN: f64 = 2.0;
 /// Number of steps of the centre of mass for which a list of perturbers holds at most. Tight pairs need a new one each step:
 /// 61 % of the steps of centres of mass did (N = 4096, half of the stars in binaries).
 pub const MAX_STEPS_OF_LIST: u64 = 8;
+/// The same number for a pair that is not settled, whose tide by all others is measured with the list.
+pub const MAX_STEPS_OF_OPEN_LIST: u64 = 4;
 /// Forces are evaluated again if a new list changes the factor of a coupling by more than this. Not measured.
 pub const RECOMPUTE_ABOVE: f64 = 1e-3;
 /// Square of the outer over that of the inner radius of a coupling, which fades between them. Not measured.

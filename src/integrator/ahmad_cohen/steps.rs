@@ -10,7 +10,7 @@
 //! more, so that until the next regular step the regular force keeps an error of about 2 d / r of the pair, d being that distance.
 
 use super::AhmadCohen;
-use super::lists::{Change, Changes, Holders};
+use super::lists::{Change, Holders};
 use super::particle::Corrector;
 use super::slices;
 use crate::integrator::block_loop::BlockLoop as _;
@@ -78,13 +78,11 @@ impl Steps for AhmadCohen {
         self.scheduler.reschedule(&p.step, &change.begun);
         let lists = &p.states.get::<Neighbours>().lists;
         change.begun.iter().for_each(|&i| holders.change_list(i, Change { left: &[], entered: &lists[i as usize] }));
-        let (outdated, mut changes) = (outdated(change), Changes::default());
+        let outdated = outdated(change);
+        let mut followed = Followed::default();
         for owner in owners(&mut holders, &outdated, &change.begun) {
-            let list = self.succeed(p, owner, (&outdated, &change.successions), now);
-            let old = &mut p.states.get_mut::<Neighbours>().lists[owner as usize];
-            changes.clear();
-            holders.change_list(owner, changes.push(old, &list));
-            *old = list;
+            self.succeed(p, owner, (&outdated, &change.successions), &mut followed, now);
+            holders.change_list(owner, Change { left: &followed.left, entered: &followed.entered });
         }
         self.holders = Some(holders);
         Ok(())
@@ -106,6 +104,13 @@ impl Steps for AhmadCohen {
     fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
         self.scheduler.reschedule(&p.step, changed);
     }
+}
+
+/// Change of a list by successions: rows that left it and rows that entered it, both ascending.
+#[derive(Debug, Default)]
+struct Followed {
+    left: Vec<u32>,
+    entered: Vec<u32>,
 }
 
 /// Returns the radius for the list of a row that begins: that of the first row which it succeeds, or its own; 0 if it is new.
@@ -155,41 +160,48 @@ impl AhmadCohen {
         Corrector { order: self.parameters.order, clock: self.clock, now }
     }
 
-    /// Moves what enters the list of a particle by successions to the irregular part of the force on it. Returns the list
-    /// afterwards.
+    /// Lets those that begin take the places of those that end in the list of a particle. What enters by that moves to the irregular
+    /// part of the force on it. Notes what has changed in the list.
     fn succeed(
         &self,
         p: &mut Particles,
         owner: u32,
         (outdated, successions): (&[u32], &[Succession]),
+        Followed { left, entered }: &mut Followed,
         now: Time,
-    ) -> Vec<u32> {
-        let old = &p.states.get::<Neighbours>().lists[owner as usize];
-        let has = |row: &u32| old.binary_search(row).is_ok();
-        let mut list = old.clone();
-        for row in outdated {
-            if let Ok(place) = list.binary_search(row) {
-                list.remove(place);
-            }
-        }
+    ) {
+        let i = owner as usize;
+        let list = &mut p.states.get_mut::<Neighbours>().lists[i];
+        let has = |list: &[u32], row: u32| list.binary_search(&row).is_ok();
+        left.clear();
+        left.extend(outdated.iter().copied().filter(|&row| has(list, row)));
+        entered.clear();
         let mut entering = Vec::new();
-        for of in successions.iter().filter(|of| of.ended.iter().any(|(row, _)| has(row))) {
-            list.extend(of.begun.iter().map(|(row, _)| row));
-            let missing: f64 = of.ended.iter().filter(|(row, _)| !has(row)).map(|(_, mass)| mass).sum();
+        for of in successions.iter().filter(|of| of.ended.iter().any(|&(row, _)| has(left, row))) {
+            entered.extend(of.begun.iter().map(|(row, _)| row));
+            let missing: f64 = of.ended.iter().filter(|&&(row, _)| !has(left, row)).map(|(_, mass)| mass).sum();
             if missing > 0.0 && !of.begun.is_empty() {
                 entering.push((missing, of));
             }
         }
-        list.sort_unstable();
-        list.dedup();
+        entered.sort_unstable();
+        entered.dedup();
+        // Rows that stay, with other particles in them.
+        let stay: Vec<u32> = entered.iter().copied().filter(|&row| has(left, row)).collect();
+        left.retain(|&row| !has(&stay, row));
+        entered.retain(|&row| !has(&stay, row));
+        for row in &*left {
+            list.remove(list.partition_point(|other| other < row));
+        }
+        for &row in &*entered {
+            list.insert(list.partition_point(|&other| other < row), row);
+        }
         for (mass, of) in entering {
-            let i = owner as usize;
             let at = self.relative(p, i, &of.begun, now);
             let pot = -mass / (at.pos.norm_squared() + self.forces.eps2).sqrt();
             let pair = pair_series(mass, &at, self.forces.eps2);
             self.corrector(now).enter(&mut slices::all(p).of_equal_length(), i, &pair, pot);
         }
-        list
     }
 
     /// Returns the state of the centre of mass of particles that have begun at `now`, relative to particle `i`.
