@@ -18,16 +18,14 @@ impl Encounters {
         hierarchy.advance(now)?;
         positions.set(&self.particles, &self.clock, now);
         let all: Vec<usize> = (0..self.particles.len()).collect();
-        let mut counts = positions.mass().clone();
-        Ok(hierarchy.energy(&self.particles, &positions, &all, &mut counts, now))
+        Ok(hierarchy.energies(&self.particles, &positions, &[&all], now).iter().sum())
     }
 
     /// Returns the energies of the bodies of each change, where all of them stand at `now`.
     pub(crate) fn energies<'a>(&mut self, bodies: impl Iterator<Item = &'a [usize]>, now: Time) -> Vec<f64> {
         let Self { particles, hierarchy, positions, clock, .. } = self;
         positions.set(particles, clock, now);
-        let mut counts = positions.mass().clone();
-        bodies.map(|bodies| hierarchy.energy(particles, positions, bodies, &mut counts, now)).collect()
+        hierarchy.energies(particles, positions, &bodies.collect::<Vec<_>>(), now)
     }
 
     /// Gives the bodies that each change led to, by their lowest stars, the energy of those that ended there.

@@ -54,11 +54,12 @@ fn masses(mass: &Column, row: usize, but: usize) -> [f64; LANES] {
     found
 }
 
-/// Sum of m/r; a particle at the place has no mass.
+/// Sum of m/r at a place by all particles but some, ascending.
 pub struct Potential<'a> {
     pub mass: &'a Column,
     pub pos: &'a Coordinates,
     pub from: [f64; 3],
+    pub but: &'a [usize],
 }
 
 impl WithSimd for Potential<'_> {
@@ -66,8 +67,12 @@ impl WithSimd for Potential<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) -> f64 {
-        let mut sums = [0.0; LANES];
+        let (mut sums, mut but) = ([0.0; LANES], self.but);
         for (row, mass) in self.mass.iter().enumerate() {
+            let mut mass = *mass;
+            while let Some((first, rest)) = but.split_first().filter(|(first, _)| *first / LANES == row) {
+                (mass[first % LANES], but) = (0.0, rest);
+            }
             let (_, r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
                 sums[lane] += mass[lane] / r2[lane].sqrt();

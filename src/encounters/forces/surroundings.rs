@@ -143,11 +143,6 @@ impl Positions {
         }
     }
 
-    /// Returns the masses.
-    pub fn mass(&self) -> &Column {
-        &self.mass
-    }
-
     /// Returns the position of particle `i`.
     pub fn of(&self, i: usize) -> Vec3 {
         self.pos_of(i).into()
@@ -157,9 +152,9 @@ impl Positions {
         self.pos.each_ref().map(|column| column[i / LANES][i % LANES])
     }
 
-    /// Returns the potential at particle `i` of others with these masses.
-    pub fn potential(&self, i: usize, mass: &Column) -> f64 {
-        -columns::run(Potential { mass, pos: &self.pos, from: self.pos_of(i) })
+    /// Returns the potential at particle `i` of all but some, ascending, among which it is.
+    pub fn potential(&self, i: usize, but: &[usize]) -> f64 {
+        -columns::run(Potential { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but })
     }
 
     /// Returns the derivatives of the acceleration at particle `i` by all others: xx, yy, zz, xy, xz, yz.

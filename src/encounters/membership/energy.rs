@@ -4,9 +4,9 @@
 //! what was a point is resolved from then on, or the other way round, the motion inside of a subsystem takes up
 //! the difference. Each is no more than what is neglected anyway, but over many changes they would add up.
 
-use crate::encounters::forces::columns::{Column, LANES};
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::{Positions, at};
+use crate::encounters::membership::each::{SUM, each};
 use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::elements::bound_by;
 use crate::encounters::motion::subsystem::{Perturber, PerturberList, Subsystem};
@@ -77,35 +77,38 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// Returns the energy of bodies, with that of their coupling. `counts` has the masses of all others, and loses those of
-    /// the bodies.
-    pub fn energy(
-        &self,
-        p: &Particles,
-        positions: &Positions,
-        bodies: &[usize],
-        counts: &mut Column,
-        now: Time,
-    ) -> f64 {
-        let mut sum = 0.0;
-        for &i in bodies {
-            counts[i / LANES][i % LANES] = 0.0;
-            let star = self.bodies.stars[i];
-            let (_, vel) = at(p, i, &self.clock, now);
-            sum += p.mass[i] * (0.5 * vel.norm_squared() + positions.potential(i, counts));
-            let between = |k: usize| positions.of(k) - positions.of(i);
-            let other = |star: u32| Some(self.bodies.of_star(star)).filter(|&k| counts[k / LANES][k % LANES] > 0.0);
-            if let Some(subsystem) = self.of_star(star) {
-                let couplings =
-                    subsystem.perturbers.iter().filter_map(|perturber| Some((perturber, other(perturber.star)?)));
-                let couplings = couplings.map(|(perturber, k)| self.coupling(subsystem, perturber, between(k), now));
-                sum += subsystem.energy() + couplings.sum::<f64>();
-            }
-            for (subsystem, _) in self.perturbed_by(star) {
-                let place = subsystem.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
-                if let (Ok(place), Some(k)) = (place, other(subsystem.stars[0])) {
-                    sum += self.coupling(subsystem, &subsystem.perturbers[place], -between(k), now);
-                }
+    /// Returns the energies of groups of bodies, with those of their coupling: what two of them have together counts for the later one.
+    pub fn energies(&self, p: &Particles, positions: &Positions, groups: &[&[usize]], now: Time) -> Vec<f64> {
+        let all = groups.concat();
+        let places: Vec<usize> = (0..all.len()).collect();
+        // One that counts knows those before it no more.
+        let mut found = each(&places, SUM, |place| {
+            let mut counted = all[..=place].to_vec();
+            counted.sort_unstable();
+            self.energy(p, positions, all[place], &counted, now)
+        })
+        .into_iter();
+        groups.iter().map(|group| found.by_ref().take(group.len()).sum()).collect()
+    }
+
+    /// Returns the energy of body `i` with all others but some, ascending, among which it is, with that of its coupling.
+    fn energy(&self, p: &Particles, positions: &Positions, i: usize, counted: &[usize], now: Time) -> f64 {
+        let star = self.bodies.stars[i];
+        let (_, vel) = at(p, i, &self.clock, now);
+        let between = |k: usize| positions.of(k) - positions.of(i);
+        let counts = |k: &usize| p.mass[*k] > 0.0 && counted.binary_search(k).is_err();
+        let other = |star: u32| Some(self.bodies.of_star(star)).filter(counts);
+        let mut sum = p.mass[i] * (0.5 * vel.norm_squared() + positions.potential(i, counted));
+        if let Some(subsystem) = self.of_star(star) {
+            let couplings =
+                subsystem.perturbers.iter().filter_map(|perturber| Some((perturber, other(perturber.star)?)));
+            let couplings = couplings.map(|(perturber, k)| self.coupling(subsystem, perturber, between(k), now));
+            sum += subsystem.energy() + couplings.sum::<f64>();
+        }
+        for (subsystem, _) in self.perturbed_by(star) {
+            let place = subsystem.perturbers.binary_search_by_key(&star, |perturber| perturber.star);
+            if let (Ok(place), Some(k)) = (place, other(subsystem.stars[0])) {
+                sum += self.coupling(subsystem, &subsystem.perturbers[place], -between(k), now);
             }
         }
         sum

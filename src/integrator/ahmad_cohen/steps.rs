@@ -17,9 +17,11 @@ use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::pair_series::{Relative, pair_series, take_out};
 use crate::integrator::steps::{RowChange, Steps, Succession};
 use crate::integrator::timestep::deeper;
+use rayon::prelude::*;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool::min_share;
 use tisane_force::states::history::History;
 use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::{Level, Time};
@@ -78,11 +80,11 @@ impl Steps for AhmadCohen {
         self.scheduler.reschedule(&p.step, &change.begun);
         let lists = &p.states.get::<Neighbours>().lists;
         change.begun.iter().for_each(|&i| holders.change_list(i, Change { left: &[], entered: &lists[i as usize] }));
-        let outdated = outdated(change);
-        let mut followed = Followed::default();
-        for owner in owners(&mut holders, &outdated, &change.begun) {
-            self.succeed(p, owner, (&outdated, &change.successions), &mut followed, now);
-            holders.change_list(owner, Change { left: &followed.left, entered: &followed.entered });
+        for Followed { owner, left, entered, entering } in follow(p, &mut holders, change) {
+            holders.change_list(owner, Change { left: &left, entered: &entered });
+            for (mass, of) in entering {
+                self.enter(p, owner as usize, mass, &change.successions[of].begun, now);
+            }
         }
         self.holders = Some(holders);
         Ok(())
@@ -106,11 +108,60 @@ impl Steps for AhmadCohen {
     }
 }
 
-/// Change of a list by successions: rows that left it and rows that entered it, both ascending.
+/// Nanoseconds in which a list follows successions: most of them for the memory.
+const FOLLOWED: usize = 500;
+
+/// Change of a list by successions: rows that left it and rows that entered it, both ascending, and the masses that enter by it, with
+/// the places of their successions.
 #[derive(Debug, Default)]
 struct Followed {
+    owner: u32,
     left: Vec<u32>,
     entered: Vec<u32>,
+    entering: Vec<(f64, usize)>,
+}
+
+impl Followed {
+    /// Lets those that begin take the places of those that end in a list. Returns what has changed.
+    fn by(owner: u32, list: &mut Vec<u32>, outdated: &[u32], successions: &[Succession]) -> Self {
+        let has = |list: &[u32], row: u32| list.binary_search(&row).is_ok();
+        let mut left: Vec<u32> = outdated.iter().copied().filter(|&row| has(list, row)).collect();
+        let (mut entered, mut entering) = (Vec::new(), Vec::new());
+        let of_list = |of: &Succession| of.ended.iter().any(|&(row, _)| has(&left, row));
+        for (place, of) in successions.iter().enumerate().filter(|(_, of)| of_list(of)) {
+            entered.extend(of.begun.iter().map(|&(row, _)| row));
+            let missing: f64 = of.ended.iter().filter(|&&(row, _)| !has(&left, row)).map(|(_, mass)| mass).sum();
+            if missing > 0.0 && !of.begun.is_empty() {
+                entering.push((missing, place));
+            }
+        }
+        entered.sort_unstable();
+        entered.dedup();
+        // Rows that stay, with other particles in them.
+        let stay: Vec<u32> = entered.iter().copied().filter(|&row| has(&left, row)).collect();
+        left.retain(|&row| !has(&stay, row));
+        entered.retain(|&row| !has(&stay, row));
+        for row in &left {
+            list.remove(list.partition_point(|other| other < row));
+        }
+        for &row in &entered {
+            list.insert(list.partition_point(|&other| other < row), row);
+        }
+        Self { owner, left, entered, entering }
+    }
+}
+
+/// Lets all lists follow the successions of a change, on threads. Returns what has changed in each.
+fn follow(p: &mut Particles, holders: &mut Holders, change: &RowChange) -> Vec<Followed> {
+    let outdated = outdated(change);
+    let lists = &mut p.states.get_mut::<Neighbours>().lists;
+    let owners = owners(holders, &outdated, &change.begun);
+    let mut taken: Vec<(u32, Vec<u32>)> =
+        owners.into_iter().map(|owner| (owner, std::mem::take(&mut lists[owner as usize]))).collect();
+    let by = |(owner, list): &mut (u32, Vec<u32>)| Followed::by(*owner, list, &outdated, &change.successions);
+    let followed = taken.par_iter_mut().with_min_len(min_share(FOLLOWED)).map(by).collect();
+    taken.into_iter().for_each(|(owner, list)| lists[owner as usize] = list);
+    followed
 }
 
 /// Returns the radius for the list of a row that begins: that of the first row which it succeeds, or its own; 0 if it is new.
@@ -160,48 +211,12 @@ impl AhmadCohen {
         Corrector { order: self.parameters.order, clock: self.clock, now }
     }
 
-    /// Lets those that begin take the places of those that end in the list of a particle. What enters by that moves to the irregular
-    /// part of the force on it. Notes what has changed in the list.
-    fn succeed(
-        &self,
-        p: &mut Particles,
-        owner: u32,
-        (outdated, successions): (&[u32], &[Succession]),
-        Followed { left, entered }: &mut Followed,
-        now: Time,
-    ) {
-        let i = owner as usize;
-        let list = &mut p.states.get_mut::<Neighbours>().lists[i];
-        let has = |list: &[u32], row: u32| list.binary_search(&row).is_ok();
-        left.clear();
-        left.extend(outdated.iter().copied().filter(|&row| has(list, row)));
-        entered.clear();
-        let mut entering = Vec::new();
-        for of in successions.iter().filter(|of| of.ended.iter().any(|&(row, _)| has(left, row))) {
-            entered.extend(of.begun.iter().map(|(row, _)| row));
-            let missing: f64 = of.ended.iter().filter(|&&(row, _)| !has(left, row)).map(|(_, mass)| mass).sum();
-            if missing > 0.0 && !of.begun.is_empty() {
-                entering.push((missing, of));
-            }
-        }
-        entered.sort_unstable();
-        entered.dedup();
-        // Rows that stay, with other particles in them.
-        let stay: Vec<u32> = entered.iter().copied().filter(|&row| has(left, row)).collect();
-        left.retain(|&row| !has(&stay, row));
-        entered.retain(|&row| !has(&stay, row));
-        for row in &*left {
-            list.remove(list.partition_point(|other| other < row));
-        }
-        for &row in &*entered {
-            list.insert(list.partition_point(|&other| other < row), row);
-        }
-        for (mass, of) in entering {
-            let at = self.relative(p, i, &of.begun, now);
-            let pot = -mass / (at.pos.norm_squared() + self.forces.eps2).sqrt();
-            let pair = pair_series(mass, &at, self.forces.eps2);
-            self.corrector(now).enter(&mut slices::all(p).of_equal_length(), i, &pair, pot);
-        }
+    /// Moves a mass at the centre of mass of particles that have begun to the irregular part of the force on particle `i`.
+    fn enter(&self, p: &mut Particles, i: usize, mass: f64, begun: &[(u32, f64)], now: Time) {
+        let at = self.relative(p, i, begun, now);
+        let pot = -mass / (at.pos.norm_squared() + self.forces.eps2).sqrt();
+        let pair = pair_series(mass, &at, self.forces.eps2);
+        self.corrector(now).enter(&mut slices::all(p).of_equal_length(), i, &pair, pot);
     }
 
     /// Returns the state of the centre of mass of particles that have begun at `now`, relative to particle `i`.
