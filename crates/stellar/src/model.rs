@@ -19,7 +19,7 @@ pub struct Steps {
 
 impl Default for Steps {
     fn default() -> Self {
-        Self { main_sequence: 0.02, giants: 0.01, asymptotic: 0.01 }
+        Self { main_sequence: 0.01, giants: 0.005, asymptotic: 0.005 }
     }
 }
 

@@ -219,7 +219,7 @@ impl Remnants {
                 (proto, fallback_delayed(core, m - proto))
             }
         };
-        let baryons = proto + fallback * (m - proto);
+        let baryons = (proto + fallback * (m - proto)).min(m);
         let is_baryonic = self.recipe == RemnantRecipe::Belczynski2002;
         (if is_baryonic { baryons } else { self.gravitational(baryons) }, fallback)
     }
