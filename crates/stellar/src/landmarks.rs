@@ -78,10 +78,14 @@ pub struct Landmarks {
 }
 
 impl Landmarks {
+    /// Effective mass, in solar masses, above which a star, made by mergers, has the landmarks of this one: the fits of
+    /// its radius cannot be extrapolated further.
+    pub const HEAVIEST: f64 = 150.0;
+
     /// Evaluates the landmarks of a star of effective mass `m0`, in solar masses.
     #[must_use]
     pub fn new(z: &Metallicity, remnants: &Remnants, m0: f64) -> Self {
-        let c = &z.c;
+        let (c, m0) = (&z.c, m0.min(Self::HEAVIEST));
         let (is_below_flash, is_below_fgb) = (m0 <= c.m_hef, m0 <= c.m_fgb);
         let relation = Relation::hydrogen(c, m0);
         let (t_bgb, l_bgb, l_hei) = (t_bgb(c, m0), l_bgb(c, m0), l_hei(c, m0));

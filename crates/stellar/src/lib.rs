@@ -33,8 +33,8 @@
 //! these calls. A star is plain data: it can be written and read back, and [`Star::resume`] makes one of a state alone.
 //!
 //! Stretches are as long as the time scales of the phase allow ([`Steps`]), lose at most 1 % of the mass, and change
-//! the radius by at most 10 %. The default steps give times within 5e-4 and masses of remnants within 0.6 % of very
-//! fine ones.
+//! the radius by at most 10 %. Against very fine steps, the default ones give the times of changes of type within 5e-4.
+//! Masses of remnants differ by 0.1 % in the median, by 1 % at worst in nine of ten stars, by 2 % at worst in all.
 //!
 //! # Sources
 //! | what | source | here |
@@ -56,7 +56,7 @@
 //! No stars before the main sequence, no rotation, no magnetic fields of pulsars. No mass transfer, common envelope or
 //! tides: the radius of a star in a close binary may exceed its Roche lobe. No convective envelopes. White dwarfs get
 //! no kicks. Electron capture is for hydrogen giants only. Above 100 solar masses the fits are extrapolated; SSE stops
-//! them there.
+//! them there. Above 150, where only mergers lead, a star has the time scales, luminosities and cores of one of 150.
 
 #![forbid(unsafe_code)]
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]

@@ -32,8 +32,6 @@ const KINDS: [[u8; 15]; 15] = [
     [14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14, 14],
 ];
 
-/// Heaviest star, in solar masses, whose core is asked for.
-const HEAVIEST: f64 = 300.0;
 /// Share of the fuel of a new main-sequence star that the two have burnt: mixing brings hydrogen into the core (Tout et
 /// al. 1997, MNRAS 291, 732).
 const MIXED: f64 = 0.1;
@@ -74,6 +72,9 @@ pub fn merge(model: &Model, first: &Star, second: &Star, time: f64) -> Merger {
 }
 
 fn merged_state(model: &Model, stars: &[State; 2]) -> (State, Option<Supernova>) {
+    if let Some(gone) = stars.iter().position(|star| star.kind == Kind::NoRemnant) {
+        return (stars[1 - gone], None);
+    }
     let kind = merged_kind(stars[0].kind, stars[1].kind);
     let mass: f64 = stars.iter().map(|star| star.mass).sum();
     let core: f64 = stars.iter().map(core).sum();
@@ -114,7 +115,7 @@ fn merged_remnant(model: &Model, kind: Kind, stars: &[State; 2], mass: f64) -> R
             let kind = if had_hole { Kind::BlackHole } else { model.options().remnants.compact_kind(compact) };
             Remnant::quiet(kind, compact)
         }
-        Kind::NoRemnant if mass > 0.0 => Remnant::nothing(Cause::Thermonuclear),
+        Kind::NoRemnant => Remnant::nothing(Cause::Thermonuclear),
         _ => Remnant::quiet(kind, mass),
     }
 }
@@ -197,7 +198,7 @@ fn giant_branch(model: &Model, mass: f64, core: f64) -> State {
 fn core_helium_burning(model: &Model, mass: f64, core: f64, tau: f64) -> State {
     let z = model.metallicity();
     let core_of = |m: f64| (1.0 - tau) * z.mc_hei_above_flash(m) + tau * mc_bagb(&z.c, m);
-    let marks = landmarks(model, inverse(core, (z.m_hef(), HEAVIEST), core_of));
+    let marks = landmarks(model, inverse(core, (z.m_hef(), Landmarks::HEAVIEST), core_of));
     hydrogen(Kind::CoreHeliumBurning, &marks, mass, core, marks.t_hei + tau * marks.t_he)
 }
 

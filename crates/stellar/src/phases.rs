@@ -55,7 +55,9 @@ impl Life {
         match self {
             Self::Remnant => star.kind.is_remnant(),
             Self::Helium(marks) => star.kind.is_helium_star() && marks.m0 == star.effective_mass,
-            Self::Hydrogen(marks) => star.kind <= Kind::ThermallyPulsingGiant && marks.m0 == star.effective_mass,
+            Self::Hydrogen(marks) => {
+                star.kind <= Kind::ThermallyPulsingGiant && marks.m0 == star.effective_mass.min(Landmarks::HEAVIEST)
+            }
         }
     }
 
@@ -121,7 +123,7 @@ fn hertzsprung_gap(z: &Metallicity, marks: &Landmarks, star: &State) -> State {
     State { kind: Kind::HertzsprungGap, core_mass, luminosity, radius, ..*star }
 }
 
-/// Returns R_EHG (equation 7.2 and below).
+/// Returns the radius at the end of the Hertzsprung gap: R_EHG (equation 27 and below).
 fn end_of_gap_radius(z: &Metallicity, marks: &Landmarks, m: f64) -> f64 {
     if marks.is_below_fgb() {
         r_gb(&z.c, m, marks.l_bgb)

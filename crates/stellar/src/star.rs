@@ -1,6 +1,7 @@
 //! A star's track: stretches of time over which its mass changes linearly, each found from the one before.
 
 use crate::error::Error;
+use crate::landmarks::Landmarks;
 use crate::model::Model;
 use crate::phases::Life;
 use crate::remnants::Supernova;
@@ -49,7 +50,7 @@ pub struct Event {
     pub id: u64,
     /// Time, in Myr.
     pub time: f64,
-    /// State before: the mass is that at the moment, all else that at the begin of the last stretch.
+    /// State before: masses and age at the moment; core, luminosity and radius at the begin of the last stretch.
     pub before: State,
     /// State after.
     pub after: State,
@@ -62,7 +63,7 @@ pub struct Event {
 impl Star {
     /// Least and greatest mass at birth, in solar masses. The fits are made for 0.1 to 100; outside they are
     /// extrapolated.
-    pub const BIRTH_MASSES: (f64, f64) = (0.01, 150.0);
+    pub const BIRTH_MASSES: (f64, f64) = (0.01, Landmarks::HEAVIEST);
 
     /// Creates a star of mass `birth_mass`, in solar masses, on the zero-age main sequence at the time `birth`, in Myr.
     ///

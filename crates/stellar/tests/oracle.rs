@@ -7,7 +7,7 @@ mod common;
 use common::{Deviations, Population, Table, ratio};
 use tisane_stellar::{
     Event, Kind, Landmarks, Life, Metallicity, Model, Options, PairInstability, RemnantRecipe, Remnants, Star, State,
-    Steps, WindRecipe, Winds,
+    Steps, WindRecipe, Winds, merged_kind,
 };
 
 const SSE_STEPS: Steps = Steps { main_sequence: 0.05, giants: 0.01, asymptotic: 0.02 };
@@ -237,6 +237,14 @@ fn type_changes_with_winds_agree() {
     // One star of 90 passes over the 130 years of its type 4.
     let good = [("time", 1e-3), ("mass", 0.02), ("missing types", 1.0)];
     compare_type_changes(&table, "fine", Steps::default()).expect("type_changes_wind.csv, production steps", &good);
+}
+
+#[test]
+fn merged_types_agree() {
+    let Some(table) = Table::read("collision_types.csv") else { return };
+    for row in table.rows() {
+        assert_eq!(merged_kind(row.kind("k1"), row.kind("k2")), row.kind("k3"), "{}", row.place());
+    }
 }
 
 fn recipe(name: &str) -> RemnantRecipe {

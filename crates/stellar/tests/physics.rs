@@ -215,7 +215,7 @@ fn states_are_those_that_agreed_with_other_programs() {
     }
 }
 
-/// Shares of the initial mass that SSE leaves (README of the tables of its authors' options: Reimers's factor 0.5).
+/// Shares of the initial mass that SSE leaves of the same population, with its options of the year 2000.
 #[test]
 fn a_population_loses_mass_as_that_of_sse() {
     let options = Options {
@@ -379,7 +379,9 @@ fn one_of_each(model: &Model) -> Vec<Star> {
 #[test]
 fn any_two_stars_merge() {
     let model = model(0.02);
-    let stars = one_of_each(&model);
+    let mut stars = one_of_each(&model);
+    let state = State { kind: Kind::NoRemnant, effective_mass: 0.0, mass: 0.0, core_mass: 0.0, ..stars[10].state };
+    stars.push(Star::resume(&model, 15, 5.0, 0.0, &state).expect("a valid state"));
     let is_compact = |star: &Star| matches!(star.state.kind, Kind::NeutronStar | Kind::BlackHole);
     for (a, b) in stars.iter().flat_map(|a| stars.iter().map(move |b| (a, b))) {
         let place = format!("{:?} and {:?}", a.state.kind, b.state.kind);
@@ -445,4 +447,24 @@ fn mistakes_are_named() {
     let kicks = Kicks { sigma: -265.0, ..Kicks::default() };
     let error = Model::new(0.02, Options { kicks, ..Options::default() }).map_err(message).expect_err("an error");
     assert_eq!(error, "dispersion of kicks in km/s is -265, but must be from 0 to 100000");
+}
+
+#[test]
+fn runaway_mergers_stay_sane() {
+    for z in [1e-4, 0.02] {
+        let model = model(z);
+        let mut star = Star::new(&model, 1, 150.0, 0.0).expect("a mass within the range");
+        let mut events = Vec::new();
+        for i in 1..20 {
+            let time = 0.1 * f64::from(i);
+            star.advance_to(&model, time, &mut events);
+            let mut other = Star::new(&model, 2, 100.0, 0.0).expect("a mass within the range");
+            other.advance_to(&model, time, &mut events);
+            star = merge(&model, &star, &other, time).star;
+            assert!(is_sane(&star.state), "{star:?}");
+        }
+        star.advance_to(&model, AGE, &mut events);
+        assert!(star.state.kind.is_remnant() && is_sane(&star.state), "{star:?}");
+        assert!(events.iter().all(|event| is_sane(&event.after)), "{events:?}");
+    }
 }
