@@ -64,6 +64,7 @@
 mod clock;
 mod coefficients;
 mod compact;
+mod envelope;
 mod error;
 mod giants;
 mod helium;

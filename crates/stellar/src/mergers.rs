@@ -193,8 +193,7 @@ fn giant_branch(model: &Model, mass: f64, core: f64) -> State {
     hydrogen(Kind::GiantBranch, &marks, mass, core, marks.t_bgb)
 }
 
-/// Star that has burnt the share `tau` of the helium in this core. Lighter cores than any such star above M_HeF has
-/// count as its.
+/// Star that has burnt the share `tau` of the helium in this core. Below the core of a star of M_HeF it counts as one.
 fn core_helium_burning(model: &Model, mass: f64, core: f64, tau: f64) -> State {
     let z = model.metallicity();
     let core_of = |m: f64| (1.0 - tau) * z.mc_hei_above_flash(m) + tau * mc_bagb(&z.c, m);

@@ -1,6 +1,7 @@
 //! State of a star at an age: which phase it is in, and what it becomes where the phase ends.
 
 use crate::compact;
+use crate::envelope::{envelope_share, with_thin_envelope};
 use crate::giants::{l_min_he, l_zahb, r_agb, r_gb, r_min_he};
 use crate::helium::{HeliumLandmarks, burnable_mass, giant_radius, l_hems, l_zhe, r_hems, r_zhe, t_hems};
 use crate::landmarks::Landmarks;
@@ -8,7 +9,7 @@ use crate::main_sequence::degenerate_radius;
 use crate::metallicity::Metallicity;
 use crate::model::Model;
 use crate::remnants::{Dying, ELECTRON_CAPTURE_CORE, Remnant, Supernova};
-use crate::state::{Kind, State, envelope_share, with_thin_envelope};
+use crate::state::{Kind, State};
 use libm::{cbrt, exp, log, pow};
 
 /// State of a star, and the supernova that it had to become so.

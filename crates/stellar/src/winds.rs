@@ -1,6 +1,7 @@
 //! Mass loss by winds.
 
-use crate::state::{Kind, State, envelope_share};
+use crate::envelope::envelope_share;
+use crate::state::{Kind, State};
 use libm::{log10, pow};
 
 /// Recipe for winds.
