@@ -17,6 +17,21 @@ pub enum BlackHoleKicks {
     Full,
 }
 
+impl BlackHoleKicks {
+    /// All kinds.
+    pub const ALL: [Self; 3] = [Self::Fallback, Self::None, Self::Full];
+
+    /// Returns the name in options and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Fallback => "fallback",
+            Self::None => "none",
+            Self::Full => "full",
+        }
+    }
+}
+
 /// Settings of the kicks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Kicks {

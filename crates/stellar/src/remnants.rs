@@ -30,6 +30,24 @@ pub enum RemnantRecipe {
     Fryer2012Delayed,
 }
 
+impl RemnantRecipe {
+    /// All recipes.
+    pub const ALL: [Self; 5] =
+        [Self::Hurley2000, Self::Belczynski2002, Self::Belczynski2008, Self::Fryer2012Rapid, Self::Fryer2012Delayed];
+
+    /// Returns the name in options and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Hurley2000 => "hurley2000",
+            Self::Belczynski2002 => "belczynski2002",
+            Self::Belczynski2008 => "belczynski2008",
+            Self::Fryer2012Rapid => "fryer2012-rapid",
+            Self::Fryer2012Delayed => "fryer2012-delayed",
+        }
+    }
+}
+
 /// Pair instability of heavy helium cores.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum PairInstability {
@@ -42,6 +60,22 @@ pub enum PairInstability {
     Moderate,
     /// Weak pulsations (same source).
     Weak,
+}
+
+impl PairInstability {
+    /// All treatments.
+    pub const ALL: [Self; 4] = [Self::None, Self::Belczynski2016, Self::Moderate, Self::Weak];
+
+    /// Returns the name in options and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Belczynski2016 => "belczynski2016",
+            Self::Moderate => "moderate",
+            Self::Weak => "weak",
+        }
+    }
 }
 
 /// Settings of the remnants.
@@ -82,6 +116,20 @@ pub enum Cause {
     PairInstability,
     /// Thermonuclear explosion that leaves nothing: carbon in a degenerate core, or a white dwarf that is too heavy.
     Thermonuclear,
+}
+
+impl Cause {
+    /// Returns the name, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::CoreCollapse => "core collapse",
+            Self::ElectronCapture => "electron capture",
+            Self::PulsationalPairInstability => "pulsational pair instability",
+            Self::PairInstability => "pair instability",
+            Self::Thermonuclear => "thermonuclear explosion",
+        }
+    }
 }
 
 /// A supernova.

@@ -71,6 +71,29 @@ impl Kind {
         Self::ALL.get(usize::from(number)).copied()
     }
 
+    /// Returns the name, in lower case.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LowMassMainSequence => "low-mass main sequence",
+            Self::MainSequence => "main sequence",
+            Self::HertzsprungGap => "Hertzsprung gap",
+            Self::GiantBranch => "first giant branch",
+            Self::CoreHeliumBurning => "core helium burning",
+            Self::EarlyAsymptoticGiant => "early AGB",
+            Self::ThermallyPulsingGiant => "thermally pulsing AGB",
+            Self::HeliumMainSequence => "helium main sequence",
+            Self::HeliumHertzsprungGap => "helium Hertzsprung gap",
+            Self::HeliumGiantBranch => "helium giant branch",
+            Self::HeliumWhiteDwarf => "He white dwarf",
+            Self::CarbonOxygenWhiteDwarf => "C/O white dwarf",
+            Self::OxygenNeonWhiteDwarf => "O/Ne white dwarf",
+            Self::NeutronStar => "neutron star",
+            Self::BlackHole => "black hole",
+            Self::NoRemnant => "no remnant",
+        }
+    }
+
     /// Returns true for white dwarfs, neutron stars, black holes and what left nothing.
     #[must_use]
     pub fn is_remnant(self) -> bool {

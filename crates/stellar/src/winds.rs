@@ -17,6 +17,21 @@ pub enum WindRecipe {
     Belczynski2010,
 }
 
+impl WindRecipe {
+    /// All recipes.
+    pub const ALL: [Self; 3] = [Self::None, Self::Hurley2000, Self::Belczynski2010];
+
+    /// Returns the name in options and files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Hurley2000 => "hurley2000",
+            Self::Belczynski2010 => "belczynski2010",
+        }
+    }
+}
+
 /// Settings of the winds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Winds {
