@@ -21,7 +21,19 @@ const CRATES: &[(&str, &[&str])] = &[
     ("view", &["tisane", "tisane-io"]),
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),
     ("capi", &["tisane", "tisane-run"]),
-    ("cli", &["tisane", "tisane-io", "tisane-mpi", "tisane-run", "tisane-plot", "tisane-view", "tisane-lab"]),
+    (
+        "cli",
+        &[
+            "tisane",
+            "tisane-io",
+            "tisane-mpi",
+            "tisane-run",
+            "tisane-plot",
+            "tisane-stellar",
+            "tisane-view",
+            "tisane-lab",
+        ],
+    ),
     ("py", &["tisane", "tisane-io", "tisane-run", "tisane-cli"]),
 ];
 /// What the engine must not depend on: it knows no files, no TOML, no screen.
