@@ -44,16 +44,19 @@ pub struct StellarArgs {
     #[arg(long, value_name = "TIME", allow_negative_numbers = true, default_value_t = 14_000.0)]
     until: f64,
     /// Recipe for winds.
-    #[arg(long, value_name = "RECIPE", default_value = WindRecipe::default().name(), value_parser = one_of(WindRecipe::ALL, WindRecipe::name))]
+    #[arg(long, value_name = "RECIPE", default_value = WindRecipe::default().name())]
+    #[arg(value_parser = one_of(WindRecipe::ALL, WindRecipe::name))]
     winds: WindRecipe,
     /// Factor of Reimers's wind of giants (neta in PeTar and SSE).
     #[arg(long, value_name = "ETA", allow_negative_numbers = true, default_value_t = Winds::default().reimers)]
     reimers: f64,
     /// Recipe for the masses of neutron stars and black holes.
-    #[arg(long, value_name = "RECIPE", default_value = RemnantRecipe::default().name(), value_parser = one_of(RemnantRecipe::ALL, RemnantRecipe::name))]
+    #[arg(long, value_name = "RECIPE", default_value = RemnantRecipe::default().name())]
+    #[arg(value_parser = one_of(RemnantRecipe::ALL, RemnantRecipe::name))]
     remnants: RemnantRecipe,
     /// Treatment of pair instability in heavy helium cores.
-    #[arg(long, value_name = "RECIPE", default_value = PairInstability::default().name(), value_parser = one_of(PairInstability::ALL, PairInstability::name))]
+    #[arg(long, value_name = "RECIPE", default_value = PairInstability::default().name())]
+    #[arg(value_parser = one_of(PairInstability::ALL, PairInstability::name))]
     pair_instability: PairInstability,
     /// No neutron stars from electron capture.
     #[arg(long)]
@@ -62,7 +65,8 @@ pub struct StellarArgs {
     #[arg(long, value_name = "SIGMA", allow_negative_numbers = true, default_value_t = Kicks::default().sigma)]
     kick_dispersion: f64,
     /// Kicks of black holes.
-    #[arg(long, value_name = "KICKS", default_value = BlackHoleKicks::default().name(), value_parser = one_of(BlackHoleKicks::ALL, BlackHoleKicks::name))]
+    #[arg(long, value_name = "KICKS", default_value = BlackHoleKicks::default().name())]
+    #[arg(value_parser = one_of(BlackHoleKicks::ALL, BlackHoleKicks::name))]
     black_hole_kicks: BlackHoleKicks,
     /// Seed of the kicks; they depend on the place of the star in the list too.
     #[arg(long, default_value_t = Kicks::default().seed)]

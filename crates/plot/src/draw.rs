@@ -1,6 +1,6 @@
 //! Drawing figures: the grid of panels, and each panel's frame, ticks, series and texts.
 
-use super::figure::{Figure, Label, Panel, Series, Theme};
+use super::figure::{Figure, Label, Panel, Series, Side, Theme};
 use super::font::{self, LEADING, base_line, px};
 use super::heat;
 use super::layout::{BLOCK, Measured};
@@ -229,20 +229,25 @@ fn tick_marks(svg: &mut Svg, measured: &Measured, ink: &Ink) {
     stroke(svg, "ticks", &path, ink.frame, "0.9");
 }
 
-/// The names of places: left of them, or right where there is no room. One that would cover another moves down.
+/// The names of places. One that would cover another moves down.
 fn place_labels(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) {
     let height = NOTE * LEADING;
     let at = |label: &Label| Some((measured.axes.x.within(label.at.0)?, measured.axes.y.within(label.at.1)?));
-    let mut found: Vec<_> = panel.labels.iter().filter_map(|label| Some((at(label)?, &*label.text))).collect();
+    let mut found: Vec<_> = panel.labels.iter().filter_map(|label| Some((at(label)?, label))).collect();
     found.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
     // Left and top edge and width of those that are drawn.
     let mut placed: Vec<[f64; 3]> = Vec::new();
-    for ((x, y), text) in found {
-        let width = font::width(text, NOTE);
-        let left = if width + 2.0 * PAD < x { x - PAD - width } else { x + PAD };
+    for ((x, y), label) in found {
+        let width = font::width(&label.text, NOTE);
+        let (left, top) = match label.side {
+            Side::Left if width + 2.0 * PAD < x => (x - PAD - width, y - 0.5 * height),
+            Side::Left => (x + PAD, y - 0.5 * height),
+            Side::Below => (x - 0.5 * width, y + 0.5 * PAD),
+        };
         let beside =
             placed.iter().filter(|[other, _, other_width]| *other < left + width && left < other + other_width);
-        let top = beside.fold(y - 0.5 * height, |top, [_, other, _]| top.max(other + height));
+        let top =
+            beside.fold(top, |top, [_, other, _]| if top + height > *other { top.max(other + height) } else { top });
         placed.push([left, top, width]);
         // A line behind it must not cross it out.
         let ground = [("fill", ink.ground), ("fill-opacity", "0.8")];
@@ -250,7 +255,7 @@ fn place_labels(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) {
         let place = [("x", &*corner[0]), ("y", &*corner[1]), ("width", &*size[0]), ("height", &*size[1])];
         svg.empty("rect", &[&ground[..], &place[..]].concat());
         let how = Type { size: NOTE, anchor: Anchor::Start, colour: ink.text, class: "label" };
-        lines(svg, (left, top), how, &[text.to_owned()]);
+        lines(svg, (left, top), how, std::slice::from_ref(&label.text));
     }
 }
 

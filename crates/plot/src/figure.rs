@@ -29,7 +29,7 @@ pub struct Panel {
     /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about
     /// its middle. All panels of a figure have the size of its square ones.
     pub equal: bool,
-    /// Names of places, written to the left of them.
+    /// Names of places.
     pub labels: Vec<Label>,
     /// Small print below the panel. The number of points that cannot be shown is added to it.
     pub notes: Vec<String>,
@@ -42,6 +42,18 @@ pub struct Label {
     pub at: (f64, f64),
     /// The name.
     pub text: String,
+    /// Side of the place on which the name stands.
+    pub side: Side,
+}
+
+/// Side of a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Left, or right where there is no room.
+    #[default]
+    Left,
+    /// Below.
+    Below,
 }
 
 /// An axis.

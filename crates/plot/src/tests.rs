@@ -2,7 +2,7 @@
 
 use super::quantity::quantity;
 use super::svg::Letters;
-use super::{Axis, Figure, Heat, Label, Mark, Panel, Scale, Series, Theme, draw};
+use super::{Axis, Figure, Heat, Label, Mark, Panel, Scale, Series, Side, Theme, draw};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use resvg::tiny_skia::Rect;
@@ -223,10 +223,12 @@ fn panels_with_the_same_series_share_one_legend() {
 
 #[test]
 fn names_of_places_stand_beside_them_and_do_not_cover_each_other() {
-    let label = |x: f64, y: f64, text: &str| Label { at: (x, y), text: text.into() };
+    let label = |x: f64, y: f64, text: &str| Label { at: (x, y), text: text.into(), side: Side::Left };
     let mut with = panel(Axis::linear("x"), Axis::linear("y"), vec![Series::new("", Mark::Line, points(9, |x| x))]);
     with.labels =
         vec![label(5.0, 5.0, "one"), label(5.0, 5.01, "two"), label(1.0, 1.0, "left"), label(99.0, 1.0, "off")];
+    with.labels.push(Label { side: Side::Below, ..label(8.0, 8.0, "under") });
+    with.labels.push(label(6.0, 8.0, "beside"));
     let svg = figure(vec![with], 1).svg(Theme::Light);
     let place = |text: &str| -> (f64, f64) {
         let before = svg.split(&format!(">{text}<")).next().unwrap().rsplit("<text").next().unwrap();
@@ -236,6 +238,7 @@ fn names_of_places_stand_beside_them_and_do_not_cover_each_other() {
     };
     assert!((place("one").1 - place("two").1).abs() > 9.0, "{:?} {:?}", place("one"), place("two"));
     assert!(place("left").0 < place("one").0 && !svg.contains(">off<"));
+    assert!(place("under").1 > place("beside").1 + 5.0);
 }
 
 #[test]

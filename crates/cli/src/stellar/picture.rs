@@ -2,7 +2,7 @@
 
 use super::track::{Row, Track};
 use std::collections::BTreeSet;
-use tisane_plot::{Axis, Figure, Label, Mark, Panel, Series};
+use tisane_plot::{Axis, Figure, Label, Mark, Panel, Series, Side};
 use tisane_stellar::Kind;
 
 /// Begin of a logarithmic axis of time, as a share of the shortest first phase.
@@ -12,7 +12,7 @@ const BEYOND: f64 = 1.5;
 /// Ratio of the largest to the least mass from which on their axis is logarithmic.
 const WIDE: f64 = 5.0;
 /// Begin of the axis of the time left, in the units of the longest life; its end in Myr.
-const LEFT: f64 = 30.0;
+const LEFT: f64 = 4.0;
 const LAST_LEFT: f64 = 1e-3;
 
 /// Draws tracks.
@@ -59,7 +59,7 @@ impl Lines<'_> {
         x.range = self.range(|_, row| shown(row).0).map(|(low, high)| (high * 1.6, low / 1.2));
         let mut panel = Panel::new("", x, Axis::log("luminosity [Lsun]"));
         panel.series = self.of(|_, row| shown(row));
-        panel.labels = self.labels(|track| shown(&track.rows[0]));
+        panel.labels = self.labels(Side::Left, |track| shown(&track.rows[0]));
         panel
     }
 
@@ -88,7 +88,8 @@ impl Lines<'_> {
         panel
     }
 
-    /// Draws radii over the time until the star becomes a remnant, which shows short late phases; [`None`] if no star does.
+    /// Draws radii over the time until the star becomes a remnant, which shows short late phases; [`None`] if no star
+    /// does.
     fn last_radii(&self) -> Option<Panel> {
         let longest = self.tracks.iter().filter_map(Track::end_of_life).max_by(f64::total_cmp)?;
         let mut x = Axis::log("time until the star is a remnant [Myr]");
@@ -100,15 +101,15 @@ impl Lines<'_> {
         };
         let mut panel = Panel::new("", x, Axis::log("radius [Rsun]"));
         panel.series = self.of(point);
-        panel.labels = self.labels(|track| point(track, &track.rows[0]));
+        panel.labels = self.labels(Side::Below, |track| point(track, &track.rows[0]));
         Some(panel)
     }
 
     /// Returns the masses at birth as names of places.
-    fn labels(&self, at: impl Fn(&Track) -> (f64, f64)) -> Vec<Label> {
+    fn labels(&self, side: Side, at: impl Fn(&Track) -> (f64, f64)) -> Vec<Label> {
         let mut labels: Vec<Label> = Vec::new();
         for track in self.tracks {
-            let label = Label { at: at(track), text: format!("{} Msun", track.birth_mass) };
+            let label = Label { at: at(track), text: format!("{} Msun", track.birth_mass), side };
             if !labels.contains(&label) {
                 labels.push(label);
             }

@@ -48,7 +48,8 @@ pub struct Track {
 }
 
 impl Track {
-    /// Follows a star from its birth until a time, in Myr: a row for each stretch of its track, more where it changes fast.
+    /// Follows a star from its birth until a time, in Myr: a row for each stretch of its track, more where it changes
+    /// fast.
     pub fn new(model: &Model, mut star: Star, until: f64) -> Self {
         let mut rows = vec![Row { time: star.begin, state: star.state }];
         let mut events = Vec::new();
