@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 /// The crates, and which of ours each may depend on.
 const CRATES: &[(&str, &[&str])] = &[
     ("force", &[]),
+    ("stellar", &[]),
     ("", &["tisane-force"]),
     ("g6", &["tisane"]),
     ("mpi", &[]),
@@ -20,7 +21,19 @@ const CRATES: &[(&str, &[&str])] = &[
     ("view", &["tisane", "tisane-io"]),
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),
     ("capi", &["tisane", "tisane-run"]),
-    ("cli", &["tisane", "tisane-io", "tisane-mpi", "tisane-run", "tisane-plot", "tisane-view", "tisane-lab"]),
+    (
+        "cli",
+        &[
+            "tisane",
+            "tisane-io",
+            "tisane-mpi",
+            "tisane-run",
+            "tisane-plot",
+            "tisane-stellar",
+            "tisane-view",
+            "tisane-lab",
+        ],
+    ),
     ("py", &["tisane", "tisane-io", "tisane-run", "tisane-cli"]),
 ];
 /// What the engine must not depend on: it knows no files, no TOML, no screen.
@@ -134,7 +147,7 @@ fn violations(path: &str, text: &str) -> Vec<String> {
         .map(|rest| rest.trim_end_matches(".rs"));
     let part = module.and_then(|module| BELOW.iter().find(|(part, _)| module.split('/').next() == Some(part)));
     for line in code(text) {
-        if line.contains("(unsafe_code") && !MAY_BE_UNSAFE.contains(&path) {
+        if line.contains("(unsafe_code") && !line.contains("forbid(") && !MAY_BE_UNSAFE.contains(&path) {
             found.push(format!("{path}: allows unsafe code"));
         }
         if let Some((part, forbidden)) = part {
@@ -169,7 +182,7 @@ fn crates_depend_downwards_only() {
         };
         let rest = rest.split("\n[").next().unwrap_or_default();
         let dependencies: Vec<&str> = rest.lines().filter_map(|line| line.split(['.', ' ', '=']).next()).collect();
-        assert!(dependencies.len() > 1, "{manifest}: only {dependencies:?} found");
+        assert!(dependencies.len() > 1 || *name == "stellar", "{manifest}: only {dependencies:?} found");
         for dependency in dependencies {
             let ours = dependency.starts_with("tisane");
             assert!(!ours || allowed.contains(&dependency), "{manifest}: must not depend on {dependency}");

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 const GROUPS: [(&str, &[&str]); 4] = [
     ("Run", &["init", "check", "run", "resume", "reproduce", "convert"]),
     ("Look", &["why", "inspect", "analyze", "plot", "movie", "view"]),
-    ("Study", &["verify", "validate", "bench", "study", "advise"]),
+    ("Study", &["verify", "validate", "bench", "study", "advise", "stellar"]),
     ("Other", &["generate", "help"]),
 ];
 /// Description of the verb that clap adds by itself.

@@ -26,6 +26,7 @@ mod reproduce;
 mod run;
 mod screen;
 mod session;
+mod stellar;
 mod stop;
 mod study;
 mod trace;
@@ -219,6 +220,12 @@ enum Verb {
     ///
     /// The recommendation follows from short trials of the configuration.
     Advise(advise::AdviseArgs),
+    /// Print the life of single stars: types, masses, radii, supernovae.
+    ///
+    /// A table for each mass at birth: when the star changes its type, and its mass, core, luminosity, radius and
+    /// temperature then; its supernova with remnant and kick. --csv has the whole track, --plot draws it. The fits are
+    /// those of Hurley, Pols & Tout (2000), known as SSE. In a run stars do not age yet.
+    Stellar(Box<stellar::StellarArgs>),
     /// Print schemas, completions, the manual page, citations.
     Generate {
         #[command(subcommand)]
@@ -292,6 +299,7 @@ pub fn dispatch(cli: Cli) -> Result<u8> {
         Verb::Bench { what } => bench::bench(what, verbosity),
         Verb::Study { what } => study::study(what, verbosity),
         Verb::Advise(args) => advise::advice(args, verbosity),
+        Verb::Stellar(args) => stellar::stellar(&args, verbosity),
         Verb::Generate { what } => generate::generate(what, &Cli::command()),
     }
 }

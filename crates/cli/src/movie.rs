@@ -32,7 +32,6 @@ const SIDE: std::ops::RangeInclusive<i64> = 64..=7680;
 const PLANES: [(&str, (usize, usize)); 3] = [("xy", (0, 1)), ("xz", (0, 2)), ("yz", (1, 2))];
 const CENTRES: [(&str, Centre); 3] = [("density", Centre::Density), ("mass", Centre::Mass), ("origin", Centre::Origin)];
 const COLOURS: [(&str, Colour); 2] = [("speed", Colour::Speed), ("mass", Colour::Mass)];
-const THEMES: [(&str, Theme); 2] = [("dark", Theme::Dark), ("light", Theme::Light)];
 
 #[derive(Debug, Args)]
 pub struct MovieArgs {
@@ -66,8 +65,8 @@ pub struct MovieArgs {
     #[arg(long, default_value = "speed", value_parser = one_of(COLOURS, |colour| colour.0))]
     colour: (&'static str, Colour),
     /// Theme of the pictures.
-    #[arg(long, default_value = "dark", value_parser = one_of(THEMES, |theme| theme.0))]
-    theme: (&'static str, Theme),
+    #[arg(long, default_value = "dark", value_parser = one_of([Theme::Dark, Theme::Light], Theme::name))]
+    theme: Theme,
     /// Threads [default: one per core]. The result does not depend on it.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(..=i64::from(MAX_THREADS)))]
     threads: Option<u32>,
@@ -89,7 +88,7 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
         colour: args.colour.1,
         width: args.width as usize,
         height: args.height as usize,
-        theme: args.theme.1,
+        theme: args.theme,
         frames,
     };
     on_threads(args.threads.unwrap_or(0) as usize, || {

@@ -216,7 +216,7 @@ pub fn describe(table: &Table, columns: &[&str]) -> String {
 }
 
 /// Formats a number with three or four digits.
-fn number(x: f64) -> String {
+pub fn number(x: f64) -> String {
     match x.abs() {
         _ if x.is_nan() => "-".into(),
         0.0 => "0".into(),

@@ -1,6 +1,6 @@
 //! Drawing figures: the grid of panels, and each panel's frame, ticks, series and texts.
 
-use super::figure::{Figure, Panel, Theme};
+use super::figure::{Figure, Label, Panel, Series, Side, Theme};
 use super::font::{self, LEADING, base_line, px};
 use super::heat;
 use super::layout::{BLOCK, Measured};
@@ -45,8 +45,8 @@ pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters, ids: &str)
         _ => NARROW,
     };
     let panels: Vec<Measured> = figure.panels.iter().map(|panel| Measured::new(panel, width, height)).collect();
-    let shared = shares_legend(&figure.panels);
-    let grid = grid(figure, &panels, columns, shared);
+    let shared = legend::shared(&figure.panels);
+    let grid = grid(figure, &panels, columns, shared.as_deref());
     let mut svg = Svg::new(grid.width, grid.height, letters, ids);
     svg.content("title", &[], &figure.title);
     if !figure.caption.is_empty() {
@@ -59,26 +59,22 @@ pub(super) fn figure(figure: &Figure, theme: Theme, letters: Letters, ids: &str)
     for (i, ((panel, measured), corner)) in figure.panels.iter().zip(&panels).zip(&grid.corners).enumerate() {
         let at = format!("translate({} {})", px(corner.0), px(corner.1));
         svg.open("g", &[("id", &format!("panel-{i}")), ("transform", &at)]);
-        draw_panel(&mut svg, panel, measured, &ink, i, !shared);
+        draw_panel(&mut svg, panel, measured, &ink, i, shared.is_none());
         svg.close("g");
     }
     let small = Type { size: NOTE, anchor: Anchor::Start, colour: ink.muted, class: "caption" };
     let mut foot = grid.legend_top;
-    if let (true, Some(first)) = (shared, figure.panels.first()) {
-        let legend = legend::Legend::new(&first.series, grid.width - 2.0 * MARGIN);
-        legend.draw(&mut svg, "legend", &first.series, (MARGIN, foot), &ink);
+    if let Some(series) = &shared {
+        let legend = legend::Legend::new(series, grid.width - 2.0 * MARGIN);
+        legend.draw(&mut svg, "legend", series, (MARGIN, foot), &ink);
         foot += legend.height + BLOCK;
     }
     lines(&mut svg, (MARGIN, foot), small, &grid.caption);
     svg.finish()
 }
 
-/// True if one legend says it for all panels.
-fn shares_legend(panels: &[Panel]) -> bool {
-    panels.len() > 1 && panels.windows(2).all(|pair| legend::same(&pair[0].series, &pair[1].series))
-}
-
-fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> Grid {
+/// Lays out the panels; `shared` are the series of the legend of all panels, if they have one.
+fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: Option<&[Series]>) -> Grid {
     let of_column = |side: fn(&Measured) -> f64| {
         let widest = |column| panels.iter().skip(column).step_by(columns).map(side).fold(0.0, f64::max);
         (0..columns).map(widest).collect::<Vec<f64>>()
@@ -92,7 +88,7 @@ fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> G
     let mut corners = Vec::new();
     for row in panels.chunks(columns) {
         let above = row.iter().map(Measured::above).fold(0.0, f64::max);
-        let under = row.iter().map(|panel| panel.height + panel.below(!shared)).fold(0.0, f64::max);
+        let under = row.iter().map(|panel| panel.height + panel.below(shared.is_none())).fold(0.0, f64::max);
         let mut x = MARGIN;
         for (column, _) in row.iter().enumerate() {
             corners.push((x + left[column], top + above));
@@ -103,8 +99,8 @@ fn grid(figure: &Figure, panels: &[Measured], columns: usize, shared: bool) -> G
     let caption = font::wrap(&figure.caption, NOTE, width - 2.0 * MARGIN, 6);
     let legend_top = top - BETWEEN + BLOCK;
     let mut height = legend_top + caption.len() as f64 * NOTE * LEADING + MARGIN;
-    if let (true, Some(first)) = (shared, figure.panels.first()) {
-        height += legend::Legend::new(&first.series, width - 2.0 * MARGIN).height + BLOCK;
+    if let Some(series) = shared {
+        height += legend::Legend::new(series, width - 2.0 * MARGIN).height + BLOCK;
     }
     Grid { corners, width: width.ceil(), heading, caption, legend_top, height: height.ceil() }
 }
@@ -153,7 +149,8 @@ fn draw_panel(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink, numb
         ],
     );
     tick_marks(svg, measured, ink);
-    labels(svg, measured, ink);
+    axis_labels(svg, measured, ink);
+    place_labels(svg, panel, measured, ink);
     if let Some(bar) = &measured.bar {
         bar.draw(svg, (width, height), ink);
     }
@@ -232,8 +229,38 @@ fn tick_marks(svg: &mut Svg, measured: &Measured, ink: &Ink) {
     stroke(svg, "ticks", &path, ink.frame, "0.9");
 }
 
+/// The names of places. One that would cover another moves down.
+fn place_labels(svg: &mut Svg, panel: &Panel, measured: &Measured, ink: &Ink) {
+    let height = NOTE * LEADING;
+    let at = |label: &Label| Some((measured.axes.x.within(label.at.0)?, measured.axes.y.within(label.at.1)?));
+    let mut found: Vec<_> = panel.labels.iter().filter_map(|label| Some((at(label)?, label))).collect();
+    found.sort_by(|a, b| a.0.1.total_cmp(&b.0.1));
+    // Left and top edge and width of those that are drawn.
+    let mut placed: Vec<[f64; 3]> = Vec::new();
+    for ((x, y), label) in found {
+        let width = font::width(&label.text, NOTE);
+        let (left, top) = match label.side {
+            Side::Left if width + 2.0 * PAD < x => (x - PAD - width, y - 0.5 * height),
+            Side::Left => (x + PAD, y - 0.5 * height),
+            Side::Below => (x - 0.5 * width, y + 0.5 * PAD),
+        };
+        let beside =
+            placed.iter().filter(|[other, _, other_width]| *other < left + width && left < other + other_width);
+        let top =
+            beside.fold(top, |top, [_, other, _]| if top + height > *other { top.max(other + height) } else { top });
+        placed.push([left, top, width]);
+        // A line behind it must not cross it out.
+        let ground = [("fill", ink.ground), ("fill-opacity", "0.8")];
+        let (corner, size) = ([px(left), px(top)], [px(width), px(height)]);
+        let place = [("x", &*corner[0]), ("y", &*corner[1]), ("width", &*size[0]), ("height", &*size[1])];
+        svg.empty("rect", &[&ground[..], &place[..]].concat());
+        let how = Type { size: NOTE, anchor: Anchor::Start, colour: ink.text, class: "label" };
+        lines(svg, (left, top), how, std::slice::from_ref(&label.text));
+    }
+}
+
 /// The labels of the ticks and of the axes.
-fn labels(svg: &mut Svg, measured: &Measured, ink: &Ink) {
+fn axis_labels(svg: &mut Svg, measured: &Measured, ink: &Ink) {
     let (width, height) = (measured.width, measured.height);
     let tick = |anchor| Type { size: TICK, anchor, colour: ink.text, class: "tick" };
     for label in &measured.x_ticks.major {

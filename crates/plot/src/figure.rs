@@ -29,8 +29,31 @@ pub struct Panel {
     /// A length along x is as long along y: the axes are square, and the shorter of two linear ranges is widened about
     /// its middle. All panels of a figure have the size of its square ones.
     pub equal: bool,
+    /// Names of places.
+    pub labels: Vec<Label>,
     /// Small print below the panel. The number of points that cannot be shown is added to it.
     pub notes: Vec<String>,
+}
+
+/// Name of a place in a panel.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Label {
+    /// x and y of the place. A label whose place is outside of the axes is not drawn.
+    pub at: (f64, f64),
+    /// The name.
+    pub text: String,
+    /// Side of the place on which the name stands.
+    pub side: Side,
+}
+
+/// Side of a place.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Side {
+    /// Left, or right where there is no room.
+    #[default]
+    Left,
+    /// Below.
+    Below,
 }
 
 /// An axis.
@@ -99,6 +122,8 @@ pub enum Mark {
     Points,
     /// Markers joined by a line.
     LineAndPoints,
+    /// A solid line with a marker where it begins: a part of a curve.
+    Phase,
     /// A thin line of short dashes: theory, a limit, somebody else's fit.
     Dashed,
     /// A value that holds from its x until the next.
@@ -120,6 +145,15 @@ pub enum Theme {
 impl Theme {
     /// Both.
     pub const ALL: [Self; 2] = [Self::Light, Self::Dark];
+
+    /// Returns the name in options.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Light => "light",
+            Self::Dark => "dark",
+        }
+    }
 
     /// Suffix of the names of files.
     pub(crate) const fn suffix(self) -> &'static str {

@@ -1,6 +1,6 @@
 //! The legend of a panel: in rows under it, where no data can be.
 
-use super::figure::{Mark, Series};
+use super::figure::{Mark, Panel, Series};
 use super::font::{self, LEADING};
 use super::mark;
 use super::palette::{Ink, looks};
@@ -66,15 +66,29 @@ impl Legend {
 
 /// A series without a point says so, or one would look for it.
 fn entry_name(series: &Series) -> String {
-    let bare = series.points.iter().all(|(x, y)| x.is_nan() || y.is_nan());
-    if bare { format!("{} (no data)", series.name) } else { series.name.clone() }
+    if is_bare(series) { format!("{} (no data)", series.name) } else { series.name.clone() }
 }
 
-/// True if two lists of series have the same legend.
-pub(super) fn same(a: &[Series], b: &[Series]) -> bool {
+fn is_bare(series: &Series) -> bool {
+    series.points.iter().all(|(x, y)| x.is_nan() || y.is_nan())
+}
+
+/// Returns the series of the legend that several panels share, each of a panel that has points of it; [`None`] if their
+/// series differ.
+pub(super) fn shared(panels: &[Panel]) -> Option<Vec<Series>> {
+    let [first, _, ..] = panels else { return None };
+    if !panels.iter().all(|panel| same(&first.series, &panel.series)) {
+        return None;
+    }
+    let of = |(i, series): (usize, &Series)| {
+        panels.iter().map(|p| &p.series[i]).find(|s| !is_bare(s)).unwrap_or(series).clone()
+    };
+    Some(first.series.iter().enumerate().map(of).collect())
+}
+
+/// True if two lists of series look the same, points or none.
+fn same(a: &[Series], b: &[Series]) -> bool {
     let kind = |mark: Mark| if mark == Mark::Steps { Mark::Line } else { mark };
-    a.len() == b.len()
-        && a.iter()
-            .zip(b)
-            .all(|(a, b)| entry_name(a) == entry_name(b) && kind(a.mark) == kind(b.mark) && a.colour == b.colour)
+    let alike = |(a, b): (&Series, &Series)| a.name == b.name && kind(a.mark) == kind(b.mark) && a.colour == b.colour;
+    a.len() == b.len() && a.iter().zip(b).all(alike)
 }

@@ -47,7 +47,8 @@ mod svg;
 pub mod table;
 mod ticks;
 
-pub use figure::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme};
+pub use figure::{Axis, Figure, Heat, Label, Mark, Panel, Scale, Series, Side, Theme};
+pub use files::PictureFormat;
 
 #[cfg(test)]
 mod tests;

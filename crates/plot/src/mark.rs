@@ -44,7 +44,7 @@ pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Ax
     match series.mark {
         Mark::Bars => bars(svg, series, look, axes, slot),
         Mark::Points => {}
-        Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps => lines(svg, series, look, axes),
+        Mark::Line | Mark::LineAndPoints | Mark::Phase | Mark::Dashed | Mark::Steps => lines(svg, series, look, axes),
     }
 }
 
@@ -57,13 +57,13 @@ pub(super) fn draw_free(svg: &mut Svg, series: &Series, look: &Look, axes: Axes,
             error_bar(svg, axes, x, slot.offset, (low, high), colour);
         }
     }
-    if matches!(series.mark, Mark::Points | Mark::LineAndPoints) {
-        for &(x, y) in &series.points {
-            if let (Some(x), Some(y)) = (axes.x.within(x), axes.y.within(y)) {
-                marker(svg, (x, y), look);
-            }
-        }
-    }
+    let count = match series.mark {
+        Mark::Points | Mark::LineAndPoints => usize::MAX,
+        Mark::Phase => 1,
+        Mark::Line | Mark::Dashed | Mark::Steps | Mark::Bars => 0,
+    };
+    let places = series.points.iter().filter_map(|&(x, y)| Some((axes.x.within(x)?, axes.y.within(y)?)));
+    places.take(count).for_each(|place| marker(svg, place, look));
 }
 
 /// True if some series is drawn as bars.
@@ -73,7 +73,7 @@ pub(super) fn has_bars(all: &[Series]) -> bool {
 
 /// True if a spread is drawn as a band.
 fn has_band(series: &Series) -> bool {
-    series.spread.is_some() && matches!(series.mark, Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps)
+    series.spread.is_some() && !matches!(series.mark, Mark::Points | Mark::Bars)
 }
 
 /// The runs of points between those that cannot be shown, in px. A gap narrower than a bin cannot be seen, and is
@@ -105,7 +105,7 @@ fn lines(svg: &mut Svg, series: &Series, look: &Look, axes: Axes) {
     for run in runs(series.points.iter().copied(), axes) {
         match run.as_slice() {
             // A point between gaps has no line to be seen by.
-            &[(x, y)] if series.mark != Mark::LineAndPoints => {
+            &[(x, y)] if !matches!(series.mark, Mark::LineAndPoints | Mark::Phase) => {
                 svg.empty("circle", &[("cx", &px(x)), ("cy", &px(y)), ("r", &width), ("fill", look.colour)]);
             }
             run => {
@@ -298,7 +298,7 @@ pub(super) fn swatch(svg: &mut Svg, series: &Series, look: &Look, (x, y): (f64, 
     match series.mark {
         Mark::Bars => bar(svg, (x - 6.0, y - 4.5), (12.0, 9.0), look),
         Mark::Points => marker(svg, (x, y), look),
-        Mark::Line | Mark::LineAndPoints | Mark::Dashed | Mark::Steps => {
+        Mark::Line | Mark::LineAndPoints | Mark::Phase | Mark::Dashed | Mark::Steps => {
             let path = polyline(&[(x - half, y), (x + half, y)]);
             let thickness = px(if series.mark == Mark::Dashed { THIN } else { LINE });
             let mut attributes =
@@ -308,8 +308,10 @@ pub(super) fn swatch(svg: &mut Svg, series: &Series, look: &Look, (x, y): (f64, 
                 attributes.push(("stroke-dasharray", dash));
             }
             svg.empty("path", &attributes);
-            if series.mark == Mark::LineAndPoints {
-                marker(svg, (x, y), look);
+            match series.mark {
+                Mark::LineAndPoints => marker(svg, (x, y), look),
+                Mark::Phase => marker(svg, (x - half, y), look),
+                _ => {}
             }
         }
     }

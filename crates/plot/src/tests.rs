@@ -2,7 +2,7 @@
 
 use super::quantity::quantity;
 use super::svg::Letters;
-use super::{Axis, Figure, Heat, Mark, Panel, Scale, Series, Theme, draw};
+use super::{Axis, Figure, Heat, Label, Mark, Panel, Scale, Series, Side, Theme, draw};
 use quick_xml::Reader;
 use quick_xml::events::Event;
 use resvg::tiny_skia::Rect;
@@ -26,7 +26,7 @@ fn points(n: i32, y: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
 /// Every kind of mark, axis and misfortune.
 fn gallery() -> Vec<Figure> {
     let spread = |points: &[(f64, f64)]| Some(points.iter().map(|(_, y)| (0.5 * y, 2.0 * y)).collect());
-    let marks = [Mark::Line, Mark::Points, Mark::LineAndPoints, Mark::Dashed, Mark::Steps, Mark::Bars];
+    let marks = [Mark::Line, Mark::Points, Mark::LineAndPoints, Mark::Phase, Mark::Dashed, Mark::Steps, Mark::Bars];
     let each = |y: Axis| {
         let series = marks.map(|mark| {
             let points = points(7, |x| x * x);
@@ -213,6 +213,32 @@ fn panels_with_the_same_series_share_one_legend() {
     assert_eq!(legends(vec![with("a"), with("a"), with("a")]), 1);
     assert_eq!(legends(vec![with("a"), with("b")]), 2);
     assert_eq!(legends(vec![with(""), with("")]), 0);
+    // One that has no points in some panel has them in the legend of all.
+    let bare = Panel { series: vec![Series::new("a", Mark::Line, vec![])], ..with("a") };
+    for (panels, is_bare) in [(vec![bare.clone(), with("a")], false), (vec![bare.clone(), bare], true)] {
+        assert_eq!(legends(panels.clone()), 1);
+        assert_eq!(figure(panels, 2).svg(Theme::Light).contains("a (no data)"), is_bare);
+    }
+}
+
+#[test]
+fn names_of_places_stand_beside_them_and_do_not_cover_each_other() {
+    let label = |x: f64, y: f64, text: &str| Label { at: (x, y), text: text.into(), side: Side::Left };
+    let mut with = panel(Axis::linear("x"), Axis::linear("y"), vec![Series::new("", Mark::Line, points(9, |x| x))]);
+    with.labels =
+        vec![label(5.0, 5.0, "one"), label(5.0, 5.01, "two"), label(1.0, 1.0, "left"), label(99.0, 1.0, "off")];
+    with.labels.push(Label { side: Side::Below, ..label(8.0, 8.0, "under") });
+    with.labels.push(label(6.0, 8.0, "beside"));
+    let svg = figure(vec![with], 1).svg(Theme::Light);
+    let place = |text: &str| -> (f64, f64) {
+        let before = svg.split(&format!(">{text}<")).next().unwrap().rsplit("<text").next().unwrap();
+        let of =
+            |key: &str| before.split(&format!(" {key}=\"")).nth(1).unwrap().split('"').next().unwrap().parse().unwrap();
+        (of("x"), of("y"))
+    };
+    assert!((place("one").1 - place("two").1).abs() > 9.0, "{:?} {:?}", place("one"), place("two"));
+    assert!(place("left").0 < place("one").0 && !svg.contains(">off<"));
+    assert!(place("under").1 > place("beside").1 + 5.0);
 }
 
 #[test]

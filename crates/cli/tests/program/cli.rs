@@ -13,6 +13,8 @@ mod own_frame;
 mod plots;
 #[path = "cli/runs.rs"]
 mod runs;
+#[path = "cli/stellar.rs"]
+mod stellar;
 #[path = "cli/trace.rs"]
 mod trace;
 
@@ -22,7 +24,7 @@ use serde_json::Value as Json;
 use std::io::Read;
 use std::process::{Command, Stdio};
 
-pub const VERBS: [&str; 17] = [
+pub const VERBS: [&str; 18] = [
     "init",
     "check",
     "run",
@@ -39,6 +41,7 @@ pub const VERBS: [&str; 17] = [
     "bench",
     "study",
     "advise",
+    "stellar",
     "generate",
 ];
 

@@ -273,8 +273,7 @@ fn every_word_that_a_user_may_write_is_documented() {
         ExitReason::Collision,
     ];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));
-    let verbs =
-        "init check run resume why inspect reproduce convert analyze plot movie verify validate study advise generate";
+    let verbs = "init check run resume why inspect reproduce convert analyze plot movie verify validate study advise stellar generate";
     for verb in verbs.split(' ') {
         assert!(text("README.md").contains(&format!("`tisane {verb}")), "README.md: {verb}");
     }

@@ -14,12 +14,21 @@ use tisane::error::{Error, Result};
 const HELP: &str = "the first line of a table names its columns";
 
 impl Table {
-    /// Writes the table as CSV: title, remarks and descriptions in lines that begin with `#`, then the header and the
-    /// rows.
+    /// Writes the table as CSV, as [`Self::csv`].
     ///
     /// # Errors
     /// [`Error::Storage`] if the file cannot be written.
     pub fn write_csv(&self, path: &Path) -> Result<()> {
+        let text = self.csv().map_err(|e| Error::storage(path, e))?;
+        write_atomically(path, |path| std::fs::write(path, &text).map_err(|e| Error::storage(path, e)))
+    }
+
+    /// Returns the table as CSV: title, remarks and descriptions in lines that begin with `#`, then the header and the
+    /// rows.
+    ///
+    /// # Errors
+    /// A message if the columns are not of one length.
+    pub fn csv(&self) -> Result<String, String> {
         let mut text = format!("# {}\n", self.title);
         for (name, value) in &self.remarks {
             let _ = writeln!(text, "# {name}: {}", value.replace('\n', " "));
@@ -28,13 +37,13 @@ impl Table {
             let _ = writeln!(text, "# column {}: {}", column.name, column.description);
         }
         let mut csv = csv::Writer::from_writer(text.into_bytes());
-        let wrong = |e: csv::Error| Error::storage(path, e);
+        let wrong = |e: csv::Error| e.to_string();
         csv.write_record(self.columns.iter().map(Column::header)).map_err(wrong)?;
         for row in 0..self.rows() {
             csv.write_record(self.columns.iter().map(|column| column.values.cell(row))).map_err(wrong)?;
         }
-        let bytes = csv.into_inner().map_err(|e| Error::storage(path, e))?;
-        write_atomically(path, |path| std::fs::write(path, &bytes).map_err(|e| Error::storage(path, e)))
+        let bytes = csv.into_inner().map_err(|e| e.to_string())?;
+        String::from_utf8(bytes).map_err(|e| e.to_string())
     }
 }
 

@@ -38,8 +38,8 @@ pub(super) fn warning(set: &Setup) -> Option<String> {
         (n, above) => (format!("{n} stars above {} Msun", digits(turn_off)), format!(" ({above} above {SUPERNOVA})")),
     };
     Some(format!(
-        "{number}{of_heavy} would end before {end}, the heaviest, of {} Msun, after {} Myr: there is no stellar evolution, and they keep \
-         their masses and radii",
+        "{number}{of_heavy} would end before {end}, the heaviest, of {} Msun, after {} Myr: in a run stars do not age yet, and they keep \
+         their masses and radii; `tisane stellar` shows how they would age",
         digits(max),
         digits(main_sequence_lifetime(max))
     ))

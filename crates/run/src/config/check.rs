@@ -182,10 +182,10 @@ impl Walk<'_> {
 
     fn unknown(&mut self, what: &str, valid: &[&str], path: &str, found: &str) {
         if path == found && EVOLUTION.contains(&found) {
-            let problem = "there is no stellar evolution: all stars keep their masses and radii";
+            let problem = "in a run stars do not age yet: all keep their masses and radii";
             return self.found.push(Problem::new(path, problem).with_help(
                 "leave the section out, and choose a t_end before the heaviest stars end (`tisane check` tells how many would); or let a \
-                 code of AMUSE evolve the stars and set their masses in tisane (guide: AMUSE)",
+                 code of AMUSE evolve the stars and set their masses in tisane (guide: AMUSE); `tisane stellar` shows how a star would age",
             ));
         }
         let near = nearest(found, valid).map(|name| format!(": did you mean `{name}`?")).unwrap_or_default();
