@@ -6,8 +6,9 @@ use tisane_stellar::{Event, Kind, Model, Star, State};
 
 /// Number of rows of a remnant that cools: the first ones are close together.
 const COOLING_ROWS: u32 = 120;
-/// Largest relative change of radius or luminosity from row to row, where a stretch has no more than so many rows.
+/// Relative change of radius or luminosity from row to row, above which a stretch of the track gets more rows.
 const LARGEST_CHANGE: f64 = 0.05;
+/// Largest number of rows of a stretch.
 const MOST_ROWS: f64 = 100.0;
 
 /// State of a star at a time.
