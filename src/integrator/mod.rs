@@ -11,7 +11,7 @@ pub mod leapfrog;
 mod masses;
 pub mod multipoint;
 mod pair_series;
-mod particle_slices;
+pub(crate) mod particle_slices;
 pub mod scheduler;
 mod settings;
 mod steps;

@@ -23,7 +23,8 @@ pub struct Description {
     pub is_averaged: bool,
     /// Energy that the integration neglects: Σ |(1 − K) φ| over all others, with the energy φ of one of them and the members
     /// less that with their centre of mass, of which the part K is integrated. Bodies of mass m at a distance r are left out where
-    /// m (s / r)³ is below 1e-12 of the mass, with the size s of the subsystem. 0 for one that is inside of another.
+    /// m (s / r)³ is below 1e-12 of the mass, or 1e-16 N of more than 10000 bodies, with the size s of the subsystem. 0 for one that is
+    /// inside of another.
     pub neglected: f64,
     /// Its stars relative to its centre of mass; none for one that is inside of another.
     pub stars: Vec<StarInside>,

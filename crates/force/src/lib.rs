@@ -21,6 +21,7 @@ pub mod gravity;
 pub mod law;
 pub mod pair;
 pub mod particles;
+pub mod rows;
 pub mod spin_pool;
 pub mod states;
 pub mod time;

@@ -11,6 +11,7 @@ use crate::error::Result;
 use crate::time::{Level, Time};
 use crate::units::Dimension;
 use crate::vector::Vec3;
+use rayon::prelude::*;
 use std::any::Any;
 use std::borrow::Cow;
 use std::fmt::{self, Debug};
@@ -251,12 +252,17 @@ impl States {
                     *levels = selected(levels, rows, &Level::default());
                 }
                 ValuesMut::Lists(of) => {
-                    *of = selected(of, rows, &Vec::new());
-                    for list in of {
-                        list.iter_mut().for_each(|entry| *entry = new_of[*entry as usize]);
-                        list.retain(|&entry| entry != u32::MAX);
-                        list.sort_unstable();
+                    if of.is_empty() {
+                        continue;
                     }
+                    let list = |row: &Option<u32>| {
+                        let old = row.map_or(&[][..], |row| &of[row as usize]);
+                        let new = old.iter().map(|&entry| new_of[entry as usize]);
+                        let mut list: Vec<u32> = new.filter(|&entry| entry != u32::MAX).collect();
+                        list.sort_unstable();
+                        list
+                    };
+                    *of = rows.par_iter().map(list).collect();
                 }
                 ValuesMut::Words(_) | ValuesMut::Reals(_) => {}
             }

@@ -1,6 +1,7 @@
 //! Stars that leave the system for ever: they are taken out of the integration, or recorded.
 
 use crate::encounters::Encounters;
+use crate::encounters::forces::bodies::motion_of;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::motion::member;
 use crate::encounters::records::star_changes::Changed;
@@ -176,7 +177,7 @@ impl Encounters {
             (0..bodies.stars.len() as u32).filter(|row| !is_gone(bodies.stars[*row as usize])).collect();
         bodies.stars.retain(|&star| !is_gone(star));
         self.particles.select_rows(&stays);
-        bodies.particles.clone_from(&self.particles);
+        bodies.particles = motion_of(&self.particles);
         self.take_out(Changed { merged: Vec::new(), gone: stars });
     }
 }

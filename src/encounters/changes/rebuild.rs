@@ -1,7 +1,7 @@
 //! Change of the bodies: subsystems that form, and parts of subsystems that go on by themselves.
 
 use crate::encounters::Encounters;
-use crate::encounters::forces::bodies::{Bodies, FirstState};
+use crate::encounters::forces::bodies::{Bodies, FirstState, motion_of};
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::motion::member::{Few, Member, Placed, placed, stars};
@@ -282,7 +282,7 @@ impl Encounters {
         self.particles.select_rows(&rows);
         let Bodies { stars, sizes, rests, .. } = std::mem::take(&mut self.hierarchy.bodies);
         let stars = rows.iter().map(|&row| stars[row as usize]).collect();
-        let mut bodies = Bodies::new(self.particles.clone(), stars, self.ids.len()).with_sizes(sizes);
+        let mut bodies = Bodies::new(motion_of(&self.particles), stars, self.ids.len()).with_sizes(sizes);
         bodies.rests = rows.iter().filter_map(|&row| rests.get(row as usize).copied()).collect();
         self.hierarchy.bodies = bodies;
         self.forget_places();

@@ -187,6 +187,22 @@ pub fn is_empty(bodies: &Particles, row: usize) -> bool {
     bodies.mass[row] == 0.0 && bodies.pos[row] == Vec3::x() * FAR
 }
 
+/// Returns the columns of particles that bodies have: no states of a scheme.
+pub fn motion_of(p: &Particles) -> Particles {
+    Particles {
+        id: p.id.clone(),
+        mass: p.mass.clone(),
+        pos: p.pos.clone(),
+        vel: p.vel.clone(),
+        acc: p.acc.clone(),
+        jerk: p.jerk.clone(),
+        pot: p.pot.clone(),
+        time: p.time.clone(),
+        step: p.step.clone(),
+        ..Particles::default()
+    }
+}
+
 /// Adds a row of nothing.
 fn push(p: &mut Particles) {
     p.id.push(0);

@@ -92,31 +92,30 @@ impl Positions {
         rates.iter_mut().flatten().for_each(|column| column.resize(rows, [0.0; LANES]));
     }
 
-    fn load(&mut self, p: &Particles, i: usize) {
-        let (row, lane) = (i / LANES, i % LANES);
-        self.mass[row][lane] = p.mass[i];
-        self.states.time[row][lane] = p.time[i].0;
-        for (columns, vector) in self.states.vectors.iter_mut().zip([p.pos[i], p.vel[i], p.acc[i], p.jerk[i]]) {
-            columns.iter_mut().zip(&vector).for_each(|(column, x)| column[row][lane] = *x);
-        }
-    }
-
-    /// Loads all particles: the columns on threads.
-    fn load_all(&mut self, p: &Particles) {
+    /// Loads all particles, or some rows: the columns on threads.
+    fn load(&mut self, p: &Particles, rows: Option<&[u32]>) {
         let Self { mass, states: StateColumns { time, vectors }, .. } = self;
         let of = [&p.pos, &p.vel, &p.acc, &p.jerk];
         let axes = vectors.iter_mut().zip(of).flat_map(|(to, of)| to.iter_mut().enumerate().map(move |it| (it, of)));
         let axes: Vec<_> = axes.collect();
         let load = |((axis, to), of): ((usize, &mut Column), &Vec<Vec3>)| {
-            of.iter().zip(to.as_flattened_mut()).for_each(|(vector, to)| *to = vector[axis]);
+            let to = to.as_flattened_mut();
+            match rows {
+                None => of.iter().zip(to).for_each(|(vector, to)| *to = vector[axis]),
+                Some(rows) => rows.iter().for_each(|&i| to[i as usize] = of[i as usize][axis]),
+            }
         };
-        if p.len() < spin_pool::min_share(LOADED) {
+        if rows.map_or(p.len(), <[u32]>::len) < spin_pool::min_share(LOADED) {
             axes.into_iter().for_each(load);
         } else {
             axes.into_par_iter().for_each(load);
         }
-        mass.as_flattened_mut()[..p.len()].copy_from_slice(&p.mass);
-        time.as_flattened_mut().iter_mut().zip(&p.time).for_each(|(to, time)| *to = time.0);
+        let (mass, time) = (mass.as_flattened_mut(), time.as_flattened_mut());
+        let mut load = |i: usize| (mass[i], time[i]) = (p.mass[i], p.time[i].0);
+        match rows {
+            None => (0..p.len()).for_each(load),
+            Some(rows) => rows.iter().for_each(|&i| load(i as usize)),
+        }
     }
 
     /// Predicts all particles to `now`, unless they were.
@@ -124,12 +123,13 @@ impl Positions {
         if !self.is_loaded {
             self.resize(0);
             self.resize(p.len().div_ceil(LANES));
-            self.load_all(p);
+            self.load(p, None);
             (self.now, self.is_loaded) = (None, true);
         } else if !self.moved.is_empty() {
             self.resize(p.len().div_ceil(LANES));
             let mut moved = std::mem::take(&mut self.moved);
-            moved.drain(..).for_each(|i| self.load(p, i as usize));
+            self.load(p, Some(&moved));
+            moved.clear();
             self.moved = moved;
         }
         if self.now != Some(now) {

@@ -1,15 +1,24 @@
 //! Force engine that adds the coupling of subsystems to the forces of an engine, to which they are points.
 
+use crate::encounters::forces::bodies::motion_of;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::each::{WORK, each, each_mut};
 use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
+use crate::integrator::particle_slices::ParticleSlices;
+use rayon::prelude::*;
 use tisane_force::error::Result;
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane_force::force::{ForceEngine, Forces, Targets};
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool::{min_share, share};
 use tisane_force::time::Time;
+
+/// Nanoseconds in which the state of a body is copied, and in which a target is asked whose motion it needs: most of them for the
+/// memory. Not measured.
+const COPIED: usize = 100;
+const ASKED: usize = 60;
 
 /// Engine with the coupling of subsystems.
 pub struct CoupledEngine<'a> {
@@ -21,20 +30,31 @@ pub struct CoupledEngine<'a> {
 
 impl ForceEngine for CoupledEngine<'_> {
     fn load(&mut self, all: &Particles) -> Result<()> {
-        self.hierarchy.bodies.particles.clone_from(all);
+        self.hierarchy.bodies.particles = motion_of(all);
         self.engine.load(all)
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         let Hierarchy { bodies, passed, .. } = &mut *self.hierarchy;
         let (own, is_watched) = (&mut bodies.particles, bodies.sizes.collisions.is_some());
-        for i in changed.iter().map(|&i| i as usize) {
-            if is_watched && own.time[i] < all.time[i] {
+        if is_watched {
+            for i in changed.iter().map(|&i| i as usize).filter(|&i| own.time[i] < all.time[i]) {
                 let state = [own.pos[i], own.vel[i], own.acc[i], own.jerk[i]];
                 passed.push(Passage { body: i as u32, time: own.time[i], state });
             }
-            (own.pos[i], own.vel[i], own.acc[i], own.jerk[i]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
-            own.time[i] = all.time[i];
+        }
+        let copy = |(ParticleSlices { first, columns: to, .. }, rows): (ParticleSlices<'_>, &[u32])| {
+            for i in rows.iter().map(|&i| i as usize) {
+                let k = i - first;
+                (to.pos[k], to.vel[k], to.acc[k], to.jerk[k]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
+                to.time[k] = all.time[i];
+            }
+        };
+        let (share, own) = (share(changed.len(), COPIED), ParticleSlices::all(own));
+        if share >= changed.len() {
+            copy((own, changed));
+        } else {
+            own.for_chunks(changed, share).into_par_iter().zip(changed.par_chunks(share)).for_each(copy);
         }
         self.engine.update(all, changed)
     }
@@ -91,20 +111,19 @@ impl Hierarchy {
         let mut room = std::mem::take(&mut self.room);
         let Room { is_due, due, points, .. } = &mut room;
         is_due.resize(self.subsystems.len(), false);
-        for &i in targets.index {
+        let needed = |&i: &u32| {
             let star = self.bodies.stars[i as usize];
-            let mut add = |row: usize| {
-                if !std::mem::replace(&mut is_due[row], true) {
-                    due.push(row);
-                }
-            };
-            self.row(star).into_iter().for_each(&mut add);
-            for by in &self.perturbed[star as usize] {
-                let row = self.rows[by.star as usize] as usize;
-                if !by.is_averaged && self.subsystems[row].is_perturbed {
-                    add(row);
-                }
+            let by = self.perturbed[star as usize].iter().filter(|by| !by.is_averaged);
+            let rows = by.map(|by| self.rows[by.star as usize] as usize);
+            self.row(star).into_iter().chain(rows.filter(|&row| self.subsystems[row].is_perturbed))
+        };
+        let is_new = |row: &usize| !std::mem::replace(&mut is_due[*row], true);
+        match min_share(ASKED) {
+            least if targets.len() >= 2 * least => {
+                let rows: Vec<usize> = targets.index.par_iter().with_min_len(least).flat_map_iter(needed).collect();
+                due.extend(rows.into_iter().filter(is_new));
             }
+            _ => due.extend(targets.index.iter().flat_map(needed).filter(is_new)),
         }
         due.sort_unstable();
         let Self { subsystems, bodies, rules, clock, .. } = self;

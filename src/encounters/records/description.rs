@@ -58,7 +58,8 @@ fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarch
             * bodies.particles.mass[k]
             * coupling::potential(&points, r).abs()
     };
-    let others = regions.within(clock, now, here, noticed_within(&points, bodies.particles.mass[here]));
+    let reach = noticed_within(&points, bodies.particles.mass[here], bodies.particles.len());
+    let others = regions.within(clock, now, here, reach);
     others.into_iter().map(|(k, _)| of(k)).sum()
 }
 

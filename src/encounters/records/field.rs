@@ -142,13 +142,14 @@ fn correction(hierarchy: &Hierarchy, places: &Places, row: usize, now: Time) -> 
     let offsets: Vec<Vec3> = stars.iter().map(|star| star.pos).collect();
     let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
     let (mass, size, Places { regions, pos }) = (p.mass[here], size(&points), places);
+    let min = criteria::min_correction(p.len());
     let of = |(k, _): (usize, f64)| {
         let r = pos[k] - pos[here];
         let ratio = size * size / r.norm_squared();
-        let is_noticed = p.mass[k] * ratio * ratio.sqrt() > criteria::MIN_CORRECTION * mass;
+        let is_noticed = p.mass[k] * ratio * ratio.sqrt() > min * mass;
         is_noticed.then(|| (k, coupling::potential(&points, r)))
     };
-    let others = regions.within(clock, now, here, noticed_within(&points, mass)).into_iter().filter_map(of).collect();
+    let others = regions.within(clock, now, here, noticed_within(&points, mass, p.len())).into_iter().filter_map(of).collect();
     Ok(Correction { stars, others })
 }
 
@@ -157,10 +158,10 @@ fn size(points: &PointMasses) -> f64 {
     points.offsets.iter().map(|x| x.norm()).fold(0.0, f64::max)
 }
 
-/// Returns the distance within which others notice the members of a subsystem of this mass: where the correction of their
-/// potential is above [`criteria::MIN_CORRECTION`].
-pub fn noticed_within(points: &PointMasses, mass: f64) -> Reach {
+/// Returns the distance within which others, of a number of bodies, notice the members of a subsystem of this mass: where the
+/// correction of their potential is above [`criteria::min_correction`].
+pub fn noticed_within(points: &PointMasses, mass: f64, bodies: usize) -> Reach {
     let above_rounding = 1.0 + 1e-9;
-    let distance = size(points) / cube_root(criteria::MIN_CORRECTION * mass) * above_rounding;
+    let distance = size(points) / cube_root(criteria::min_correction(bodies) * mass) * above_rounding;
     Reach { distance, min: 0.0, time: 0.0, speed: 0.0 }
 }

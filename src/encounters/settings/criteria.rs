@@ -156,9 +156,12 @@ pub const DISTURBED_ABOVE: f64 = 1e-8;
 
 /// Largest value of the setting `perturbation`: beyond it a pair is none.
 pub const MAX_SMALLEST_PERTURBATION: f64 = 1e-2;
-/// Smallest correction of the energy with another body for the members of a subsystem, in units of M²/size of it. With 10⁻¹⁰ the energy of
-/// 11000 stars with 10 % binaries changed by 3·10⁻¹² of it.
-pub const MIN_CORRECTION: f64 = 1e-12;
+/// Returns the smallest correction of the energy with another body for the members of a subsystem, in units of M²/size of it, that counts
+/// among a number of bodies. It grows with that number, so that as many bodies count at each size; the energy of each subsystem
+/// becomes a smaller part of the whole in turn. With 10⁻¹⁰ the energy of 11000 stars with 10 % binaries changed by 3·10⁻¹² of it.
+pub fn min_correction(bodies: usize) -> f64 {
+    1e-16 * bodies.max(10_000) as f64
+}
 
 /// Criteria that depend on the accuracy.
 #[derive(Clone, Copy, Debug, PartialEq)]

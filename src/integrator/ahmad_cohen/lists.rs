@@ -98,9 +98,17 @@ impl Holders {
     /// Creates those of all lists.
     pub fn new(lists: &[Vec<u32>]) -> Self {
         let mut of = vec![Vec::new(); lists.len()];
-        for (owner, list) in (0..).zip(lists) {
-            list.iter().for_each(|&row| of[row as usize].push(owner));
-        }
+        // Each thread looks for its rows in all lists, which ascend.
+        let size = lists.len().div_ceil(rayon::current_num_threads()).max(1);
+        of.par_chunks_mut(size).enumerate().for_each(|(k, of)| {
+            let first = (k * size) as u32;
+            for (owner, list) in (0..).zip(lists) {
+                for row in &list[list.partition_point(|&row| row < first)..] {
+                    let Some(of) = of.get_mut((row - first) as usize) else { break };
+                    of.push(owner);
+                }
+            }
+        });
         Self { of, pending: Vec::new() }
     }
 

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 use std::arch::x86_64::{__m256d, __m512d};
 
 /// Number of targets that a thread takes at a time.
-const SHARE: usize = 32;
+const SHARE: usize = 16;
 /// Number of pairs below which the calling thread computes the sums alone.
 const SERIAL_PAIRS: usize = 1 << 13;
 /// Columns of a source.

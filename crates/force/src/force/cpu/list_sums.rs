@@ -10,7 +10,12 @@ use crate::force::neighbours::NeighbourTargets;
 use crate::force::targets::Targets;
 use crate::gravity::Force;
 use crate::particles::Particles;
+use crate::spin_pool::min_share;
 use crate::time::Time;
+use rayon::prelude::*;
+
+/// Nanoseconds in which a force is stored that a thread has summed. Not measured.
+const COMPLETED: usize = 20;
 
 /// Sums over lists of sources, in f64. Uses the threads of the rayon pool it is called in; neither their number nor the vector width
 /// changes a bit of the result. Holds the sources of particles that have lists, and none of others.
@@ -35,7 +40,7 @@ impl ListSums {
     /// Stores the particles `changed`; those at the end may be new.
     pub fn store(&mut self, p: &Particles, changed: &[u32]) {
         self.records.grow(p.len());
-        changed.iter().for_each(|&i| self.records.store(p, i as usize));
+        self.records.store(p, changed);
     }
 
     /// Predicts the sources that sums over the lists of a task need, and puts its targets where they are.
@@ -58,6 +63,10 @@ impl ListSums {
         let task = Irregular { records: self.records.predicted(), targets, lists, eps2, width: self.width };
         task.run(&mut self.sums);
         out.resize(targets.len());
-        self.sums.iter().enumerate().for_each(|(k, sums)| out.set(k, &Force::from_sums(*sums)));
+        let vectors = out.acc.par_iter_mut().zip(&mut out.jerk).zip(&mut out.pot);
+        vectors.zip(&self.sums).with_min_len(min_share(COMPLETED)).for_each(|(((acc, jerk), pot), sums)| {
+            let force = Force::from_sums(*sums);
+            (*acc, *jerk, *pot) = (force.acc, force.jerk, force.pot);
+        });
     }
 }

@@ -6,6 +6,8 @@ use crate::force::neighbours::NeighbourTargets;
 use crate::force::targets::Targets;
 use crate::gravity::predict_component;
 use crate::particles::Particles;
+use crate::rows::for_rows;
+use crate::spin_pool;
 use crate::states::neighbours::Neighbours;
 use crate::time::Time;
 use bytemuck::{Pod, Zeroable};
@@ -14,6 +16,10 @@ use rayon::prelude::*;
 
 /// Number of sources that one thread predicts at a time.
 const SHARE: usize = 2048;
+
+/// Nanoseconds in which a source is stored, and in which one of a list is predicted: most of them for the memory. Not measured.
+const STORED: usize = 50;
+const LISTED: usize = 10;
 
 /// Predicted source: one line of the cache.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
@@ -28,6 +34,20 @@ pub struct Record {
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 struct Held([[f64; 4]; 4]);
+
+impl Held {
+    /// Returns the state of particle `i`.
+    #[inline]
+    fn of(p: &Particles, i: usize) -> Self {
+        let of = |vector: &[f64; 3], last: f64| [vector[0], vector[1], vector[2], last];
+        Self([
+            of(p.pos[i].as_ref(), p.mass[i]),
+            of(p.vel[i].as_ref(), f64::from_bits(p.time[i].0)),
+            of(p.acc[i].as_ref(), 0.0),
+            of(p.jerk[i].as_ref(), 0.0),
+        ])
+    }
+}
 
 /// Coordinate of no source: so far away that with mass 0 it adds exact zeros.
 const NOWHERE: f64 = 1e150;
@@ -61,7 +81,8 @@ impl Records {
             return;
         }
         self.make_room(p.len());
-        (0..p.len()).for_each(|i| self.store(p, i));
+        let of = |(i, held): (usize, &mut Held)| *held = Held::of(p, i);
+        self.held.par_iter_mut().with_min_len(spin_pool::min_share(STORED)).enumerate().for_each(of);
     }
 
     /// Makes room for `n` sources, of which none is gone; for none where particles have no lists.
@@ -80,19 +101,11 @@ impl Records {
         self.stamps.resize(n, 0);
     }
 
-    /// Stores the state of particle `i`; nothing where particles have no lists.
-    #[inline]
-    pub fn store(&mut self, p: &Particles, i: usize) {
-        if self.held.is_empty() {
-            return;
+    /// Stores the state of some particles, strictly ascending; nothing where particles have no lists.
+    pub fn store(&mut self, p: &Particles, rows: &[u32]) {
+        if !self.held.is_empty() {
+            for_rows(&mut self.held, rows, STORED, |k, held| *held = Held::of(p, rows[k] as usize));
         }
-        let of = |vector: &[f64; 3], last: f64| [vector[0], vector[1], vector[2], last];
-        self.held[i] = Held([
-            of(p.pos[i].as_ref(), p.mass[i]),
-            of(p.vel[i].as_ref(), f64::from_bits(p.time[i].0)),
-            of(p.acc[i].as_ref(), 0.0),
-            of(p.jerk[i].as_ref(), 0.0),
-        ]);
     }
 
     /// Predicts the sources in `lists`, or all of them if that is less work, and puts the targets where they are.
@@ -115,21 +128,36 @@ impl Records {
                 self.stamps.fill(0);
                 self.stamp = 1;
             }
-            width.run(PredictListed { records: self, lists, now, tick });
+            self.predict_listed((now, tick), (lists, entries), width);
         }
-        for (k, &i) in targets.index.iter().enumerate() {
-            let (x, v) = (targets.pos[k], targets.vel[k]);
-            let Held([[.., mass], ..]) = self.held[i as usize];
-            self.predicted[i as usize].state = [x.x, x.y, x.z, v.x, v.y, v.z, mass];
-            self.stamps[i as usize] = self.stamp;
-        }
+        let Self { held, predicted, stamps, stamp, .. } = self;
+        for_rows(predicted, targets.index, STORED, |k, record| {
+            let (x, v, Held([[.., mass], ..])) = (targets.pos[k], targets.vel[k], held[targets.index[k] as usize]);
+            record.state = [x.x, x.y, x.z, v.x, v.y, v.z, mass];
+        });
+        targets.index.iter().for_each(|&i| stamps[i as usize] = *stamp);
     }
 
     /// Predicts the sources in more lists, after [`Self::predict`] at the same moment.
     pub fn predict_more(&mut self, (now, tick): (Time, f64), lists: &[&[u32]], width: Width) {
         if !self.is_whole {
-            width.run(PredictListed { records: self, lists, now, tick });
+            self.predict_listed((now, tick), (lists, lists.iter().map(|list| list.len()).sum()), width);
         }
+    }
+
+    /// Predicts the sources in lists with so many entries in sum, where they were not: each thread those of a range.
+    fn predict_listed(&mut self, (now, tick): (Time, f64), (lists, entries): (&[&[u32]], usize), width: Width) {
+        let Self { held, predicted, stamps, stamp, .. } = self;
+        let part = |(first, held, predicted, stamps)| {
+            width.run(PredictListed { first, held, predicted, stamps, stamp: *stamp, lists, now, tick });
+        };
+        let parts = entries.div_ceil(spin_pool::share(entries, LISTED).max(1));
+        if parts <= 1 {
+            return part((0, held, predicted, stamps));
+        }
+        let size = held.len().div_ceil(parts);
+        let columns = held.par_chunks(size).zip(predicted.par_chunks_mut(size)).zip(stamps.par_chunks_mut(size));
+        columns.enumerate().for_each(|(k, ((held, predicted), stamps))| part((k * size, held, predicted, stamps)));
     }
 
     /// Returns the predicted sources, and one more without mass.
@@ -168,9 +196,13 @@ impl WithSimd for PredictAll<'_> {
     }
 }
 
-/// Vectorised work: predicts the sources in some lists.
+/// Vectorised work: predicts those of the sources from `first` on that are in some lists and have another stamp.
 struct PredictListed<'a> {
-    records: &'a mut Records,
+    first: usize,
+    held: &'a [Held],
+    predicted: &'a mut [Record],
+    stamps: &'a mut [u32],
+    stamp: u32,
     lists: &'a [&'a [u32]],
     now: Time,
     tick: f64,
@@ -181,12 +213,15 @@ impl WithSimd for PredictListed<'_> {
 
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
-        let Records { held, predicted: records, stamps, stamp, .. } = self.records;
-        for list in self.lists {
-            for j in list.iter().map(|&j| j as usize) {
-                if stamps[j] != *stamp {
-                    stamps[j] = *stamp;
-                    records[j] = predicted(&held[j], self.now, self.tick);
+        let Self { first, held, predicted: records, stamps, stamp, lists, now, tick } = self;
+        for list in lists {
+            // Lists ascend.
+            let begin = if first == 0 { 0 } else { list.partition_point(|&j| (j as usize) < first) };
+            for j in list[begin..].iter().map(|&j| j as usize - first) {
+                let Some(held) = held.get(j) else { break };
+                if stamps[j] != stamp {
+                    stamps[j] = stamp;
+                    records[j] = predicted(held, now, tick);
                 }
             }
         }

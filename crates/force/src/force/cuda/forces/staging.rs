@@ -89,8 +89,10 @@ impl Staging {
     /// Notes the state of the particles `changed`, to be sent with the next block.
     pub fn note_changed(&mut self, all: &Particles, changed: &[u32]) {
         assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        for &i in changed {
-            let (record, place) = (record(all, i as usize), &mut self.places[i as usize]);
+        let records: Vec<[u64; STATE]> =
+            changed.par_iter().with_min_len(min_share(WORK)).map(|&i| record(all, i as usize)).collect();
+        for (&i, record) in changed.iter().zip(records) {
+            let place = &mut self.places[i as usize];
             match self.waiting.get_mut(*place as usize) {
                 Some(waiting) => waiting.1 = record,
                 None => {
