@@ -5,12 +5,7 @@ use rayon::prelude::*;
 
 /// Runs a function on the entries of some rows of a column, strictly ascending: it is given the place among `rows`, and the entry.
 /// `nanoseconds` is the time of one call. Each thread has the rows of a range to itself.
-pub fn for_rows<T: Send>(
-    column: &mut [T],
-    rows: &[u32],
-    nanoseconds: usize,
-    run: impl Fn(usize, &mut T) + Sync,
-) {
+pub fn for_rows<T: Send>(column: &mut [T], rows: &[u32], nanoseconds: usize, run: impl Fn(usize, &mut T) + Sync) {
     let share = share(rows.len(), nanoseconds).max(1);
     if share >= rows.len() {
         rows.iter().enumerate().for_each(|(k, &row)| run(k, &mut column[row as usize]));

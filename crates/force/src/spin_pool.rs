@@ -24,6 +24,10 @@ const MAX_SIZE_WITH_SUBSYSTEMS: usize = 16;
 const MIN_WORK_AWAKE: usize = 2000;
 const MIN_WORK_ASLEEP: usize = 40_000;
 
+/// Pauses of a thread that spins between two looks for work, some 10 to 50 ns each: each look takes the queues from those who work.
+/// With one pause 131072 stars took a tenth longer on 16 threads.
+const PAUSES: usize = 20;
+
 thread_local! {
     /// True while this thread does the work of a spin pool.
     static IS_AWAKE: Cell<bool> = const { Cell::new(false) };
@@ -123,7 +127,7 @@ pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T
                 }
                 while !stopped.load(Ordering::Relaxed) {
                     if rayon::yield_now() != Some(rayon::Yield::Executed) {
-                        std::hint::spin_loop();
+                        (0..PAUSES).for_each(|_| std::hint::spin_loop());
                     }
                 }
             });

@@ -3,7 +3,10 @@
 //! Columns are filled up to whole rows of [`LANES`] with particles of no mass that are far away.
 
 use pulp::{Arch, Simd, WithSimd};
+use rayon::prelude::*;
+use std::ops::Range;
 use tisane_force::gravity::predict_component;
+use tisane_force::spin_pool::min_share;
 
 /// Number of particles in a row, and of partial sums, which fixes the order of the additions for any width of vector units.
 pub const LANES: usize = 16;
@@ -22,9 +25,48 @@ pub fn run<L: WithSimd>(one: L) -> L::Output {
     Arch::new().dispatch(one)
 }
 
-/// Returns the sum of partial ones.
-fn sum(lanes: [f64; LANES]) -> f64 {
-    lanes.iter().sum()
+/// Number of rows whose sums a thread computes at a time. It fixes the order of the additions among more particles than these rows
+/// have; those of the parts follow each other.
+const PART: usize = 256;
+/// Nanoseconds of a part.
+const PART_TIME: usize = 10_000;
+
+/// Sums over rows of particles.
+pub trait RowSums<const N: usize>: Copy + Sync {
+    /// Returns the partial sums over some rows.
+    fn over(self, rows: Range<usize>) -> [[f64; LANES]; N];
+
+    /// Returns the number of rows.
+    fn rows(self) -> usize;
+}
+
+/// Part of the rows of sums, for the vector units.
+struct Part<S, const N: usize>(S, Range<usize>);
+
+impl<const N: usize, T: RowSums<N>> WithSimd for Part<T, N> {
+    type Output = [[f64; LANES]; N];
+
+    #[inline(always)]
+    fn with_simd<S: Simd>(self, _: S) -> Self::Output {
+        self.0.over(self.1)
+    }
+}
+
+/// Returns sums over all rows. Of many rows all threads compute parts.
+pub fn sums<const N: usize>(of: impl RowSums<N>) -> [f64; N] {
+    let rows = of.rows();
+    let part = |k: usize| run(Part::<_, N>(of, k * PART..rows.min((k + 1) * PART)));
+    let lanes = if rows <= PART {
+        part(0)
+    } else {
+        let parts = (0..rows.div_ceil(PART)).into_par_iter().with_min_len(min_share(PART_TIME));
+        let add = |mut to: [[f64; LANES]; N], part: [[f64; LANES]; N]| {
+            to.as_flattened_mut().iter_mut().zip(part.as_flattened()).for_each(|(to, part)| *to += part);
+            to
+        };
+        parts.map(part).collect::<Vec<_>>().into_iter().reduce(add).unwrap_or([[0.0; LANES]; N])
+    };
+    lanes.map(|lanes| lanes.iter().sum())
 }
 
 /// Least square of a distance, so that a particle without a mass at the place itself adds 0.
@@ -55,6 +97,7 @@ fn masses(mass: &Column, row: usize, but: usize) -> [f64; LANES] {
 }
 
 /// Sum of m/r at a place by all particles but some, ascending.
+#[derive(Clone, Copy)]
 pub struct Potential<'a> {
     pub mass: &'a Column,
     pub pos: &'a Coordinates,
@@ -62,14 +105,17 @@ pub struct Potential<'a> {
     pub but: &'a [usize],
 }
 
-impl WithSimd for Potential<'_> {
-    type Output = f64;
+impl RowSums<1> for Potential<'_> {
+    fn rows(self) -> usize {
+        self.mass.len()
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
+    fn over(self, rows: Range<usize>) -> [[f64; LANES]; 1] {
         let (mut sums, mut but) = ([0.0; LANES], self.but);
-        for (row, mass) in self.mass.iter().enumerate() {
-            let mut mass = *mass;
+        but = &but[but.partition_point(|i| i / LANES < rows.start)..];
+        for row in rows {
+            let mut mass = self.mass[row];
             while let Some((first, rest)) = but.split_first().filter(|(first, _)| *first / LANES == row) {
                 (mass[first % LANES], but) = (0.0, rest);
             }
@@ -78,11 +124,12 @@ impl WithSimd for Potential<'_> {
                 sums[lane] += mass[lane] / r2[lane].sqrt();
             }
         }
-        sum(sums)
+        [sums]
     }
 }
 
 /// Derivatives xx, yy, zz, xy, xz, yz of the acceleration at a place by all particles but one.
+#[derive(Clone, Copy)]
 pub struct Tide<'a> {
     pub mass: &'a Column,
     pub pos: &'a Coordinates,
@@ -90,13 +137,15 @@ pub struct Tide<'a> {
     pub but: usize,
 }
 
-impl WithSimd for Tide<'_> {
-    type Output = [f64; 6];
+impl RowSums<6> for Tide<'_> {
+    fn rows(self) -> usize {
+        self.mass.len()
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> [f64; 6] {
+    fn over(self, rows: Range<usize>) -> [[f64; LANES]; 6] {
         let mut sums = [[0.0; LANES]; 6];
-        for row in 0..self.mass.len() {
+        for row in rows {
             let mass = masses(self.mass, row, self.but);
             let ([x, y, z], r2) = relative(self.pos, self.from, row);
             for lane in 0..LANES {
@@ -113,11 +162,12 @@ impl WithSimd for Tide<'_> {
                 sums[5][lane] += along_y * z[lane];
             }
         }
-        sums.map(sum)
+        sums
     }
 }
 
 /// Sum of m/r³ at a place by all particles but two.
+#[derive(Clone, Copy)]
 pub struct Rest<'a> {
     pub mass: &'a Column,
     pub pos: &'a Coordinates,
@@ -125,13 +175,15 @@ pub struct Rest<'a> {
     pub but: [usize; 2],
 }
 
-impl WithSimd for Rest<'_> {
-    type Output = f64;
+impl RowSums<1> for Rest<'_> {
+    fn rows(self) -> usize {
+        self.mass.len()
+    }
 
     #[inline(always)]
-    fn with_simd<S: Simd>(self, _: S) -> f64 {
+    fn over(self, rows: Range<usize>) -> [[f64; LANES]; 1] {
         let mut sums = [0.0; LANES];
-        for row in 0..self.mass.len() {
+        for row in rows {
             let mut mass = masses(self.mass, row, self.but[0]);
             if row == self.but[1] / LANES {
                 mass[self.but[1] % LANES] = 0.0;
@@ -141,7 +193,7 @@ impl WithSimd for Rest<'_> {
                 sums[lane] += mass[lane] / (r2[lane] * r2[lane].sqrt());
             }
         }
-        sum(sums)
+        [sums]
     }
 }
 

@@ -82,14 +82,19 @@ impl Positions {
         }
     }
 
-    /// Gives the columns a number of rows, new ones without particles.
-    fn resize(&mut self, rows: usize) {
-        let Self { mass, states, pos, .. } = self;
+    /// Gives the columns rows for `n` particles, and fills up the last one with none.
+    fn resize(&mut self, n: usize) {
+        let (rows, Self { mass, states, pos, .. }) = (n.div_ceil(LANES), self);
         let [places, rates @ ..] = &mut states.vectors;
-        mass.resize(rows, [0.0; LANES]);
+        let fill = |column: &mut Column, none: f64| {
+            column.resize(rows, [none; LANES]);
+            column.as_flattened_mut()[n..].fill(none);
+        };
+        fill(mass, 0.0);
+        places.iter_mut().chain(pos).for_each(|column| fill(column, FAR));
+        rates.iter_mut().flatten().for_each(|column| fill(column, 0.0));
         states.time.resize(rows, [0; LANES]);
-        places.iter_mut().chain(pos).for_each(|column| column.resize(rows, [FAR; LANES]));
-        rates.iter_mut().flatten().for_each(|column| column.resize(rows, [0.0; LANES]));
+        states.time.as_flattened_mut()[n..].fill(0);
     }
 
     /// Loads all particles, or some rows: the columns on threads.
@@ -121,12 +126,11 @@ impl Positions {
     /// Predicts all particles to `now`, unless they were.
     pub fn set(&mut self, p: &Particles, clock: &Clock, now: Time) {
         if !self.is_loaded {
-            self.resize(0);
-            self.resize(p.len().div_ceil(LANES));
+            self.resize(p.len());
             self.load(p, None);
             (self.now, self.is_loaded) = (None, true);
         } else if !self.moved.is_empty() {
-            self.resize(p.len().div_ceil(LANES));
+            self.resize(p.len());
             let mut moved = std::mem::take(&mut self.moved);
             self.load(p, Some(&moved));
             moved.clear();
@@ -154,12 +158,12 @@ impl Positions {
 
     /// Returns the potential at particle `i` of all but some, ascending, among which it is.
     pub fn potential(&self, i: usize, but: &[usize]) -> f64 {
-        -columns::run(Potential { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but })
+        -columns::sums(Potential { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but })[0]
     }
 
     /// Returns the derivatives of the acceleration at particle `i` by all others: xx, yy, zz, xy, xz, yz.
     pub fn tide(&self, i: usize) -> [f64; 6] {
-        columns::run(Tide { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: i })
+        columns::sums(Tide { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: i })
     }
 
     /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and their size and `time` times their
@@ -179,7 +183,7 @@ impl Positions {
 
     /// Returns the sum of m/r³ at particle `i` by all others but `k`.
     pub fn rest(&self, i: usize, k: usize) -> f64 {
-        columns::run(Rest { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: [i, k] })
+        columns::sums(Rest { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: [i, k] })[0]
     }
 }
 
@@ -209,5 +213,30 @@ mod tests {
         positions.forget();
         positions.set(&Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::zeros()]), &clock, Time::default());
         assert_eq!(positions.rest(0, 0), 0.0);
+    }
+
+    #[test]
+    fn sums_over_many_particles_are_the_same_on_any_number_of_threads() {
+        let n = 10_007;
+        let place = |i: usize| Vec3::from_fn(|axis, _| ((i * (7919 + 2 * axis) + axis) % 10_007) as f64);
+        let p = Particles::new(vec![1.0; n], (0..n).map(place).collect(), vec![Vec3::zeros(); n]);
+        let clock = Clock { start: 0.0, dt_max: 1.0 };
+        let mut positions = Positions::default();
+        positions.set(&p, &clock, Time::default());
+        let but: Vec<usize> = (0..n).filter(|i| i % 10 == 1).collect();
+        let found = |threads: usize| {
+            let of = || (positions.rest(1, 5), positions.tide(1), positions.potential(1, &but));
+            spin_pool::pool_of(threads).unwrap().install(of)
+        };
+        let (rest, tide, potential) = found(1);
+        assert!([2, 5].map(found) == [(rest, tide, potential); 2]);
+        let apart = |k: usize| (p.pos[k] - p.pos[1]).norm();
+        let by = |others: &dyn Fn(usize) -> bool, power: i32| -> f64 {
+            (0..n).filter(|&k| others(k)).map(|k| apart(k).powi(power)).sum()
+        };
+        assert!((rest / by(&|k| k != 1 && k != 5, -3) - 1.0).abs() < 1e-12);
+        assert!((-potential / by(&|k| k % 10 != 1, -1) - 1.0).abs() < 1e-12);
+        // Without a trace, by Poisson's equation.
+        assert!((tide[0] + tide[1] + tide[2]).abs() < 1e-12 * rest && tide[0].abs() > 1e-6 * rest);
     }
 }

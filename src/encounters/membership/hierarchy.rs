@@ -5,7 +5,7 @@ use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::regions::{Gripping, Regions};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::each::each_mut;
+use crate::encounters::membership::each::{WORK, each, each_mut};
 use crate::encounters::motion::averaged::CouplingChoice;
 use crate::encounters::motion::subsystem::{Perturber, PerturberList, PerturberSearch, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
@@ -313,14 +313,14 @@ impl Hierarchy {
         is_new.sort_unstable();
         let mut found = Vec::new();
         for &k in new {
-            for body in regions.gripping(&self.clock, now, k, by) {
-                if is_new.binary_search(&body).is_ok() {
-                    continue;
-                }
-                let Some(row) = self.row(bodies.stars[body]) else { continue };
+            let mut gripping = regions.gripping(&self.clock, now, k, by);
+            gripping.retain(|body| is_new.binary_search(body).is_err());
+            let perturbers = each(&gripping, WORK, |body| {
+                let row = self.row(bodies.stars[body])?;
                 let perturber = self.subsystems[row].new_perturber(bodies, &self.clock, &self.rules, now, k);
-                found.extend(perturber.map(|perturber| (row, perturber)));
-            }
+                perturber.map(|perturber| (row, perturber))
+            });
+            found.extend(perturbers.into_iter().flatten());
         }
         // Stable: the new bodies of each in their order.
         found.sort_by_key(|found| found.0);

@@ -149,7 +149,8 @@ fn correction(hierarchy: &Hierarchy, places: &Places, row: usize, now: Time) -> 
         let is_noticed = p.mass[k] * ratio * ratio.sqrt() > min * mass;
         is_noticed.then(|| (k, coupling::potential(&points, r)))
     };
-    let others = regions.within(clock, now, here, noticed_within(&points, mass, p.len())).into_iter().filter_map(of).collect();
+    let others =
+        regions.within(clock, now, here, noticed_within(&points, mass, p.len())).into_iter().filter_map(of).collect();
     Ok(Correction { stars, others })
 }
 

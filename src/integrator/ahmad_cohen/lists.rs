@@ -77,13 +77,17 @@ impl Changes {
 /// Number of changes of entries that wait at most until they are taken in, and below which one thread takes them in.
 const MAX_PENDING: usize = 1 << 16;
 const SERIAL: usize = 1 << 10;
+/// Number of rows whose changes wait together, for one thread.
+const ROWS: usize = 1 << 11;
 
 /// Owners of the lists that each row is in, in any order. Where particles give way to others, it says whose lists change; a
 /// look through all lists would cost as much as all particles. Changes are taken in together, by all threads.
 #[derive(Debug)]
 pub struct Holders {
     of: Vec<Vec<u32>>,
-    pending: Vec<Entry>,
+    /// Changes that wait, of [`ROWS`] rows each, and their number.
+    pending: Vec<Vec<Entry>>,
+    waiting: usize,
 }
 
 /// Entry of a list that is new or gone.
@@ -109,12 +113,14 @@ impl Holders {
                 }
             }
         });
-        Self { of, pending: Vec::new() }
+        let pending = vec![Vec::new(); of.len().div_ceil(ROWS)];
+        Self { of, pending, waiting: 0 }
     }
 
     /// Makes room for `n` rows, of which none is gone.
     pub fn grow(&mut self, n: usize) {
         self.of.resize(n, Vec::new());
+        self.pending.resize(n.div_ceil(ROWS), Vec::new());
     }
 
     /// Returns the owners of the lists that some rows are in, one after the other.
@@ -126,39 +132,33 @@ impl Holders {
     /// Takes note of a change of the list of an owner.
     pub fn change_list(&mut self, owner: u32, Change { left, entered }: Change<'_>) {
         for (rows, entered) in [(left, false), (entered, true)] {
-            self.pending.extend(rows.iter().map(|&row| Entry { row, owner, entered }));
+            rows.iter().for_each(|&row| self.pending[row as usize / ROWS].push(Entry { row, owner, entered }));
+            self.waiting += rows.len();
         }
-        if self.pending.len() > MAX_PENDING {
+        if self.waiting > MAX_PENDING {
             self.take_in();
         }
     }
 
-    /// Takes in the changes that wait. Each thread looks at all of them, for its rows.
+    /// Takes in the changes that wait.
     fn take_in(&mut self) {
-        let Self { of, pending } = self;
-        if pending.is_empty() {
-            return;
-        }
-        let part = |(k, part): (usize, &mut [Vec<u32>]), size: usize| {
-            for Entry { row, owner, entered } in &*pending {
-                let Some(of) = (*row as usize).checked_sub(k * size).and_then(|row| part.get_mut(row)) else {
-                    continue;
-                };
-                if *entered {
-                    of.push(*owner);
-                } else if let Some(place) = place(of, *owner) {
+        let Self { of, pending, waiting } = self;
+        let part = |(of, pending): (&mut [Vec<u32>], &mut Vec<Entry>)| {
+            for Entry { row, owner, entered } in pending.drain(..) {
+                let of = &mut of[row as usize % ROWS];
+                if entered {
+                    of.push(owner);
+                } else if let Some(place) = place(of, owner) {
                     of.swap_remove(place);
                 }
             }
         };
-        match rayon::current_num_threads() {
-            threads if threads > 1 && pending.len() >= SERIAL => {
-                let size = of.len().div_ceil(threads);
-                of.par_chunks_mut(size).enumerate().for_each(|of| part(of, size));
-            }
-            _ => part((0, of), 0),
+        if *waiting < SERIAL {
+            of.chunks_mut(ROWS).zip(pending).filter(|(_, pending)| !pending.is_empty()).for_each(part);
+        } else {
+            of.par_chunks_mut(ROWS).zip(pending).for_each(part);
         }
-        pending.clear();
+        *waiting = 0;
     }
 }
 
