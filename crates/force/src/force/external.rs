@@ -55,7 +55,7 @@ mod point_mass;
 mod settings;
 
 pub use engine::WithExternal;
-pub use field::{ExternalField, FieldSum, for_step};
+pub use field::{ExternalField, FieldSum, for_step, tide_times};
 pub use plummer::{Plummer, PlummerSettings};
 pub use point_mass::PointMassSettings;
 pub use settings::{FieldSettings, Mistake};

@@ -2,7 +2,7 @@
 
 use super::field::ExternalField;
 use super::settings::{self, FieldSettings, Mistake};
-use crate::gravity::{attraction, pair};
+use crate::gravity::{attraction, pair, softened_square};
 use crate::particles::Vec3;
 use crate::units::{Real, Scale, Units};
 
@@ -35,6 +35,28 @@ impl ExternalField for Plummer {
     /// −M / √(r² + a²).
     fn pot(&self, pos: Vec3, _: f64) -> f64 {
         -pair(self.mass, (self.position - pos).into(), [0.0; 3], self.scale_radius * self.scale_radius).m_s
+    }
+
+    /// −M [1 / s³ − 3 r rᵀ / s⁵].
+    fn tide(&self, pos: Vec3, _: f64) -> [f64; 6] {
+        let (r, a2) = (self.position - pos, self.scale_radius * self.scale_radius);
+        let s2 = softened_square(r.into(), a2);
+        let factor = attraction(self.mass, r.into(), a2);
+        let [x, y, z] = r.into();
+        let slope = 3.0 * factor / s2;
+        [
+            slope * x * x - factor,
+            slope * x * y,
+            slope * x * z,
+            slope * y * y - factor,
+            slope * y * z,
+            slope * z * z - factor,
+        ]
+    }
+
+    /// 0: the field does not change.
+    fn rate(&self, _: Vec3, _: Vec3, _: f64) -> [f64; 2] {
+        [0.0; 2]
     }
 }
 
@@ -81,6 +103,7 @@ impl FieldSettings for PlummerSettings {
 
 #[cfg(test)]
 mod tests {
+    use super::super::field::tide_times;
     use super::*;
 
     #[test]
@@ -96,6 +119,14 @@ mod tests {
     }
 
     #[test]
+    fn the_tidal_tensor_is_that_of_the_jerk() {
+        let field = Plummer { mass: 3.0, position: Vec3::new(0.5, -1.0, 2.0), scale_radius: 0.75 };
+        let (x, v) = (Vec3::new(1.0, 0.25, 1.5), Vec3::new(0.5, -2.0, 1.0));
+        let jerk = field.jerk(x, v, 0.0);
+        assert!((tide_times(field.tide(x, 0.0), v) - jerk).norm() < 1e-14 * jerk.norm());
+    }
+
+    #[test]
     fn values_of_a_point_mass_by_hand() {
         let field = Plummer { mass: 4.0, position: Vec3::new(1.0, 0.0, 0.0), scale_radius: 0.0 };
         let at = Vec3::new(3.0, 0.0, 0.0);
@@ -104,6 +135,9 @@ mod tests {
         // Across the line of sight the direction turns; along it the distance grows.
         assert_eq!(field.jerk(at, Vec3::y(), 0.0), -0.5 * Vec3::y());
         assert_eq!(field.jerk(at, Vec3::x(), 0.0), Vec3::x());
+        // M / r³ = ½: stretched along the line of sight, compressed across it.
+        assert_eq!(field.tide(at, 0.0), [1.0, 0.0, 0.0, -0.5, 0.0, -0.5]);
+        assert_eq!(field.rate(at, Vec3::y(), 0.0), [0.0; 2]);
         let soft = Plummer { scale_radius: 2.0, ..field };
         assert_eq!((soft.acc(field.position, 0.0), soft.pot(field.position, 0.0)), (Vec3::zeros(), -2.0));
     }
