@@ -1,4 +1,4 @@
-//! Dimensions of the quantities of a pair.
+//! Dimensions of quantities with G = 1.
 //!
 //! With G = 1 a time is a length^(3/2) mass^(−1/2), so that every quantity is a power of mass times a power of length:
 //! an energy is M² / L, an acceleration M / L², a velocity √(M / L).
@@ -7,14 +7,14 @@ use std::fmt;
 
 /// Power of mass and power of length.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct PairDimension {
+pub struct GravityDimension {
     /// Power of mass.
     pub mass: f64,
     /// Power of length.
     pub length: f64,
 }
 
-impl PairDimension {
+impl GravityDimension {
     /// Dimension of a pure number.
     pub const NONE: Self = Self::new(0.0, 0.0);
     /// Dimension of a mass.
@@ -38,16 +38,16 @@ impl PairDimension {
         Self::new(mass - 0.5 * time, length + 1.5 * time)
     }
 
-    pub(super) fn times(self, other: Self, power: f64) -> Self {
+    pub(crate) fn times(self, other: Self, power: f64) -> Self {
         Self::new(self.mass + power * other.mass, self.length + power * other.length)
     }
 
-    pub(super) fn same(self, other: Self) -> bool {
+    pub(crate) fn same(self, other: Self) -> bool {
         (self.mass - other.mass).abs() < 1e-9 && (self.length - other.length).abs() < 1e-9
     }
 }
 
-impl fmt::Display for PairDimension {
+impl fmt::Display for GravityDimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let names = [
             (Self::NONE, "a pure number"),

@@ -1,17 +1,18 @@
 //! From terms to a program: shared parts once, powers by multiplication in a fixed order.
 
-use super::program::{Input, MAX_OPS, Op, Register};
-use super::terms::{Elementary, Id, Term, Terms};
+use super::op::{Op, Register};
+use super::terms::{Elementary, Id, Term, Terms, Variable};
 use std::collections::HashMap;
 
 /// Program while it is made.
-pub(super) struct Compiler<'a> {
-    terms: &'a Terms,
-    ops: Vec<Op>,
+pub(crate) struct Compiler<'a, I> {
+    terms: &'a Terms<I>,
+    ops: Vec<Op<I>>,
+    max_ops: usize,
     registers: HashMap<Id, Register>,
     /// Products of registers to whole powers that the program has already.
     monomials: Vec<(Monomial, Register)>,
-    /// Flag to compute s as s² · (1 / s), which is NaN at 0, in place of a second root.
+    /// Flag to compute the distance s of a law as s² · (1 / s), which is NaN at 0, in place of a second root.
     by_inverse: bool,
 }
 
@@ -21,27 +22,27 @@ type Monomial = Vec<(Register, u32)>;
 /// Largest whole power that becomes multiplications.
 const MAX_MULTIPLIED: f64 = 64.0;
 
-/// Signal that the program has more than [`MAX_OPS`] operations.
+/// Signal that the program would have more operations than are allowed.
 #[derive(Debug)]
-pub(super) struct TooLong;
+pub(crate) struct TooLong;
 
-impl<'a> Compiler<'a> {
-    /// Creates an empty program of terms. With `by_inverse` s is s² · (1 / s), which is NaN at 0, in place of a second
-    /// root.
-    pub fn new(terms: &'a Terms, by_inverse: bool) -> Self {
-        Self { terms, ops: Vec::new(), registers: HashMap::new(), monomials: Vec::new(), by_inverse }
+impl<'a, I: Variable> Compiler<'a, I> {
+    /// Creates an empty program of terms, of at most `max_ops` operations. With `by_inverse` the distance s of a law is
+    /// s² · (1 / s), which is NaN at 0, in place of a second root.
+    pub fn new(terms: &'a Terms<I>, by_inverse: bool, max_ops: usize) -> Self {
+        Self { terms, ops: Vec::new(), max_ops, registers: HashMap::new(), monomials: Vec::new(), by_inverse }
     }
 
     /// Returns the operations.
-    pub fn finish(self) -> Vec<Op> {
+    pub fn finish(self) -> Vec<Op<I>> {
         self.ops
     }
 
-    fn put(&mut self, op: Op) -> Result<Register, TooLong> {
+    fn put(&mut self, op: Op<I>) -> Result<Register, TooLong> {
         if let Some(same) = self.ops.iter().position(|there| *there == op) {
             return Ok(same as Register);
         }
-        if self.ops.len() == MAX_OPS {
+        if self.ops.len() == self.max_ops {
             return Err(TooLong);
         }
         self.ops.push(op);
@@ -56,8 +57,7 @@ impl<'a> Compiler<'a> {
         let terms = self.terms;
         let register = match terms.get(id) {
             Term::Number(value) => self.put(Op::Constant(value.get()))?,
-            Term::Input(Input::S) => self.distance()?,
-            Term::Input(input) => self.put(Op::Input(*input))?,
+            Term::Input(input) => self.variable(*input)?,
             Term::Product(coefficient, powers) => {
                 let mut monomial = Monomial::new();
                 for (base, exponent) in powers {
@@ -100,16 +100,18 @@ impl<'a> Compiler<'a> {
         Ok(register)
     }
 
-    fn distance(&mut self) -> Result<Register, TooLong> {
-        if !self.by_inverse {
-            return self.put(Op::Input(Input::S));
+    fn variable(&mut self, input: I) -> Result<Register, TooLong> {
+        match input.square_and_inverse() {
+            Some([square, inverse]) if self.by_inverse => {
+                let op = Op::Mul(self.put(Op::Input(square))?, self.put(Op::Input(inverse))?);
+                self.put(op)
+            }
+            _ => self.put(Op::Input(input)),
         }
-        let op = Op::Mul(self.put(Op::Input(Input::SquareS))?, self.put(Op::Input(Input::InverseS))?);
-        self.put(op)
     }
 
-    /// Adds the factors of a power to a monomial: powers of the distance by s, s² and 1 / s, halves by a root, negative
-    /// powers by an inverse.
+    /// Adds the factors of a power to a monomial: powers of the distance of a law by s, s² and 1 / s, halves by a root,
+    /// negative powers by an inverse.
     fn factors(&mut self, base: Id, exponent: f64, monomial: &mut Monomial) -> Result<(), TooLong> {
         let times = exponent.abs();
         let doubled = 2.0 * times;
@@ -118,18 +120,20 @@ impl<'a> Compiler<'a> {
             multiply(monomial, self.put(op)?, 1);
             return Ok(());
         }
-        let is_distance = *self.terms.get(base) == Term::Input(Input::S);
-        if is_distance && times.fract() == 0.0 {
+        if let Term::Input(input) = *self.terms.get(base)
+            && let Some([square, inverse]) = input.square_and_inverse()
+            && times.fract() == 0.0
+        {
             let times = times as u32;
             if exponent < 0.0 {
-                multiply(monomial, self.put(Op::Input(Input::InverseS))?, times);
+                multiply(monomial, self.put(Op::Input(inverse))?, times);
                 return Ok(());
             }
             if times > 1 {
-                multiply(monomial, self.put(Op::Input(Input::SquareS))?, times / 2);
+                multiply(monomial, self.put(Op::Input(square))?, times / 2);
             }
             if times % 2 == 1 {
-                multiply(monomial, self.distance()?, 1);
+                multiply(monomial, self.variable(input)?, 1);
             }
             return Ok(());
         }
