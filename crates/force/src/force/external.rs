@@ -50,12 +50,14 @@
 
 mod engine;
 pub(crate) mod field;
+mod formula;
 mod plummer;
 mod point_mass;
 mod settings;
 
 pub use engine::WithExternal;
 pub use field::{ExternalField, FieldSum, for_step, tide_times};
+pub use formula::{FieldSource, FormulaField};
 pub use plummer::{Plummer, PlummerSettings};
 pub use point_mass::PointMassSettings;
 pub use settings::{FieldSettings, Mistake};

@@ -1,5 +1,6 @@
 //! From terms to a program: shared parts once, powers by multiplication in a fixed order.
 
+use super::gamma;
 use super::op::{Op, Register};
 use super::terms::{Elementary, Id, Term, Terms, Variable};
 use std::collections::HashMap;
@@ -70,15 +71,7 @@ impl<'a, I: Variable> Compiler<'a, I> {
                 let parts: Vec<_> = parts.iter().map(|(part, times)| (*part, times.get())).collect();
                 self.sum(constant.get(), &parts)?
             }
-            Term::Function(function, inner) => {
-                let inner = self.emit(*inner)?;
-                self.put(match function {
-                    Elementary::Exp => Op::Exp(inner),
-                    Elementary::Log => Op::Log(inner),
-                    Elementary::Sin => Op::Sin(inner),
-                    Elementary::Cos => Op::Cos(inner),
-                })?
-            }
+            Term::Function(function, inner) => self.function(*function, *inner)?,
             Term::Power(base, exponent) => {
                 let op = Op::Pow(self.emit(*base)?, self.emit(*exponent)?);
                 self.put(op)?
@@ -98,6 +91,18 @@ impl<'a, I: Variable> Compiler<'a, I> {
         };
         self.registers.insert(id, register);
         Ok(register)
+    }
+
+    fn function(&mut self, function: Elementary, of: Id) -> Result<Register, TooLong> {
+        let op = match function {
+            Elementary::Exp => Op::Exp,
+            Elementary::Log => Op::Log,
+            Elementary::Sin => Op::Sin,
+            Elementary::Cos => Op::Cos,
+            Elementary::GammaP(s) => return self.gamma_p(s.get(), of),
+        };
+        let of = self.emit(of)?;
+        self.put(op(of))
     }
 
     fn variable(&mut self, input: I) -> Result<Register, TooLong> {
@@ -172,6 +177,25 @@ impl<'a, I: Variable> Compiler<'a, I> {
         let register = self.put(op)?;
         self.monomials.push((monomial, register));
         Ok(register)
+    }
+
+    /// Adds the operations of the [incomplete gamma function](gamma::gamma_p).
+    fn gamma_p(&mut self, s: f64, x: Id) -> Result<Register, TooLong> {
+        let (x, largest) = (self.emit(x)?, self.put(Op::Constant(gamma::LARGEST))?);
+        let (near, one) = (self.put(Op::Min(x, largest))?, self.put(Op::Constant(1.0))?);
+        let mut series = one;
+        for factor in gamma::factors(s) {
+            let factor = self.multiple(factor, near)?;
+            let product = self.put(Op::Mul(factor, series))?;
+            series = self.put(Op::Add(one, product))?;
+        }
+        let power = self.put(Op::Constant(s))?;
+        let (power, minus) = (self.put(Op::Pow(near, power))?, self.put(Op::Neg(near))?);
+        let exp = self.put(Op::Exp(minus))?;
+        let front = self.put(Op::Mul(power, exp))?;
+        let value = self.put(Op::Mul(front, series))?;
+        let value = self.multiple(gamma::front(s), value)?;
+        self.put(Op::Less(largest, x, one, value))
     }
 
     /// Returns a multiple of a value.

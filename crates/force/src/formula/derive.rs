@@ -1,9 +1,10 @@
 //! From a formula to terms, and their derivatives.
 
+use super::gamma::MAX_S;
 use super::mistake::{At, Checked};
 use super::symbols::{Quantity, Symbols};
 use super::syntax::{Expression, Function, Kind, Operator};
-use super::terms::{Elementary, Id, Term, Terms, Variable};
+use super::terms::{Elementary, Id, Number, Term, Terms, Variable};
 use std::collections::HashMap;
 
 /// Returns an expression as a term.
@@ -33,6 +34,16 @@ pub(crate) fn term<I: Variable>(expression: &Expression, symbols: &Symbols<I>, t
                 Operator::Div => terms.div(left, right),
                 Operator::Pow => terms.power(left, right),
             }
+        }
+        Kind::Call(Function::GammaP, arguments) => {
+            let [s, x] = &arguments[..] else { return Ok(terms.number(f64::NAN)) };
+            let (of, x) = (term(s, symbols, terms)?, term(x, symbols, terms)?);
+            let Some(of) = terms.value(of).filter(|of| *of > 0.0 && *of <= MAX_S) else {
+                let problem =
+                    format!("expected a constant above 0 and at most {MAX_S} as the first argument of gammap");
+                return Err(At::new(&s.span, problem));
+            };
+            terms.function(Elementary::GammaP(Number::new(of)), x)
         }
         Kind::Call(function, arguments) => {
             let arguments = arguments.iter().map(|it| term(it, symbols, terms)).collect::<Checked<Vec<_>>>()?;
@@ -156,6 +167,12 @@ impl<I: Variable> Derivatives<I> {
             Elementary::Cos => {
                 let sin = terms.function(Elementary::Sin, inner);
                 terms.product(-1.0, &[(sin, 1.0), (slope, 1.0)])
+            }
+            // x^(s−1) e⁻ˣ / Γ(s)
+            Elementary::GammaP(s) => {
+                let minus = terms.neg(inner);
+                let exp = terms.function(Elementary::Exp, minus);
+                terms.product(1.0 / libm::tgamma(s.get()), &[(inner, s.get() - 1.0), (exp, 1.0), (slope, 1.0)])
             }
         }
     }

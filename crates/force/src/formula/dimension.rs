@@ -23,6 +23,12 @@ impl GravityDimension {
     pub const LENGTH: Self = Self::new(0.0, 1.0);
     /// Dimension of an energy.
     pub const ENERGY: Self = Self::new(2.0, -1.0);
+    /// Dimension of a potential per unit mass, a velocity squared.
+    pub const POTENTIAL: Self = Self::new(1.0, -1.0);
+    /// Dimension of a velocity.
+    pub const VELOCITY: Self = Self::new(0.5, -0.5);
+    /// Dimension of a time.
+    pub const TIME: Self = Self::new(-0.5, 1.5);
     /// Dimension of an acceleration.
     pub const ACCELERATION: Self = Self::new(1.0, -2.0);
 
@@ -55,9 +61,9 @@ impl fmt::Display for GravityDimension {
             (Self::LENGTH, "a length"),
             (Self::ENERGY, "an energy"),
             (Self::ACCELERATION, "an acceleration"),
-            (Self::new(0.5, -0.5), "a velocity"),
-            (Self::new(1.0, -1.0), "a velocity² (an energy per mass)"),
-            (Self::new(-0.5, 1.5), "a time"),
+            (Self::VELOCITY, "a velocity"),
+            (Self::POTENTIAL, "a velocity² (an energy per mass)"),
+            (Self::TIME, "a time"),
         ];
         if let Some((_, name)) = names.iter().find(|(dimension, _)| dimension.same(*self)) {
             return f.write_str(name);

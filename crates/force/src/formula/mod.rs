@@ -4,13 +4,15 @@
 //! variables, an enumeration that implements [`Variable`](terms::Variable).
 //!
 //! The path of a formula: `tokens`, `parse` (a tree), `unit_check`, `derive` and `terms` (derivatives in a normal
-//! form), `compile` (a straight-line program of [operations](op::Op)). `functions` has the elementary functions, with
+//! form), `compile` (a straight-line program of [operations](op::Op)), `differences` (derivatives against differences). `functions` has the elementary functions, with
 //! the same bits on every machine.
 
 pub(crate) mod compile;
 pub(crate) mod derive;
+pub(crate) mod differences;
 pub mod dimension;
 pub mod functions;
+mod gamma;
 pub(crate) mod mistake;
 pub mod op;
 pub(crate) mod parse;

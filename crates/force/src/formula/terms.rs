@@ -4,6 +4,7 @@
 //! the terms have in common taken out. Therefore factors cancel: U / m_i, the s of U′ / s. The order of terms is that of
 //! their creation, so that one formula has one program.
 
+use super::gamma::gamma_p;
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::hash::Hash;
@@ -29,7 +30,8 @@ pub type Id = usize;
 pub struct Number(u64);
 
 impl Number {
-    fn new(value: f64) -> Self {
+    /// Creates the key of a value.
+    pub fn new(value: f64) -> Self {
         Self((value + 0.0).to_bits())
     }
 
@@ -46,6 +48,8 @@ pub enum Elementary {
     Log,
     Sin,
     Cos,
+    /// [`gamma_p`] of a constant and the argument.
+    GammaP(Number),
 }
 
 /// Term.
@@ -164,6 +168,7 @@ impl<I: Variable> Terms<I> {
                 Elementary::Log => libm::log(x),
                 Elementary::Sin => libm::sin(x),
                 Elementary::Cos => libm::cos(x),
+                Elementary::GammaP(s) => gamma_p(s.get(), x),
             }),
             None => self.put(Term::Function(function, of)),
         }
