@@ -9,6 +9,9 @@ pub(crate) const TOLERANCE: f64 = 1e-5;
 const CONVERGED: f64 = 1e-7;
 /// Size from which numbers have all their digits, and so have sums of them.
 pub(crate) const MIN: f64 = f64::MIN_POSITIVE / f64::EPSILON;
+/// Distances near one, relative to it.
+pub(crate) const NEIGHBOURS: [f64; 5] = [1.0, 0.997, 0.9983, 1.0019, 1.0037];
+
 /// Difference quotient of the fourth order, with the largest value in it; [`None`] where it is not exact enough.
 fn difference(f: impl Fn(f64) -> f64, s: f64) -> Option<(f64, f64)> {
     let quotient = |h: f64| {

@@ -12,7 +12,7 @@ pub(crate) mod derive;
 pub(crate) mod differences;
 pub mod dimension;
 pub mod functions;
-mod gamma;
+pub(crate) mod gamma;
 pub(crate) mod mistake;
 pub mod op;
 pub(crate) mod parse;

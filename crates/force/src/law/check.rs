@@ -2,7 +2,7 @@
 
 use super::evaluate::{Factors, Quantities};
 use super::program::{Op, Program};
-use crate::formula::differences::{MIN, STEP, TOLERANCE, boundary, wrong};
+use crate::formula::differences::{MIN, NEIGHBOURS, STEP, TOLERANCE, boundary, wrong};
 
 /// Masses, and values of the particles in columns, that the checks take: source, target.
 const MASS: [f64; 2] = [1.25, 0.75];
@@ -11,9 +11,6 @@ const IN_COLUMNS: [f64; 2] = [1.5, 0.5];
 const OCTAVES: i32 = 20;
 /// Number of distances in each octave.
 const IN_OCTAVE: i32 = 4;
-/// Distances near one, relative to it.
-const NEIGHBOURS: [f64; 5] = [1.0, 0.997, 0.9983, 1.0019, 1.0037];
-
 /// Checks a program.
 ///
 /// Returns remarks for the user.

@@ -102,7 +102,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
 /// [`Error::Config`](tisane::Error::Config) or [`Error::Input`](tisane::Error::Input) if the engine is not there, or has too little memory.
 pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let field = set.external_field();
+    let field = set.external_field()?;
     let (clock, scale) = (set.clock, &set.scale);
     let (team, field) = (session.team, field.as_ref());
     let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, law: set.law.as_ref(), team };
@@ -127,7 +127,7 @@ pub(crate) fn engines_at(
     own: Option<&Arc<dyn ExternalField>>,
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
-    let field = own_field::total(config.external.build(scale), own, scale);
+    let field = own_field::total(config.external.build(&config.units(), scale)?, own, scale);
     let law = config.law(scale)?;
     let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), law: law.as_ref(), team: None };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;

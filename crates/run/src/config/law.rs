@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tisane::error::{Error, nearest};
+use tisane::formula::Parameter;
 use tisane::formula::dimension::GravityDimension;
 use tisane::law::ready::{NEWTON, Ready};
-use tisane::formula::Parameter;
 use tisane::law::{Column, Formula, Law, LawSource};
 use tisane::units::{Dimension, Quantity, Scale, Units};
 

@@ -10,6 +10,7 @@
 mod check;
 mod program;
 mod source;
+mod variable;
 
 pub use source::FieldSource;
 

@@ -1,10 +1,12 @@
 //! Plummer sphere at a fixed place.
 
 use super::field::ExternalField;
-use super::settings::{self, FieldSettings, Mistake};
+use super::settings::FieldSettings;
+use super::values::{self, FieldUnits, Mistake};
+use super::variation::Variation;
 use crate::gravity::{attraction, pair, softened_square};
 use crate::particles::Vec3;
-use crate::units::{Real, Scale, Units};
+use crate::units::{Real, Units};
 
 /// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²). With a = 0 it is a point mass, with
 /// the pair force of a particle that never moves.
@@ -71,8 +73,11 @@ pub struct PlummerSettings {
     /// Scale radius, above 0; unit: length. Half of the mass is within 1.305 of it.
     pub scale_radius: Real,
     /// Position of the centre; unit: length.
-    #[cfg_attr(feature = "serde", serde(default = "settings::origin"))]
+    #[cfg_attr(feature = "serde", serde(default = "values::origin"))]
     pub position: [Real; 3],
+    /// Change of the strength in time; default: none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub variation: Option<Variation>,
 }
 
 impl FieldSettings for PlummerSettings {
@@ -80,24 +85,27 @@ impl FieldSettings for PlummerSettings {
         "external.plummer"
     }
 
-    fn check(&self, found: &mut Vec<Mistake>) {
-        settings::positive(found, "mass", self.mass);
-        settings::positive(found, "scale_radius", self.scale_radius);
+    fn check(&self, _: &Units, found: &mut Vec<Mistake>) {
+        values::positive(found, "mass", self.mass);
+        values::positive(found, "scale_radius", self.scale_radius);
     }
 
     fn describe(&self, units: &Units) -> String {
-        let length = ("scale radius", self.scale_radius);
-        format!("Plummer sphere, {}", settings::describe(self.mass, self.position, length, units))
+        let lengths = [("scale radius", self.scale_radius)];
+        format!("Plummer sphere, {}", values::describe(self.mass, self.position, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["Plummer1911"]
     }
 
-    fn build(&self, scale: &Scale) -> Box<dyn ExternalField> {
-        let position = settings::place(self.position, scale);
-        let (mass, scale_radius) = (self.mass.get() / scale.mass, self.scale_radius.get() / scale.length);
-        Box::new(Plummer { mass, position, scale_radius })
+    fn variation(&self) -> Option<&Variation> {
+        self.variation.as_ref()
+    }
+
+    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+        let (mass, scale_radius) = (to.mass(self.mass), to.length(self.scale_radius));
+        Ok(Box::new(Plummer { mass, position: to.place(self.position), scale_radius }))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::field::tide_times;
 use super::program::{Program, Programs};
-use crate::formula::differences::{STEP, TOLERANCE, boundary, wrong};
+use crate::formula::differences::{NEIGHBOURS, STEP, TOLERANCE, boundary, wrong};
 use crate::formula::op::Op;
 use crate::particles::Vec3;
 
@@ -39,6 +39,9 @@ pub(super) fn check(programs: &Programs) -> Result<Vec<String>, String> {
     }
     Ok(notes)
 }
+
+/// Derivative as it was made and by differences at a distance, where they differ.
+type Wrong<'a> = dyn Fn(f64) -> Option<[f64; 2]> + 'a;
 
 /// A field along a ray from its centre.
 struct Ray<'a> {
@@ -77,13 +80,16 @@ impl Ray<'_> {
     fn derivatives(&self, distances: &[f64]) -> Result<(), String> {
         let potential = |s| wrong(|s| -self.pot(s), |s| self.acc(s), s);
         let acceleration = |s| wrong(|s| self.acc(s), |s| self.tide(s), s);
+        let smooth = |s: f64| {
+            let [below, here, above] = [1.0 - 2.0 * STEP, 1.0, 1.0 + 2.0 * STEP].map(|times| self.branches(times * s));
+            below == here && here == above
+        };
         for &s in distances {
-            let ways = [1.0 - 2.0 * STEP, 1.0, 1.0 + 2.0 * STEP].map(|times| self.branches(times * s));
-            if ways[0] != ways[1] || ways[1] != ways[2] {
-                continue;
-            }
-            for (what, found) in [("potential", potential(s)), ("acceleration", acceleration(s))] {
-                if let Some([made, difference]) = found {
+            for (what, wrong) in [("potential", &potential as &Wrong<'_>), ("acceleration", &acceleration)] {
+                // Of a sine, say, differences over many periods mean nothing: what is wrong is wrong at neighbouring
+                // distances too.
+                let everywhere = NEIGHBOURS.iter().all(|times| wrong(times * s).is_some() && smooth(times * s));
+                if let Some([made, difference]) = wrong(s).filter(|_| everywhere) {
                     return Err(format!(
                         "the derivative of the {what} at r = {s} (internal units) is {made}, by differences {difference}"
                     ));

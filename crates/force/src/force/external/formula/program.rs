@@ -1,37 +1,14 @@
 //! The programs of a field: acceleration, jerk, potential, tidal tensor and rate from one formula.
 
 use super::source::FieldSource;
+use super::variable::FieldVariable;
 use crate::formula::compile::{Compiler, TooLong};
 use crate::formula::derive::{self, Derivatives};
 use crate::formula::dimension::GravityDimension;
 use crate::formula::mistake::{At, Checked};
 use crate::formula::op::{Op, Register, needed};
-use crate::formula::terms::{Id, Terms, Variable};
+use crate::formula::terms::{Id, Terms};
 use crate::formula::{parse, unit_check};
-
-/// Variable of the formula of a field, or of its derivatives along a path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum FieldVariable {
-    /// Coordinate relative to the centre, by its axis.
-    Place(u8),
-    /// Time.
-    Time,
-    /// Component of the velocity of a particle, by its axis.
-    Velocity(u8),
-}
-
-impl FieldVariable {
-    /// Returns the place among the variables that a program is given.
-    fn index(self) -> usize {
-        match self {
-            Self::Place(axis) => usize::from(axis),
-            Self::Time => 3,
-            Self::Velocity(axis) => 4 + usize::from(axis),
-        }
-    }
-}
-
-impl Variable for FieldVariable {}
 
 /// Largest number of operations of all programs of a field together.
 pub(super) const MAX_OPS: usize = 4096;

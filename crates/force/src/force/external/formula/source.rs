@@ -1,6 +1,6 @@
 //! What a field is compiled from.
 
-use super::program::FieldVariable;
+use super::variable::FieldVariable;
 use crate::formula::Parameter;
 use crate::formula::dimension::GravityDimension;
 use crate::formula::mistake::Checked;

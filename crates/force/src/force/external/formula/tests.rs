@@ -2,6 +2,7 @@ use super::super::field::tide_times;
 use super::*;
 use crate::formula::Parameter;
 use crate::formula::dimension::GravityDimension;
+use proptest::prelude::*;
 
 fn field(potential: &str, parameters: &[(&str, f64)]) -> FormulaField {
     FormulaField::checked(&FieldSource::new(potential, parameters), Vec3::zeros()).unwrap_or_else(|it| panic!("{it}"))
@@ -90,4 +91,51 @@ fn a_kink_is_a_remark() {
         ["the acceleration jumps between the parts of the formula: steps across are of low order"]
     );
     assert!(field("-1/r", &[]).notes().is_empty());
+}
+
+#[test]
+fn a_formula_of_too_many_operations_is_refused() {
+    let terms = (1..110).map(|k| format!("+sin({k}*x*y + {k}*z*t)*exp(-{k}*r)")).collect::<String>();
+    let problem = FormulaField::checked(&FieldSource::new(&terms, &[]), Vec3::zeros()).expect_err("too long").problem;
+    assert_eq!(problem, "the formula is too long: it needs more than 4096 operations");
+}
+
+/// Returns a random formula.
+fn formula() -> impl Strategy<Value = String> {
+    let leaf = prop::sample::select(vec!["x", "y", "z", "t", "r", "R", "2", "0.5"]).prop_map(str::to_owned);
+    leaf.prop_recursive(4, 16, 3, |inner| {
+        let two = (inner.clone(), inner.clone(), prop::sample::select(vec!["+", "-", "*", "/", "^"]));
+        prop_oneof![
+            two.prop_map(|(a, b, sign)| format!("({a}{sign}{b})")),
+            (inner.clone(), prop::sample::select(vec!["exp", "log", "sin", "cos", "sqrt", "abs", "-"]))
+                .prop_map(|(a, function)| format!("{function}({a})")),
+            (inner.clone(), inner.clone(), inner).prop_map(|(a, b, c)| format!("if({a} < 1, {b}, max({c}, {a}))")),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_text_gets_an_answer(text in "\\PC*") {
+        let _ = FormulaField::checked(&FieldSource::new(&text, &[]), Vec3::zeros());
+    }
+
+    #[test]
+    fn random_formulas_have_right_derivatives(text in formula()) {
+        // The check by differences is inside; only these answers may come.
+        if let Err(mistake) = FormulaField::checked(&FieldSource::new(&text, &[]), Vec3::zeros()) {
+            let expected = ["the potential jumps", "the constant part", "the formula is too long"];
+            prop_assert!(expected.iter().any(|it| mistake.problem.starts_with(it)), "{}", mistake);
+        }
+    }
+}
+
+#[test]
+fn wrong_derivatives_are_found() {
+    let right = Programs::compile(&FieldSource::new("-1/sqrt(r^2 + 1)", &[])).expect("a formula");
+    assert_eq!(check::check(&right), Ok(vec![]));
+    let wrong = Programs { acc: right.jerk.clone(), ..right.clone() };
+    assert!(check::check(&wrong).expect_err("a wrong force").starts_with("the derivative of the potential at r ="));
 }
