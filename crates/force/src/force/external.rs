@@ -133,6 +133,12 @@ impl ExternalSettings {
         self.iter().next().is_none()
     }
 
+    /// Returns true if no field changes in time, so that the energy is conserved.
+    #[must_use]
+    pub fn is_constant(&self, units: &Units) -> bool {
+        self.iter().all(|field| field.is_constant(units))
+    }
+
     /// Returns the settings of every field with the path of its section: `external.plummer`, or in a list, counted from 1,
     /// `external.plummer[2]`.
     pub fn sections(&self) -> impl Iterator<Item = (String, &dyn FieldSettings)> {

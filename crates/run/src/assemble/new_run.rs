@@ -4,7 +4,7 @@ use super::cluster_plan;
 use super::engine::{self, Task};
 use super::session::Session;
 use super::setup::Setup;
-use crate::config::{Config, OnFull, Real, WallTime};
+use crate::config::{Config, OnFull, WallTime};
 use crate::own_field;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
@@ -45,7 +45,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(WallTime::get),
         block_steps: config.limits.block_steps,
-        energy_error: config.limits.energy_error.map(Real::get),
+        energy_error: config.energy_limit(),
         wait_for_space: config.output.on_full == OnFull::Wait,
         external_field: !config.external.is_empty(),
         epsilon: config.softening.epsilon.get() / scale.length,

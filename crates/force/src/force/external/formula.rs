@@ -55,6 +55,12 @@ impl FormulaField {
         &self.notes
     }
 
+    /// Returns true if the potential changes in time.
+    #[must_use]
+    pub fn depends_on_time(&self) -> bool {
+        self.programs.rate.is_some()
+    }
+
     /// Returns the variables of the programs: place, time, velocity.
     fn variables(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 7] {
         let [x, y, z] = (pos - self.position).into();

@@ -26,6 +26,11 @@ pub trait FieldSettings {
     /// Returns the change of the strength in time, if there is one.
     fn variation(&self) -> Option<&Variation>;
 
+    /// Returns true if the field at full strength changes in time.
+    fn depends_on_time(&self, _units: &Units) -> bool {
+        false
+    }
+
     /// Returns what a user should know of the field.
     fn notes(&self, _units: &Units) -> Vec<String> {
         Vec::new()
@@ -48,6 +53,12 @@ impl dyn FieldSettings + '_ {
             variation.check(&mut found);
         }
         found
+    }
+
+    /// Returns true if the field does not change in time, so that it conserves the energy.
+    #[must_use]
+    pub fn is_constant(&self, units: &Units) -> bool {
+        self.variation().is_none() && !self.depends_on_time(units)
     }
 
     /// Describes the field and its change in one line.

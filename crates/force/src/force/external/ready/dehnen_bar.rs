@@ -52,6 +52,10 @@ impl FieldSettings for DehnenBarSettings {
         &["Dehnen2000", "Monari2016"]
     }
 
+    fn depends_on_time(&self, _: &Units) -> bool {
+        self.pattern_speed.get() != 0.0
+    }
+
     fn variation(&self) -> Option<&Variation> {
         self.variation.as_ref()
     }

@@ -51,6 +51,10 @@ impl FieldSettings for LongMuraliBarSettings {
         &["LongMurali1992"]
     }
 
+    fn depends_on_time(&self, _: &Units) -> bool {
+        self.pattern_speed.get() != 0.0
+    }
+
     fn variation(&self) -> Option<&Variation> {
         self.variation.as_ref()
     }

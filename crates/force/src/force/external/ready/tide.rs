@@ -150,6 +150,10 @@ impl FieldSettings for TideSettings {
         &["BinneyTremaine2008"]
     }
 
+    fn depends_on_time(&self, _: &Units) -> bool {
+        self.omega.is_none_or(|omega| omega.get() != 0.0)
+    }
+
     fn variation(&self) -> Option<&Variation> {
         self.variation.as_ref()
     }

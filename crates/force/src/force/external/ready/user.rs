@@ -67,6 +67,10 @@ impl FieldSettings for FormulaSettings {
         format!("formula {}{parameters} {}", self.potential, values::at(self.position, units))
     }
 
+    fn depends_on_time(&self, units: &Units) -> bool {
+        self.checked(units).is_ok_and(|field| field.depends_on_time())
+    }
+
     fn variation(&self) -> Option<&Variation> {
         self.variation.as_ref()
     }
@@ -108,6 +112,8 @@ mod tests {
         let field = field(&settings);
         close(field.pot(Vec3::new(4.0, 1.0, 0.0), 0.0), -2.0);
         close(field.acc(Vec3::new(4.0, 1.0, 0.0), 0.0).x, -40.0 / 125.0);
+        let is_constant = |settings: &dyn FieldSettings| settings.is_constant(&Units::henon());
+        assert!(is_constant(&settings) && !is_constant(&self::settings("x^2*cos(t)", &[])));
     }
 
     #[test]
