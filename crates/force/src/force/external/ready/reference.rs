@@ -89,7 +89,7 @@ fn named(name: &str) -> Option<Box<dyn ExternalField>> {
         }),
         "mw-potential-2014" => Box::new(FieldSum(vec![
             bulge(0.450_136_537_506_545),
-            disc(6.819_390_278_234_675_6, 3.0, 0.28),
+            disc(6.819_390_278_234_676, 3.0, 0.28),
             nfw(43.683_325, 16.0),
         ])),
         "mw-potential-2022" => Box::new(FieldSum(vec![
