@@ -73,5 +73,6 @@ pub mod stellar;
 pub mod subsystems;
 
 pub use tisane_force::{
-    Error, Result, compensated_sum, error, force, gravity, law, pair, particles, real, spin_pool, states, time, units,
+    Error, Result, compensated_sum, error, force, formula, gravity, law, pair, particles, real, spin_pool, states,
+    time, units,
 };

@@ -11,7 +11,8 @@ use std::process::{Command, Stdio};
 use tisane::force::cuda::law_type;
 use tisane::force::precision::Precision;
 use tisane::force::{Block, Forces, reference};
-use tisane::law::{Law, functions};
+use tisane::formula::functions;
+use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::Time;
 

@@ -94,7 +94,7 @@ fn broken(line: &str) -> String {
 /// without a field.
 fn in_the_field(setup: &Setup) -> Option<String> {
     let (p, t, units) = (&setup.particles, setup.clock.start, setup.config.units());
-    let field = setup.external_field()?;
+    let field = setup.external_field().ok().flatten()?;
     let external = sum(p.mass.iter().zip(&p.pos).map(|(m, &x)| m * field.pot(x, t)));
     let sums = Conserved::from_particles(p, &p.pot);
     let motion = if sums.mass > 0.0 { 0.5 * sums.momentum.norm_squared() / sums.mass } else { 0.0 };
@@ -183,7 +183,7 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
     let start = setup.clock.start * scale.time;
     let (engine, _) = assemble::forecast(config, setup.particles.len());
     let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
-    let fields = config.external.iter().map(|field| ("external field", field.describe(&units)));
+    let fields = config.external.iter().map(|field| ("external field", field.description(&units)));
     let derived = setup.derived.iter().enumerate();
     let derived = derived.map(|(line, text)| (if line == 0 { "from the system" } else { "" }, text.clone()));
     let law = config.law_section().map(|law| format!("; law {}", law.describe())).unwrap_or_default();

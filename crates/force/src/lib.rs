@@ -17,6 +17,7 @@ pub mod compensated_sum;
 pub mod error;
 pub mod exact_sum;
 pub mod force;
+pub mod formula;
 pub mod gravity;
 pub mod law;
 pub mod pair;

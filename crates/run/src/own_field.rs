@@ -5,7 +5,8 @@ use tisane::force::external::{ExternalField, FieldSum};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 
-/// Field in the units of the configuration, as an internal one.
+/// Field in the units of the configuration, as an internal one. Its tidal tensor and rate are the trait's, by differences
+/// in internal units.
 struct InUserUnits {
     field: Arc<dyn ExternalField>,
     scale: Scale,
@@ -43,6 +44,14 @@ impl ExternalField for Shared {
 
     fn pot(&self, pos: Vec3, t: f64) -> f64 {
         self.0.pot(pos, t)
+    }
+
+    fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
+        self.0.tide(pos, t)
+    }
+
+    fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
+        self.0.rate(pos, vel, t)
     }
 }
 

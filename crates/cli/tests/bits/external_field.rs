@@ -7,6 +7,15 @@ use tisane_io::snapshot;
 
 const FIELD: &str = "[external.point-mass]\nmass = 4.0\nposition = [3.0, 0.5, 0.0]\nsoftening = 0.1\n\
                      [external.plummer]\nmass = 1.0\nscale_radius = 2.0\n";
+/// Fields by formulas: a list, a bar that turns, a strength that changes, a formula of the user.
+const FORMULAS: &str = "[[external.miyamoto-nagai]]\nmass = 2.0\nscale_length = 3.0\nscale_height = 0.5\n\
+                        [[external.miyamoto-nagai]]\nmass = -0.5\nscale_length = 6.0\nscale_height = 0.5\n\
+                        [external.dehnen-bar]\nstrength = 0.1\nr0 = 4.0\nv0 = 1.0\nbar_radius = 2.0\npattern_speed = 3.0\n\
+                        position = [1.0, -2.0, 0.25]\n\
+                        [external.power-law]\nmass = 1.0\nslope = 1.8\ncutoff_radius = 2.0\nposition = [4.0, 0.0, 0.0]\n\
+                        variation = { form = \"decay\", start = 0.25, time = 0.5 }\n\
+                        [external.formula]\npotential = \"-G*mass/sqrt(r^2 + a^2)*(1 + cos(3*t)/2)\"\n\
+                        parameters = { mass = 1.0, a = 2.0 }\n";
 const LEAPFROG: &str = "[integrator.leapfrog]\ndt = \"1/512\"\n";
 
 fn config(more: &str) -> String {
@@ -74,6 +83,28 @@ fn verify_a_star_without_mass_goes_round_a_point_mass() {
 }
 
 #[test]
+fn verify_a_star_in_a_tide_moves_on_its_epicycle() {
+    let (omega, kappa, nu, x0, z0) = (1.0, 1.3, 2.1, 0.01, 0.02);
+    let tide = "[external.tide]\nomega = 1.0\nkappa = 1.3\nnu = 2.1\n";
+    let folder = Folder::new("");
+    // In axes that do not turn: v = Ω × d + (0, −2Ω x₀).
+    folder.write("one.csv", format!("m,x,y,z,vx,vy,vz\n0,{x0},0,{z0},0,{},0\n", -omega * x0));
+    for (accuracy, tolerance) in [(1e-3, 1e-5), (1e-5, 1e-9)] {
+        folder.write("run.toml", of_file(&format!("{tide}[integrator.hermite4]\nnu = {accuracy}\n")));
+        let output = format!("o{accuracy}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", &output]).exits(0);
+        let snapshots = fs::read_dir(folder.path(&output).join("snapshots")).unwrap();
+        let last = snapshot::read(&snapshots.map(|entry| entry.unwrap().path()).max().unwrap()).unwrap();
+        let t: f64 = last.time;
+        let (x, y) = (x0 * (kappa * t).cos(), -2.0 * omega / kappa * x0 * (kappa * t).sin());
+        let (sine, cosine) = (omega * t).sin_cos();
+        let expected = [x * cosine - y * sine, x * sine + y * cosine, z0 * (nu * t).cos()];
+        let off = (0..3).map(|k| (last.pos[0][k] - expected[k]).abs()).fold(0.0, f64::max);
+        assert!(off < tolerance * x0, "{accuracy}: {:?} is not {expected:?}", last.pos[0]);
+    }
+}
+
+#[test]
 fn particles_without_mass_and_without_a_field_are_refused() {
     let folder = Folder::new(&of_file(""));
     folder.write("one.csv", ONE_STAR);
@@ -102,8 +133,8 @@ fn the_change_of_the_angular_momentum_is_an_error_without_a_field_only() {
 
 #[test]
 fn engines_and_threads_give_the_same_bits_in_a_field() {
-    for more in ["", LEAPFROG] {
-        let config = config(&format!("{FIELD}{more}"));
+    for (fields, more) in [(FIELD, ""), (FIELD, LEAPFROG), (FORMULAS, "")] {
+        let config = config(&format!("{fields}{more}"));
         let (_, one) = run(&config, &["--threads", "1"]);
         one.assert_same(&run(&config, &["--threads", "3"]).1, "3 threads");
         let (_, mut reference) = run(&config, &["--engine", "reference"]);
@@ -130,8 +161,8 @@ fn the_audit_of_a_mode_compares_forces_in_the_same_field() {
 
 #[test]
 fn a_run_in_a_field_stopped_anywhere_goes_on_to_the_same_bits() {
-    for (more, limit) in [("", 150), (LEAPFROG, 100)] {
-        let plain = config(&format!("{FIELD}{more}"));
+    for (fields, more, limit) in [(FIELD, "", 150), (FIELD, LEAPFROG, 100), (FORMULAS, "", 150)] {
+        let plain = config(&format!("{fields}{more}"));
         let (_, expected) = run(&plain, &[]);
         let folder = Folder::new(&format!("{plain}[limits]\nblock_steps = {limit}\n"));
         folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);

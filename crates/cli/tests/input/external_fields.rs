@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use tisane::force::external::{FieldUnits, tide_times};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 use tisane_run::assemble::{self, Setup};
@@ -13,14 +14,21 @@ fn read(more: &str) -> Loaded {
     Config::from_str("x.toml", &text, Path::new(""), &[]).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
+/// Parameters of the formula in the reference.
+const PARAMETERS: &str = "parameters = { mass = \"2 Msun\", a = \"0.5 kpc\" }";
+
 /// The configuration with every field of `configs/reference.toml`.
 fn with_every_field() -> Config {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../configs/reference.toml");
     let text = fs::read_to_string(path).unwrap();
     let inside =
         text.lines().skip_while(|line| !line.starts_with("#[external.")).take_while(|line| !line.starts_with("# "));
-    let fields: Vec<&str> = inside.map(|line| line.trim_start_matches('#')).collect();
-    read(&format!("[initial.plummer]\nn = 8\n{}", fields.join("\n"))).config
+    // One of the ways to give the frequencies of a tide.
+    let others = |line: &&str| !["#oort_", "#density", "#radius"].iter().any(|key| line.starts_with(key));
+    let fields: Vec<&str> = inside.filter(others).map(|line| line.trim_start_matches('#')).collect();
+    let units = "[units]\nmass = \"Msun\"\nlength = \"kpc\"\nvelocity = \"km/s\"\n";
+    let plummer = "[initial.plummer]\nn = 8\nmass = 8.0\nscale_radius = 1.0\n";
+    read(&format!("{units}{plummer}{}", fields.join("\n").replace("parameters = {}", PARAMETERS))).config
 }
 
 #[test]
@@ -35,24 +43,70 @@ fn every_field_is_in_the_reference_under_its_name() {
     }
 }
 
+/// Difference quotient of fourth order.
+fn slope(f: impl Fn(f64) -> Vec3) -> Vec3 {
+    const H: f64 = 1e-3;
+    let [a, b, c, d] = [-2.0, -1.0, 1.0, 2.0].map(|k| f(k * H));
+    (a - 8.0 * b + 8.0 * c - d) / (12.0 * H)
+}
+
 #[test]
 fn verify_accelerations_are_gradients_and_jerks_are_time_derivatives() {
-    const H: f64 = 1e-4;
-    for settings in with_every_field().external.iter() {
-        let (field, section) = (settings.build(&Scale::IDENTITY), settings.section());
+    let config = with_every_field();
+    for settings in config.external.iter() {
+        let to = FieldUnits { units: &config.units(), scale: &Scale::IDENTITY };
+        let (field, section) = (settings.build(to).unwrap(), settings.section());
         for (x, v, t) in [
-            (Vec3::new(0.7, -0.4, 1.1), Vec3::new(0.3, 1.2, -0.5), 0.0),
+            (Vec3::new(0.7, -0.4, 1.1), Vec3::new(0.3, 1.2, -0.5), 0.125),
             (Vec3::new(-2.0, 3.0, 0.1), Vec3::new(-1.0, 0.1, 2.0), 1.75),
         ] {
-            let slope = |axis: Vec3| (field.pot(x - H * axis, t) - field.pot(x + H * axis, t)) / (2.0 * H);
-            let gradient = Vec3::new(slope(Vec3::x()), slope(Vec3::y()), slope(Vec3::z()));
-            let acc = field.acc(x, t);
-            assert!((acc - gradient).norm() < 1e-6 * acc.norm(), "{section}: {acc} is not {gradient}");
-            let change = (field.acc(x + H * v, t + H) - field.acc(x - H * v, t - H)) / (2.0 * H);
-            let jerk = field.jerk(x, v, t);
-            assert!((jerk - change).norm() < 1e-6 * jerk.norm(), "{section}: {jerk} is not {change}");
+            let gradient = slope(|h| {
+                let pot = |axis: Vec3| field.pot(x + h * axis, t);
+                -Vec3::new(pot(Vec3::x()), pot(Vec3::y()), pot(Vec3::z()))
+            });
+            let close = |what: &str, a: Vec3, b: Vec3| {
+                assert!((a - b).norm() < 1e-6 * b.norm(), "{section}, {what}: {a} is not {b}");
+            };
+            close("acceleration", field.acc(x, t), gradient);
+            close("jerk", field.jerk(x, v, t), slope(|h| field.acc(x + h * v, t + h)));
+            close("tensor", tide_times(field.tide(x, t), v), slope(|h| field.acc(x + h * v, t)));
+            let rate = |x, t| field.rate(x, v, t)[0] * Vec3::x();
+            let [now, along] = field.rate(x, v, t);
+            let size = field.pot(x, t).abs();
+            let change = slope(|h| field.pot(x, t + h) * Vec3::x()).x;
+            assert!((now - change).abs() < 1e-7 * size, "{section}, rate: {now} is not {change}");
+            let change = slope(|h| rate(x + h * v, t + h)).x;
+            assert!((along - change).abs() < 1e-6 * size, "{section}, change of the rate: {along} is not {change}");
         }
     }
+}
+
+#[test]
+fn a_list_of_fields_is_the_sum_of_its_sections() {
+    let disc = |mass: f64, a: f64| format!("miyamoto-nagai]\nmass = {mass}\nscale_length = {a}\nscale_height = 0.5\n");
+    let one = |mass, a| setup(&format!("[initial.plummer]\nn = 8\n[external.{}", disc(mass, a))).external_field();
+    let both = disc(2.0, 1.0).replacen(']', "]]", 1) + "[[external." + &disc(3.0, 2.0).replacen(']', "]]", 1);
+    let list = setup(&format!("[initial.plummer]\nn = 8\n[[external.{both}"));
+    let parts = [one(2.0, 1.0), one(3.0, 2.0)].map(|field| field.unwrap().unwrap());
+    let (field, x) = (list.external_field().unwrap().unwrap(), Vec3::new(1.0, -2.0, 0.25));
+    assert_eq!(field.acc(x, 0.0), parts[0].acc(x, 0.0) + parts[1].acc(x, 0.0));
+    // It is written and read again as a list, and a key of it may be set.
+    let written = list.config.resolved_toml().unwrap();
+    assert_eq!(written.matches("[[external.miyamoto-nagai]]").count(), 2, "{written}");
+    let set = "external.miyamoto-nagai[2].mass=4".to_owned();
+    let again = Config::from_str("x.toml", &written, Path::new(""), &[set]).unwrap().config;
+    let masses: Vec<f64> = again.external.miyamoto_nagai.0.iter().map(|disc| disc.mass.get()).collect();
+    assert_eq!(masses, [2.0, 4.0]);
+}
+
+#[test]
+fn the_tide_at_a_radius_stands_for_the_other_fields() {
+    let galaxy = "[initial.plummer]\nn = 8\n[external.point-mass]\nmass = 8.0\n";
+    let by_radius = setup(&format!("{galaxy}[external.tide]\nradius = 2.0\n")).external_field().unwrap().unwrap();
+    let keys = "omega = 1.0\nkappa = 1.0\nnu = 1.0\n";
+    let by_keys = setup(&format!("[initial.plummer]\nn = 8\n[external.tide]\n{keys}"));
+    let (by_keys, x) = (by_keys.external_field().unwrap().unwrap(), Vec3::new(0.5, -0.25, 1.0));
+    assert!((by_radius.acc(x, 0.7) - by_keys.acc(x, 0.7)).norm() < 1e-15);
 }
 
 fn setup(more: &str) -> Setup {
@@ -65,7 +119,7 @@ fn verify_a_field_in_units_by_name_has_their_gravitational_constant() {
     let plummer =
         "[initial.plummer]\nn = 100\nmass = 300.0\nscale_radius = 0.3\n[integrator.hermite4]\ndt_max = \"1/64\"\n";
     let set = setup(&format!("{units}{plummer}[external.point-mass]\nmass = 1e6\nposition = [0.0, 3.0, 0.0]\n"));
-    let (field, scale) = (set.external_field().unwrap(), set.scale);
+    let (field, scale) = (set.external_field().unwrap().unwrap(), set.scale);
     assert!(scale.mass != 1.0 && scale.length != 1.0);
     // At (4, 0, 0), 5 pc from the mass.
     let at = 4.0 / scale.length * Vec3::x();
@@ -80,6 +134,6 @@ fn verify_a_field_in_units_by_name_has_their_gravitational_constant() {
 #[test]
 fn without_a_section_there_is_no_field_and_no_word_of_it() {
     let set = setup("[initial.plummer]\nn = 8\n");
-    assert!(set.external_field().is_none());
+    assert!(set.external_field().unwrap().is_none());
     assert!(!set.config.resolved_toml().unwrap().contains("external"));
 }

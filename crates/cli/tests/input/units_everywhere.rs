@@ -273,7 +273,7 @@ fn verify_settings_are_the_same_in_all_units() {
         let set = prepared(&to.config(&(stars.clone() + &fields)), Path::new(""));
         let (units, scale) = (set.config.units(), set.scale);
         let by = |d: Dimension| scale.factor(d) * units.cgs(d);
-        let field = set.external_field().unwrap();
+        let field = set.external_field().unwrap().unwrap();
         let potential = field.pot(place / by(Dimension::LENGTH), set.clock.start) * by(Dimension::POTENTIAL);
         // A law with a named length, and G.
         let law = "[force.law]\npotential = \"-G*m_i*m_j/sqrt(s^2 + b^2)\"\nparameters.b = \"0.02 pc\"\n";

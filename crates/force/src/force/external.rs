@@ -50,17 +50,41 @@
 
 mod engine;
 pub(crate) mod field;
+mod formula;
 mod plummer;
 mod point_mass;
+pub mod ready;
 mod settings;
+mod several;
+mod values;
+mod variation;
 
 pub use engine::WithExternal;
-pub use field::{ExternalField, FieldSum, for_step};
+pub use field::{ExternalField, FieldSum, for_step, tide_times};
+pub use formula::{FieldSource, FormulaField};
 pub use plummer::{Plummer, PlummerSettings};
 pub use point_mass::PointMassSettings;
-pub use settings::{FieldSettings, Mistake};
+pub use settings::FieldSettings;
+pub use several::Several;
+pub use values::{FieldUnits, Mistake};
+pub use variation::{Form, Variation};
 
-use crate::units::Scale;
+use crate::error::{Error, Result};
+use crate::units::{Scale, Units};
+use ready::dehnen::DehnenSettings;
+use ready::dehnen_bar::DehnenBarSettings;
+use ready::exponential_disc::ExponentialDiscSettings;
+use ready::hernquist::HernquistSettings;
+use ready::isochrone::IsochroneSettings;
+use ready::jaffe::JaffeSettings;
+use ready::logarithmic::LogarithmicSettings;
+use ready::long_murali_bar::LongMuraliBarSettings;
+use ready::milky_way::{Mw2014Settings, Mw2022Settings};
+use ready::miyamoto_nagai::MiyamotoNagaiSettings;
+use ready::nfw::NfwSettings;
+use ready::power_law::PowerLawSettings;
+use ready::tide::TideSettings;
+use ready::user::FormulaSettings;
 use std::sync::Arc;
 
 settings::fields! {
@@ -68,6 +92,38 @@ settings::fields! {
     point_mass: PointMassSettings,
     /// Plummer sphere at a fixed position (Plummer 1911).
     plummer: PlummerSettings,
+    /// Hernquist sphere (Hernquist 1990).
+    hernquist: HernquistSettings,
+    /// Halo of Navarro, Frenk & White (1997).
+    nfw: NfwSettings,
+    /// Flattened logarithmic halo (Binney 1981).
+    logarithmic: LogarithmicSettings,
+    /// Isochrone sphere (Hénon 1959).
+    isochrone: IsochroneSettings,
+    /// Disc of Miyamoto & Nagai (1975).
+    miyamoto_nagai: MiyamotoNagaiSettings,
+    /// Sphere of Dehnen (1993), whose density has any inner slope.
+    dehnen: DehnenSettings,
+    /// Jaffe sphere (Jaffe 1983).
+    jaffe: JaffeSettings,
+    /// Sphere whose density is a power law with an exponential cut-off.
+    power_law: PowerLawSettings,
+    /// Exponential disc, as three Miyamoto-Nagai discs (Smith et al. 2015).
+    exponential_disc: ExponentialDiscSettings,
+    /// Bar that turns (Long & Murali 1992).
+    long_murali_bar: LongMuraliBarSettings,
+    /// Quadrupole of a bar that turns (Dehnen 2000).
+    dehnen_bar: DehnenBarSettings,
+    /// Milky Way of Bovy (2015).
+    #[cfg_attr(feature = "serde", serde(rename = "mw-2014"))]
+    mw_2014: Mw2014Settings,
+    /// Milky Way of gala (Price-Whelan 2017), version 2022.
+    #[cfg_attr(feature = "serde", serde(rename = "mw-2022"))]
+    mw_2022: Mw2022Settings,
+    /// Field by a formula of its potential.
+    formula: FormulaSettings,
+    /// Linear tide on a circular orbit.
+    tide: TideSettings,
 }
 
 impl ExternalSettings {
@@ -77,11 +133,72 @@ impl ExternalSettings {
         self.iter().next().is_none()
     }
 
-    /// Returns the sum of all fields in internal units, if there are any; `scale` has the user units in one internal
-    /// unit.
+    /// Returns true if no field changes in time, so that the energy is conserved.
     #[must_use]
-    pub fn build(&self, scale: &Scale) -> Option<Arc<dyn ExternalField>> {
-        let fields: Vec<_> = self.iter().map(|settings| settings.build(scale)).collect();
-        if fields.is_empty() { None } else { Some(Arc::new(FieldSum(fields))) }
+    pub fn is_constant(&self, units: &Units) -> bool {
+        self.iter().all(|field| field.is_constant(units))
     }
+
+    /// Returns the settings of every field with the path of its section: `external.plummer`, or in a list, counted from 1,
+    /// `external.plummer[2]`.
+    pub fn sections(&self) -> impl Iterator<Item = (String, &dyn FieldSettings)> {
+        let all: Vec<&dyn FieldSettings> = self.iter().collect();
+        let sections: Vec<&str> = all.iter().map(|field| field.section()).collect();
+        all.into_iter().enumerate().map(move |(k, field)| {
+            let of_kind = |range: &[&str]| range.iter().filter(|section| **section == sections[k]).count();
+            let path = match of_kind(&sections) {
+                1 => sections[k].to_owned(),
+                _ => format!("{}[{}]", sections[k], of_kind(&sections[..=k])),
+            };
+            (path, field)
+        })
+    }
+
+    /// Returns all mistakes in the values, each with the path of its key.
+    #[must_use]
+    pub fn mistakes(&self, units: &Units) -> Vec<Mistake> {
+        let of_section = |(path, field): (String, &dyn FieldSettings)| {
+            let found = field.mistakes(units).into_iter();
+            found.map(|mistake| mistake.below(&path)).collect::<Vec<_>>()
+        };
+        let mut found: Vec<_> = self.sections().flat_map(of_section).collect();
+        let alone = self.iter().count() == self.tide.0.len();
+        if alone && self.tide.0.iter().any(|tide| tide.radius.is_some()) {
+            let problem = "the frequencies at a radius are those of other fields: expected some in [external]";
+            found.push(Mistake::new("external.tide.radius", problem));
+        }
+        found
+    }
+
+    /// Returns the sum of all fields in internal units, if there are any; `scale` has the user units in one internal
+    /// unit. Fields of which only the tide at a radius is taken are not in it.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) for values that make no field.
+    pub fn build(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<dyn ExternalField>>> {
+        let to = FieldUnits { units, scale };
+        let built =
+            |field: &dyn FieldSettings| field.build(to).map_err(|mistake| wrong(mistake.below(field.section())));
+        let all: Vec<&dyn FieldSettings> = self.iter().collect();
+        if !self.tide.0.iter().any(|tide| tide.radius.is_some()) {
+            let fields = all.into_iter().map(built).collect::<Result<Vec<_>>>()?;
+            return Ok(if fields.is_empty() { None } else { Some(Arc::new(FieldSum(fields))) });
+        }
+        let others = all.into_iter().filter(|field| field.section() != TIDE);
+        let others = FieldSum(others.map(built).collect::<Result<Vec<_>>>()?);
+        let tides = self.tide.0.iter().map(|tide| match tide.of_others(&others, to) {
+            Some(field) => field.map_err(|mistake| wrong(mistake.below(TIDE))),
+            None => built(tide),
+        });
+        Ok(Some(Arc::new(FieldSum(tides.collect::<Result<Vec<_>>>()?))))
+    }
+}
+
+/// Section of the linear tide.
+const TIDE: &str = "external.tide";
+
+/// Returns a mistake as an error.
+fn wrong(Mistake { key, problem, formula }: Mistake) -> Error {
+    let formula = formula.map(|formula| format!("\n{}", formula.shown())).unwrap_or_default();
+    Error::input(key, problem + &formula)
 }

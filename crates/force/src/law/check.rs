@@ -2,6 +2,7 @@
 
 use super::evaluate::{Factors, Quantities};
 use super::program::{Op, Program};
+use crate::formula::differences::{MIN, NEIGHBOURS, STEP, TOLERANCE, boundary, wrong};
 
 /// Masses, and values of the particles in columns, that the checks take: source, target.
 const MASS: [f64; 2] = [1.25, 0.75];
@@ -10,18 +11,6 @@ const IN_COLUMNS: [f64; 2] = [1.5, 0.5];
 const OCTAVES: i32 = 20;
 /// Number of distances in each octave.
 const IN_OCTAVE: i32 = 4;
-/// Step of differences, relative to the distance.
-const STEP: f64 = 1.0 / 1024.0;
-/// Relative difference up to which two numbers are the same: derivatives and their differences, and the two sides of a
-/// boundary.
-const TOLERANCE: f64 = 1e-5;
-/// Relative change of a difference with half the step up to which it counts as exact enough for a comparison.
-const CONVERGED: f64 = 1e-7;
-/// Size from which numbers have all their digits, and so have sums of them.
-const MIN: f64 = f64::MIN_POSITIVE / f64::EPSILON;
-/// Distances near one, relative to it.
-const NEIGHBOURS: [f64; 5] = [1.0, 0.997, 0.9983, 1.0019, 1.0037];
-
 /// Checks a program.
 ///
 /// Returns remarks for the user.
@@ -46,17 +35,6 @@ fn at(program: &Program, s: f64, exchanged: bool, registers: &mut Vec<f64>) -> F
         values.reverse();
     }
     program.evaluate(&Quantities { s2: s * s, mass, source: &values[0], target: &values[1] }, registers)
-}
-
-/// Difference quotient of the fourth order, with the largest value in it; [`None`] where it is not exact enough.
-fn difference(f: impl Fn(f64) -> f64, s: f64) -> Option<(f64, f64)> {
-    let quotient = |h: f64| {
-        let [a, b, c, d] = [-2.0, -1.0, 1.0, 2.0].map(|k| f(s + k * h));
-        ((a - 8.0 * b + 8.0 * c - d) / (12.0 * h), a.abs().max(d.abs()))
-    };
-    let ((coarse, size), (fine, _)) = (quotient(STEP * s), quotient(0.5 * STEP * s));
-    let scale = fine.abs().max(size / s);
-    (scale.is_finite() && scale > MIN && (coarse - fine).abs() <= CONVERGED * scale).then_some((fine, scale))
 }
 
 /// Returns which way each choice of a program goes at a distance.
@@ -96,13 +74,6 @@ fn derivatives(program: &Program, distances: &[f64]) -> Result<(), String> {
 /// Derivative as it was made and by differences at a distance, where they differ.
 type Wrong<'a> = dyn Fn(f64) -> Option<[f64; 2]> + 'a;
 
-/// Returns the derivative at a distance and that by differences, if they are known to differ.
-fn wrong(f: impl Fn(f64) -> f64, derivative: impl Fn(f64) -> f64, s: f64) -> Option<[f64; 2]> {
-    let (slope, scale) = difference(f, s)?;
-    let made = derivative(s);
-    ((made - slope).abs() > TOLERANCE * scale).then_some([made, slope])
-}
-
 /// Looks at the boundaries between parts of a formula for jumps of the potential, which are mistakes, and of the
 /// acceleration, which are remarks.
 fn jumps(program: &Program, distances: &[f64]) -> Result<Vec<String>, String> {
@@ -131,18 +102,6 @@ fn jumps(program: &Program, distances: &[f64]) -> Result<Vec<String>, String> {
         }
     }
     Ok(notes)
-}
-
-/// Returns the adjacent numbers between which a condition changes.
-fn boundary(below: impl Fn(f64) -> bool, [mut low, mut high]: [f64; 2]) -> [f64; 2] {
-    let first = below(low);
-    loop {
-        let middle = 0.5 * (low + high);
-        if middle <= low || middle >= high {
-            return [low, high];
-        }
-        if below(middle) == first { low = middle } else { high = middle }
-    }
 }
 
 /// Compares a law with itself after the two particles are exchanged. A potential that changes is an error; of an acceleration

@@ -1,8 +1,8 @@
 //! A program for one pair, operation by operation: what the vector units and GPUs are compared with.
 
-use super::functions;
-use super::program::{Input, Op, Program, Register};
+use super::program::{Input, Program};
 use crate::force::real::Real;
+use crate::formula::op::Register;
 
 /// Quantities of a pair, in the type that a law is computed in.
 #[derive(Clone, Copy, Debug)]
@@ -34,35 +34,12 @@ impl Program {
     pub fn evaluate<R: Real>(&self, pair: &Quantities<'_, R>, registers: &mut Vec<R>) -> Factors<R> {
         registers.clear();
         for op in &self.ops {
-            registers.push(step(*op, pair, registers));
+            let result = op.result(registers, |input| read(input, pair));
+            registers.push(result);
         }
         let at = |register: Register| registers[usize::from(register)];
         let or_zero = |register: Option<Register>| register.map_or(R::from_f64(0.0), at);
         Factors { factor: at(self.factor), slope: or_zero(self.slope), minus_potential: or_zero(self.minus_potential) }
-    }
-}
-
-/// Returns the result of one operation.
-fn step<R: Real>(op: Op, pair: &Quantities<'_, R>, registers: &[R]) -> R {
-    let at = |register: Register| registers[usize::from(register)];
-    let choose = |yes: bool, a: Register, b: Register| if yes { at(a) } else { at(b) };
-    match op {
-        Op::Input(input) => read(input, pair),
-        Op::Constant(value) => R::from_f64(value),
-        Op::Add(a, b) => at(a) + at(b),
-        Op::Sub(a, b) => at(a) - at(b),
-        Op::Mul(a, b) => at(a) * at(b),
-        Op::Div(a, b) => at(a) / at(b),
-        Op::Neg(a) => -at(a),
-        Op::Sqrt(a) => at(a).sqrt(),
-        Op::Exp(a) => functions::exp(at(a)),
-        Op::Log(a) => functions::log(at(a)),
-        Op::Sin(a) => functions::sin(at(a)),
-        Op::Cos(a) => functions::cos(at(a)),
-        Op::Pow(a, b) => functions::pow(at(a), at(b)),
-        Op::Min(a, b) => choose(at(a) < at(b), a, b),
-        Op::Max(a, b) => choose(at(a) > at(b), a, b),
-        Op::Less(a, b, c, d) => choose(at(a) < at(b), c, d),
     }
 }
 

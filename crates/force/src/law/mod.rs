@@ -9,39 +9,29 @@
 //! Newton's U = −m_i m_j / s makes A = m_j / s³. The derivatives are made symbolically, so that the division by m_i
 //! cancels where the formula has a factor m_i, and massless bodies are accelerated.
 //!
-//! The path of a formula: `tokens`, `parse` (a tree), `unit_check`, `derive` and `terms` (derivatives in a
-//! normal form), `compile` (a [`Program`]), `check` (derivatives against differences, jumps, symmetry).
+//! A [`formula`](crate::formula) becomes a [`Program`]; `check` compares its derivatives with differences, and looks for
+//! jumps and a symmetry that is broken.
 
 mod check;
-mod compile;
-mod derive;
-pub mod dimension;
 pub mod evaluate;
-pub mod functions;
-mod mistake;
-mod parse;
+mod names;
 pub mod program;
 pub mod ready;
 mod source;
-mod symbols;
-pub mod syntax;
-mod terms;
-mod tokens;
-mod unit_check;
 
-pub use mistake::Mistake;
 pub use program::Program;
-pub use source::{Column, Formula, LawSource, Parameter};
+pub use source::{Column, Formula, LawSource};
 
 use crate::error::{Error, Result};
+use crate::formula::compile::{Compiler, TooLong};
+use crate::formula::derive::{self, Derivatives, quotient};
+use crate::formula::dimension::GravityDimension;
+use crate::formula::mistake::{At, Checked, Mistake};
+use crate::formula::op::MAX_OPS;
+use crate::formula::terms::Terms;
+use crate::formula::{parse, unit_check};
 use crate::particles::Particles;
-use compile::{Compiler, TooLong};
-use derive::{Derivatives, quotient};
-use dimension::PairDimension;
-use mistake::{At, Checked};
 use program::{Input, Op};
-use symbols::Symbols;
-use terms::Terms;
 
 /// Law of the force between two particles, compiled.
 #[derive(Clone, Debug, PartialEq)]
@@ -116,36 +106,36 @@ impl Law {
 fn program(source: &LawSource) -> Checked<Program> {
     let formula = source.formula.text();
     let tree = parse::parse(formula)?;
-    let symbols = Symbols::new(source)?;
+    let symbols = names::names(source)?;
     let wanted = match source.formula {
-        Formula::Potential(_) => PairDimension::ENERGY,
-        Formula::Acceleration(_) => PairDimension::ACCELERATION,
+        Formula::Potential(_) => GravityDimension::ENERGY,
+        Formula::Acceleration(_) => GravityDimension::ACCELERATION,
     };
-    let mut terms = Terms::default();
+    let mut terms = Terms::new();
     let given = derive::term(&tree, &symbols, &mut terms)?;
     if source.has_units {
         unit_check::check(&tree, &symbols, wanted)?;
     }
-    let mut derivatives = Derivatives::default();
+    let mut derivatives = Derivatives::new();
     let s = terms.input(Input::S);
     let (factor, minus_potential) = match source.formula {
         Formula::Potential(_) => {
             let m_i = terms.input(Input::TargetMass);
             let per_mass = quotient(given, m_i, &mut terms);
-            let slope = derivatives.of(per_mass, &mut terms);
+            let slope = derivatives.of(per_mass, Input::S, &mut terms);
             (quotient(slope, s, &mut terms), Some(terms.neg(per_mass)))
         }
         Formula::Acceleration(_) => (quotient(given, s, &mut terms), None),
     };
-    let slope = derivatives.of(factor, &mut terms);
+    let slope = derivatives.of(factor, Input::S, &mut terms);
     let slope = quotient(slope, s, &mut terms);
     let too_long = |TooLong| {
-        let problem = format!("the formula is too long: it needs more than {} operations", program::MAX_OPS);
+        let problem = format!("the formula is too long: it needs more than {} operations", MAX_OPS);
         At::new(&(0..formula.len()), problem)
     };
     let columns: Vec<String> = source.columns.iter().map(|column| column.name.clone()).collect();
     let compile = |by_inverse| {
-        let mut compiler = Compiler::new(&terms, by_inverse);
+        let mut compiler = Compiler::new(&terms, by_inverse, MAX_OPS);
         let minus_potential = minus_potential.map(|it| compiler.emit(it)).transpose()?;
         let factor = compiler.emit(factor)?;
         let slope = Some(compiler.emit(slope)?);

@@ -1,13 +1,7 @@
 //! A law as a straight-line program: what the engines evaluate for each pair.
-//!
-//! Every operation is one IEEE operation, or one of the [elementary functions](super::functions), so that each engine
-//! has the same bits in the same type. Nothing is fused, nothing loops, nothing branches: a choice computes both sides.
 
-/// Index of an earlier operation, whose result is the operand.
-pub type Register = u16;
-
-/// Largest number of operations of a program.
-pub const MAX_OPS: usize = 1024;
+use crate::formula::op::{self, Register};
+use crate::formula::terms::Variable;
 
 /// What an engine gives to a program for each pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -28,77 +22,18 @@ pub enum Input {
     Target(u8),
 }
 
-/// Operation of a program on the results of earlier ones.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Op {
-    /// A quantity of the pair.
-    Input(Input),
-    /// A number, rounded to the type that the engine computes in.
-    Constant(f64),
-    /// a + b
-    Add(Register, Register),
-    /// a − b
-    Sub(Register, Register),
-    /// a · b
-    Mul(Register, Register),
-    /// a / b
-    Div(Register, Register),
-    /// −a
-    Neg(Register),
-    /// √a
-    Sqrt(Register),
-    /// eᵃ
-    Exp(Register),
-    /// Natural logarithm of a.
-    Log(Register),
-    /// sin a, in radians
-    Sin(Register),
-    /// cos a, in radians
-    Cos(Register),
-    /// aᵇ, where b is neither a small whole number nor half of one.
-    Pow(Register, Register),
-    /// `a` if a < b, else `b`.
-    Min(Register, Register),
-    /// `a` if a > b, else `b`.
-    Max(Register, Register),
-    /// The third if the first < the second, else the fourth.
-    Less(Register, Register, Register, Register),
-}
-
-impl Op {
-    /// Returns the operands, in their order.
-    #[must_use]
-    pub fn operands(self) -> Vec<Register> {
-        let mut operands = Vec::new();
-        let _ = self.map(|operand| {
-            operands.push(operand);
-            operand
-        });
-        operands
+impl Variable for Input {
+    fn is_positive(self) -> bool {
+        self == Self::S
     }
 
-    /// Returns the operation with each operand replaced by `to(operand)`.
-    #[must_use]
-    pub fn map(self, mut to: impl FnMut(Register) -> Register) -> Self {
-        match self {
-            Self::Input(_) | Self::Constant(_) => self,
-            Self::Add(a, b) => Self::Add(to(a), to(b)),
-            Self::Sub(a, b) => Self::Sub(to(a), to(b)),
-            Self::Mul(a, b) => Self::Mul(to(a), to(b)),
-            Self::Div(a, b) => Self::Div(to(a), to(b)),
-            Self::Neg(a) => Self::Neg(to(a)),
-            Self::Sqrt(a) => Self::Sqrt(to(a)),
-            Self::Exp(a) => Self::Exp(to(a)),
-            Self::Log(a) => Self::Log(to(a)),
-            Self::Sin(a) => Self::Sin(to(a)),
-            Self::Cos(a) => Self::Cos(to(a)),
-            Self::Pow(a, b) => Self::Pow(to(a), to(b)),
-            Self::Min(a, b) => Self::Min(to(a), to(b)),
-            Self::Max(a, b) => Self::Max(to(a), to(b)),
-            Self::Less(a, b, c, d) => Self::Less(to(a), to(b), to(c), to(d)),
-        }
+    fn square_and_inverse(self) -> Option<[Self; 2]> {
+        (self == Self::S).then_some([Self::SquareS, Self::InverseS])
     }
 }
+
+/// Operation of the program of a law.
+pub type Op = op::Op<Input>;
 
 /// Straight-line program of a law.
 #[derive(Clone, Debug, PartialEq)]
@@ -120,21 +55,8 @@ impl Program {
     /// Returns the program of the acceleration alone: the same bits of A, without the operations for anything else.
     #[must_use]
     pub fn accelerations(&self) -> Self {
-        let mut needed = vec![false; self.ops.len()];
-        needed[usize::from(self.factor)] = true;
-        for k in (0..self.ops.len()).rev() {
-            if needed[k] {
-                self.ops[k].operands().into_iter().for_each(|operand| needed[usize::from(operand)] = true);
-            }
-        }
-        let mut at = vec![0; self.ops.len()];
-        let mut ops = Vec::new();
-        for k in (0..self.ops.len()).filter(|&k| needed[k]) {
-            at[k] = ops.len() as Register;
-            ops.push(self.ops[k].map(|operand| at[usize::from(operand)]));
-        }
-        let factor = at[usize::from(self.factor)];
-        Self { ops, factor, slope: None, minus_potential: None, columns: self.columns.clone() }
+        let (ops, at) = op::needed(&self.ops, &[self.factor]);
+        Self { ops, factor: at[0], slope: None, minus_potential: None, columns: self.columns.clone() }
     }
 
     /// Returns true if the program has no finite results at s = 0: it reads 1 / s, and has no choice that could leave it

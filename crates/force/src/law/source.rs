@@ -1,6 +1,7 @@
 //! What a law is compiled from.
 
-use super::dimension::PairDimension;
+use crate::formula::Parameter;
+use crate::formula::dimension::GravityDimension;
 
 /// Formula of a law.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,17 +30,6 @@ impl Formula {
     }
 }
 
-/// Parameter of a law.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Parameter {
-    /// Name in the formula.
-    pub name: String,
-    /// Value in internal units.
-    pub value: f64,
-    /// Dimension.
-    pub dimension: PairDimension,
-}
-
 /// Column of particles that a law reads: `NAME_i` and `NAME_j` in the formula.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Column {
@@ -48,7 +38,7 @@ pub struct Column {
     /// Value in internal units of 1 in the column.
     pub unit: f64,
     /// Dimension.
-    pub dimension: PairDimension,
+    pub dimension: GravityDimension,
 }
 
 /// What a law is compiled from.
@@ -70,14 +60,14 @@ impl LawSource {
     #[must_use]
     pub fn new(formula: Formula, parameters: &[(&str, f64)]) -> Self {
         let parameter =
-            |&(name, value): &(&str, f64)| Parameter { name: name.into(), value, dimension: PairDimension::NONE };
+            |&(name, value): &(&str, f64)| Parameter { name: name.into(), value, dimension: GravityDimension::NONE };
         Self { formula, parameters: parameters.iter().map(parameter).collect(), columns: Vec::new(), has_units: false }
     }
 
     /// Returns the source with columns of pure numbers.
     #[must_use]
     pub fn with_columns(self, names: &[&str]) -> Self {
-        let column = |name: &&str| Column { name: (*name).into(), unit: 1.0, dimension: PairDimension::NONE };
+        let column = |name: &&str| Column { name: (*name).into(), unit: 1.0, dimension: GravityDimension::NONE };
         Self { columns: names.iter().map(column).collect(), ..self }
     }
 }

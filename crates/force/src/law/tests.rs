@@ -1,6 +1,7 @@
 use super::evaluate::{Factors, Quantities};
 use super::program::{Input, Op};
 use super::*;
+use crate::formula::Parameter;
 use proptest::prelude::*;
 
 fn law(potential: &str, parameters: &[(&str, f64)]) -> Law {
@@ -12,8 +13,8 @@ fn mistake(formula: Formula) -> Mistake {
     let parameter = |name: &str, dimension| Parameter { name: name.into(), value: 2.0, dimension };
     let source = LawSource {
         formula,
-        parameters: vec![parameter("lambda", PairDimension::LENGTH), parameter("n", PairDimension::NONE)],
-        columns: vec![Column { name: "charge".into(), unit: 1.0, dimension: PairDimension::NONE }],
+        parameters: vec![parameter("lambda", GravityDimension::LENGTH), parameter("n", GravityDimension::NONE)],
+        columns: vec![Column { name: "charge".into(), unit: 1.0, dimension: GravityDimension::NONE }],
         has_units: true,
     };
     Law::new(source).expect_err("a mistake")
@@ -171,11 +172,11 @@ fn units_are_those_of_the_parameters() {
         let formula = Formula::Potential("-m_i*m_j/sqrt(s^2 + a^2)".into());
         Law::new(LawSource { formula, parameters, columns: vec![], has_units: true })
     };
-    assert!(with(PairDimension::LENGTH).is_ok());
-    assert!(with(PairDimension::NONE).is_err());
-    assert!(with(PairDimension::MASS).is_err());
+    assert!(with(GravityDimension::LENGTH).is_ok());
+    assert!(with(GravityDimension::NONE).is_err());
+    assert!(with(GravityDimension::MASS).is_err());
     // A velocity squared is an energy per mass, since G = 1.
-    let velocity = PairDimension::with_time(0.0, 1.0, -1.0);
+    let velocity = GravityDimension::with_time(0.0, 1.0, -1.0);
     let parameters = vec![Parameter { name: "c".into(), value: 10.0, dimension: velocity }];
     let formula = Formula::Potential("-G*m_i*m_j/(s - 2*G*(m_i + m_j)/c^2)".into());
     assert!(Law::new(LawSource { formula, parameters, columns: vec![], has_units: true }).is_ok());

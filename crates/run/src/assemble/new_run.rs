@@ -4,7 +4,7 @@ use super::cluster_plan;
 use super::engine::{self, Task};
 use super::session::Session;
 use super::setup::Setup;
-use crate::config::{Config, OnFull, Real, WallTime};
+use crate::config::{Config, OnFull, WallTime};
 use crate::own_field;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
@@ -45,7 +45,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         checkpoint_interval: config.checkpoint.interval.get(),
         wall_time: config.limits.wall_time.map(WallTime::get),
         block_steps: config.limits.block_steps,
-        energy_error: config.limits.energy_error.map(Real::get),
+        energy_error: config.energy_limit(),
         wait_for_space: config.output.on_full == OnFull::Wait,
         external_field: !config.external.is_empty(),
         epsilon: config.softening.epsilon.get() / scale.length,
@@ -102,7 +102,7 @@ pub fn new_run(set: Setup, session: Session) -> Result<Simulation> {
 /// [`Error::Config`](tisane::Error::Config) or [`Error::Input`](tisane::Error::Input) if the engine is not there, or has too little memory.
 pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
-    let field = set.external_field();
+    let field = set.external_field()?;
     let (clock, scale) = (set.clock, &set.scale);
     let (team, field) = (session.team, field.as_ref());
     let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, law: set.law.as_ref(), team };
@@ -127,7 +127,7 @@ pub(crate) fn engines_at(
     own: Option<&Arc<dyn ExternalField>>,
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
-    let field = own_field::total(config.external.build(scale), own, scale);
+    let field = own_field::total(config.external.build(&config.units(), scale)?, own, scale);
     let law = config.law(scale)?;
     let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), law: law.as_ref(), team: None };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;

@@ -94,6 +94,9 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     }
     let steps_to_end = loaded.config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
     let law = law::of_particles(&loaded, &mut particles, &scale, (&mut warnings, &mut derived))?;
+    for (section, field) in loaded.config.external.sections() {
+        warnings.extend(field.notes(&units).into_iter().map(|note| format!("{section}: {note}")));
+    }
 
     let is_sampled = loaded.config.initial.model.sampled().is_some();
     let one = || Cluster { particles: 0..particles.len(), source: state.source.clone(), laws: state.laws, is_sampled };

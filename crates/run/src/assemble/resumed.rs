@@ -74,7 +74,7 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
-    let field = config.external.build(&run.scale);
+    let field = config.external.build(&config.units(), &run.scale)?;
     let (clock, scale, n) = (run.clock, &run.scale, particles.len());
     let law = config.law(scale).map_err(|problem| loaded.explain(problem))?;
     let (field, law) = (field.as_ref(), law.as_ref());

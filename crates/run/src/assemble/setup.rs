@@ -4,7 +4,7 @@ use super::potentials::MAX_SUMMED;
 use crate::binaries::Terms;
 use crate::config::Config;
 use std::sync::Arc;
-use tisane::error::RunContext;
+use tisane::error::{Result, RunContext};
 use tisane::force::external::ExternalField;
 use tisane::initial::Cluster;
 use tisane::law::Law;
@@ -102,8 +102,10 @@ impl Setup {
     }
 
     /// External field that acts on the particles, in internal units, if there is one.
-    #[must_use]
-    pub fn external_field(&self) -> Option<Arc<dyn ExternalField>> {
-        self.config.external.build(&self.scale)
+    ///
+    /// # Errors
+    /// [`Error::Input`](tisane::Error::Input) for values that make no field.
+    pub fn external_field(&self) -> Result<Option<Arc<dyn ExternalField>>> {
+        self.config.external.build(&self.config.units(), &self.scale)
     }
 }

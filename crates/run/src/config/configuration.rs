@@ -139,6 +139,13 @@ impl Config {
         Ok(())
     }
 
+    /// Returns the largest energy error of a run, if it is not the usual one. An external field that changes in time does not
+    /// conserve the energy: there is no limit then unless one is set.
+    pub(crate) fn energy_limit(&self) -> Option<f64> {
+        let conserved = self.external.is_constant(&self.units());
+        self.limits.energy_error.map(Real::get).or((!conserved).then_some(f64::INFINITY))
+    }
+
     /// Returns the units of the configuration and of all output.
     #[must_use]
     pub fn units(&self) -> Units {

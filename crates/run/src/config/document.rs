@@ -9,7 +9,7 @@ use toml::{Table, Value};
 
 use super::error::Problem;
 use tisane::error::{ConfigError, Written, printable};
-use tisane::law::Mistake;
+use tisane::formula::Mistake;
 
 /// Largest number of keys in the path of an override: more than any setting has, few enough for recursion.
 const MAX_DEPTH: usize = 8;

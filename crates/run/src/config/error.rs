@@ -1,7 +1,7 @@
 //! Mistakes in a configuration.
 
 use tisane::error::ConfigError;
-use tisane::law::Mistake;
+use tisane::formula::Mistake;
 
 /// Mistake in a setting, without its location in the text.
 #[derive(Clone, Debug, PartialEq)]

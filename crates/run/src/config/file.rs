@@ -104,7 +104,7 @@ fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(
     for (key, value) in table {
         let Some(schema) = property(root, schema, key.get_ref()) else { continue };
         if let Some(table) = value.get_ref().as_table() {
-            collect(root, schema, table, comments);
+            collect(root, of_kind(root, schema, "object"), table, comments);
             continue;
         }
         let sections = value.get_ref().as_array().into_iter().flatten();
@@ -112,10 +112,17 @@ fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(
         if sections.is_empty() {
             comments.push((value.span().end, summary(root, schema)));
         }
+        let schema = of_kind(root, schema, "array");
         for section in sections {
             collect(root, schema.get("items").unwrap_or(&Json::Null), section, comments);
         }
     }
+}
+
+/// Returns the schema of the form of a value: of a section that may also be a list of sections, that of the section or list.
+fn of_kind<'a>(root: &'a Json, schema: &'a Json, kind: &str) -> &'a Json {
+    let mut forms = schema.get("anyOf").and_then(Json::as_array).into_iter().flatten();
+    forms.find(|form| follow(root, form).get("type").and_then(Json::as_str) == Some(kind)).unwrap_or(schema)
 }
 
 /// Returns the schema of a key of a section, or of one of several models.

@@ -7,9 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use tisane::error::{Error, nearest};
-use tisane::law::dimension::PairDimension;
+use tisane::formula::Parameter;
+use tisane::formula::dimension::GravityDimension;
 use tisane::law::ready::{NEWTON, Ready};
-use tisane::law::{Column, Formula, Law, LawSource, Parameter};
+use tisane::law::{Column, Formula, Law, LawSource};
 use tisane::units::{Dimension, Quantity, Scale, Units};
 
 /// Law of the force between two particles in place of Newton's: a ready one by its name, or a formula. Default: Newton's.
@@ -128,7 +129,7 @@ impl LawSection {
         }
         let dimension = |of: &Quantity| {
             let Dimension { mass, length, time, .. } = of.dimension();
-            PairDimension::with_time(f64::from(mass), f64::from(length), f64::from(time))
+            GravityDimension::with_time(f64::from(mass), f64::from(length), f64::from(time))
         };
         let parameters = self.parameters.iter().map(|(name, value)| Parameter {
             name: name.clone(),

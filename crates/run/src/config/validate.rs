@@ -27,12 +27,10 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
-    for field in config.external.iter() {
-        let mut mistakes = Vec::new();
-        field.check(&mut mistakes);
-        let problem = |(key, problem)| Problem::new(format!("{}.{key}", field.section()), problem);
-        found.extend(mistakes.into_iter().map(problem));
-    }
+    found.extend(config.external.mistakes(&config.units()).into_iter().map(|mistake| match mistake.formula {
+        Some(formula) => Problem::in_formula(mistake.key, formula),
+        None => Problem::new(mistake.key, mistake.problem),
+    }));
     encounters(config, &mut found);
     collisions::validate(config, &mut found);
     law::validate(config, &mut found);

@@ -116,7 +116,7 @@ impl Member {
             bound_fraction: ensemble.bound_fraction.get(),
             encounter: tolerance(ensemble, config),
             epsilon: setup.epsilon(),
-            energy_error: config.limits.energy_error.map(crate::config::Real::get),
+            energy_error: config.energy_limit(),
             series: ensemble.series,
             snapshots: ensemble.snapshots,
         };

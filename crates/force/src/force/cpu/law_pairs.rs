@@ -18,7 +18,7 @@ use super::plan::{ROOTS, SQUARES, Step};
 use super::sources::columns;
 use crate::force::mode::{MAX_LANES, Mode, V, is_whole};
 use crate::force::real::Real;
-use crate::law::functions;
+use crate::formula::functions;
 use crate::law::program::{Input, Op};
 use pulp::Simd;
 

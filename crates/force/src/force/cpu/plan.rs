@@ -1,7 +1,8 @@
 //! Plan of a law's program: which block of memory each result goes to, so that few blocks stay in the innermost cache.
 
+use crate::formula::op::Register;
 use crate::law::Program;
-use crate::law::program::{Input, Op, Register};
+use crate::law::program::{Input, Op};
 
 /// Block of the squares s².
 pub const SQUARES: usize = 0;

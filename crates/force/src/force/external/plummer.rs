@@ -1,10 +1,12 @@
 //! Plummer sphere at a fixed place.
 
 use super::field::ExternalField;
-use super::settings::{self, FieldSettings, Mistake};
-use crate::gravity::{attraction, pair};
+use super::settings::FieldSettings;
+use super::values::{self, FieldUnits, Mistake};
+use super::variation::Variation;
+use crate::gravity::{attraction, pair, softened_square};
 use crate::particles::Vec3;
-use crate::units::{Real, Scale, Units};
+use crate::units::{Real, Units};
 
 /// Plummer sphere at a fixed place (Plummer 1911, MNRAS 71, 460): φ = −M / √(r² + a²). With a = 0 it is a point mass, with
 /// the pair force of a particle that never moves.
@@ -36,6 +38,28 @@ impl ExternalField for Plummer {
     fn pot(&self, pos: Vec3, _: f64) -> f64 {
         -pair(self.mass, (self.position - pos).into(), [0.0; 3], self.scale_radius * self.scale_radius).m_s
     }
+
+    /// −M [1 / s³ − 3 r rᵀ / s⁵].
+    fn tide(&self, pos: Vec3, _: f64) -> [f64; 6] {
+        let (r, a2) = (self.position - pos, self.scale_radius * self.scale_radius);
+        let s2 = softened_square(r.into(), a2);
+        let factor = attraction(self.mass, r.into(), a2);
+        let [x, y, z] = r.into();
+        let slope = 3.0 * factor / s2;
+        [
+            slope * x * x - factor,
+            slope * x * y,
+            slope * x * z,
+            slope * y * y - factor,
+            slope * y * z,
+            slope * z * z - factor,
+        ]
+    }
+
+    /// 0: the field does not change.
+    fn rate(&self, _: Vec3, _: Vec3, _: f64) -> [f64; 2] {
+        [0.0; 2]
+    }
 }
 
 /// Plummer sphere at a fixed position, such as the gas that a cluster is embedded in.
@@ -49,8 +73,11 @@ pub struct PlummerSettings {
     /// Scale radius, above 0; unit: length. Half of the mass is within 1.305 of it.
     pub scale_radius: Real,
     /// Position of the centre; unit: length.
-    #[cfg_attr(feature = "serde", serde(default = "settings::origin"))]
+    #[cfg_attr(feature = "serde", serde(default = "values::origin"))]
     pub position: [Real; 3],
+    /// Change of the strength in time; default: none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub variation: Option<Variation>,
 }
 
 impl FieldSettings for PlummerSettings {
@@ -58,29 +85,33 @@ impl FieldSettings for PlummerSettings {
         "external.plummer"
     }
 
-    fn check(&self, found: &mut Vec<Mistake>) {
-        settings::positive(found, "mass", self.mass);
-        settings::positive(found, "scale_radius", self.scale_radius);
+    fn check(&self, _: &Units, found: &mut Vec<Mistake>) {
+        values::positive(found, "mass", self.mass);
+        values::positive(found, "scale_radius", self.scale_radius);
     }
 
     fn describe(&self, units: &Units) -> String {
-        let length = ("scale radius", self.scale_radius);
-        format!("Plummer sphere, {}", settings::describe(self.mass, self.position, length, units))
+        let lengths = [("scale radius", self.scale_radius)];
+        format!("Plummer sphere, {}", values::describe(self.mass, self.position, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["Plummer1911"]
     }
 
-    fn build(&self, scale: &Scale) -> Box<dyn ExternalField> {
-        let position = settings::place(self.position, scale);
-        let (mass, scale_radius) = (self.mass.get() / scale.mass, self.scale_radius.get() / scale.length);
-        Box::new(Plummer { mass, position, scale_radius })
+    fn variation(&self) -> Option<&Variation> {
+        self.variation.as_ref()
+    }
+
+    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+        let (mass, scale_radius) = (to.mass(self.mass), to.length(self.scale_radius));
+        Ok(Box::new(Plummer { mass, position: to.place(self.position), scale_radius }))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::field::tide_times;
     use super::*;
 
     #[test]
@@ -96,6 +127,14 @@ mod tests {
     }
 
     #[test]
+    fn the_tidal_tensor_is_that_of_the_jerk() {
+        let field = Plummer { mass: 3.0, position: Vec3::new(0.5, -1.0, 2.0), scale_radius: 0.75 };
+        let (x, v) = (Vec3::new(1.0, 0.25, 1.5), Vec3::new(0.5, -2.0, 1.0));
+        let jerk = field.jerk(x, v, 0.0);
+        assert!((tide_times(field.tide(x, 0.0), v) - jerk).norm() < 1e-14 * jerk.norm());
+    }
+
+    #[test]
     fn values_of_a_point_mass_by_hand() {
         let field = Plummer { mass: 4.0, position: Vec3::new(1.0, 0.0, 0.0), scale_radius: 0.0 };
         let at = Vec3::new(3.0, 0.0, 0.0);
@@ -104,6 +143,9 @@ mod tests {
         // Across the line of sight the direction turns; along it the distance grows.
         assert_eq!(field.jerk(at, Vec3::y(), 0.0), -0.5 * Vec3::y());
         assert_eq!(field.jerk(at, Vec3::x(), 0.0), Vec3::x());
+        // M / r³ = ½: stretched along the line of sight, compressed across it.
+        assert_eq!(field.tide(at, 0.0), [1.0, 0.0, 0.0, -0.5, 0.0, -0.5]);
+        assert_eq!(field.rate(at, Vec3::y(), 0.0), [0.0; 2]);
         let soft = Plummer { scale_radius: 2.0, ..field };
         assert_eq!((soft.acc(field.position, 0.0), soft.pot(field.position, 0.0)), (Vec3::zeros(), -2.0));
     }

@@ -2,8 +2,10 @@
 
 use super::field::ExternalField;
 use super::plummer::Plummer;
-use super::settings::{self, FieldSettings, Mistake};
-use crate::units::{Real, Scale, Units};
+use super::settings::FieldSettings;
+use super::values::{self, FieldUnits, Mistake};
+use super::variation::Variation;
+use crate::units::{Real, Units};
 
 /// Point mass at a fixed position, such as a black hole that the cluster does not move.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,11 +16,14 @@ pub struct PointMassSettings {
     /// Mass, above 0; unit: mass.
     pub mass: Real,
     /// Position; unit: length.
-    #[cfg_attr(feature = "serde", serde(default = "settings::origin"))]
+    #[cfg_attr(feature = "serde", serde(default = "values::origin"))]
     pub position: [Real; 3],
     /// Softening length of this field, 0 or more; unit: length.
     #[cfg_attr(feature = "serde", serde(default = "no_softening"))]
     pub softening: Real,
+    /// Change of the strength in time; default: none.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    pub variation: Option<Variation>,
 }
 
 #[cfg(feature = "serde")]
@@ -31,18 +36,21 @@ impl FieldSettings for PointMassSettings {
         "external.point-mass"
     }
 
-    fn check(&self, found: &mut Vec<Mistake>) {
-        settings::positive(found, "mass", self.mass);
-        settings::not_negative(found, "softening", self.softening);
+    fn check(&self, _: &Units, found: &mut Vec<Mistake>) {
+        values::positive(found, "mass", self.mass);
+        values::not_negative(found, "softening", self.softening);
     }
 
     fn describe(&self, units: &Units) -> String {
-        format!("point mass, {}", settings::describe(self.mass, self.position, ("softening", self.softening), units))
+        format!("point mass, {}", values::describe(self.mass, self.position, &[("softening", self.softening)], units))
     }
 
-    fn build(&self, scale: &Scale) -> Box<dyn ExternalField> {
-        let position = settings::place(self.position, scale);
-        let (mass, scale_radius) = (self.mass.get() / scale.mass, self.softening.get() / scale.length);
-        Box::new(Plummer { mass, position, scale_radius })
+    fn variation(&self) -> Option<&Variation> {
+        self.variation.as_ref()
+    }
+
+    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+        let (mass, scale_radius) = (to.mass(self.mass), to.length(self.softening));
+        Ok(Box::new(Plummer { mass, position: to.place(self.position), scale_radius }))
     }
 }

@@ -1,21 +1,19 @@
 //! Settings of external fields as users write them.
 
 use super::field::ExternalField;
+use super::formula::{FieldSource, FormulaField};
+use super::values::{FieldUnits, Mistake};
+use super::variation::Variation;
 use crate::particles::Vec3;
-use crate::real;
-use crate::units::{Real, Scale, Units};
-use std::fmt::Display;
-
-/// A mistake in the settings of a field: the key of its section, and the problem.
-pub type Mistake = (&'static str, String);
+use crate::units::Units;
 
 /// The settings of one external field. Quantities are in the units of the user.
 pub trait FieldSettings {
     /// Returns the section of the configuration: `external.` and the name.
     fn section(&self) -> &'static str;
 
-    /// Adds the mistakes in the values.
-    fn check(&self, found: &mut Vec<Mistake>);
+    /// Adds the mistakes in the values of the field itself.
+    fn check(&self, units: &Units, found: &mut Vec<Mistake>);
 
     /// Describes the field in one line.
     fn describe(&self, units: &Units) -> String;
@@ -25,47 +23,99 @@ pub trait FieldSettings {
         &[]
     }
 
-    /// Returns the field in internal units; `scale` has the user units in one internal unit.
-    fn build(&self, scale: &Scale) -> Box<dyn ExternalField>;
+    /// Returns the change of the strength in time, if there is one.
+    fn variation(&self) -> Option<&Variation>;
+
+    /// Returns true if the field at full strength changes in time.
+    fn depends_on_time(&self, _units: &Units) -> bool {
+        false
+    }
+
+    /// Returns what a user should know of the field.
+    fn notes(&self, _units: &Units) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the field at full strength in internal units.
+    ///
+    /// # Errors
+    /// Mistakes that [`check`](Self::check) finds.
+    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake>;
 }
 
-/// The origin, the place of a field where the user does not say.
-#[cfg_attr(not(feature = "serde"), allow(dead_code, reason = "defaults are for files"))]
-pub(super) const fn origin() -> [Real; 3] {
-    [real!(0.0); 3]
-}
+impl dyn FieldSettings + '_ {
+    /// Returns all mistakes in the values.
+    #[must_use]
+    pub fn mistakes(&self, units: &Units) -> Vec<Mistake> {
+        let mut found = Vec::new();
+        self.check(units, &mut found);
+        if let Some(variation) = self.variation() {
+            variation.check(&mut found);
+        }
+        found
+    }
 
-/// Adds a mistake for a value that is not above zero.
-pub(super) fn positive(found: &mut Vec<Mistake>, key: &'static str, value: Real) {
-    if value.get() <= 0.0 {
-        found.push((key, format!("expected a number above 0, found {value}")));
+    /// Returns true if the field does not change in time, so that it conserves the energy.
+    #[must_use]
+    pub fn is_constant(&self, units: &Units) -> bool {
+        self.variation().is_none() && !self.depends_on_time(units)
+    }
+
+    /// Describes the field and its change in one line.
+    #[must_use]
+    pub fn description(&self, units: &Units) -> String {
+        let change = self.variation().map(|it| format!("; {}", it.describe(units)));
+        self.describe(units) + &change.unwrap_or_default()
+    }
+
+    /// Returns the field in internal units.
+    ///
+    /// # Errors
+    /// The first of the mistakes in the settings that hinder it.
+    pub fn build(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+        let field = self.at_full_strength(to)?;
+        Ok(match self.variation() {
+            Some(variation) => variation.of(field, to),
+            None => field,
+        })
     }
 }
 
-/// Adds a mistake for a value below zero.
-pub(super) fn not_negative(found: &mut Vec<Mistake>, key: &'static str, value: Real) {
-    if value.get() < 0.0 {
-        found.push((key, format!("expected a number of at least 0, found {value}")));
+/// Declares the settings of a field: its description, its name, its name in the schema, and its keys. Position and
+/// variation are keys of every field.
+macro_rules! keys {
+    ($(#[$about:meta])* $name:ident, $schema:literal, { $($(#[$key:meta])* $field:ident: $type:ty,)* }) => {
+        $(#[$about])*
+        #[derive(Clone, Debug, PartialEq)]
+        #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
+        #[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
+        #[cfg_attr(feature = "serde", schemars(rename = $schema))]
+        pub struct $name {
+            $($(#[$key])* pub $field: $type,)*
+            /// Position of the centre; unit: length.
+            #[cfg_attr(feature = "serde", serde(default = "crate::force::external::values::origin"))]
+            pub position: [$crate::units::Real; 3],
+            /// Change of the strength in time; default: none.
+            #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+            pub variation: Option<$crate::force::external::variation::Variation>,
+        }
+    };
+}
+pub(super) use keys;
+
+/// Compiles the formula of a field of ready settings.
+pub(super) fn compiled(source: &FieldSource, position: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
+    match FormulaField::new(source, position) {
+        Ok(field) => Ok(Box::new(field)),
+        Err(mistake) => Err(Mistake::new("", format!("these values make no field: {}", mistake.problem))),
     }
-}
-
-/// Returns a place in internal units.
-pub(super) fn place(position: [Real; 3], scale: &Scale) -> Vec3 {
-    Vec3::from(position.map(|x| x.get() / scale.length))
-}
-
-/// Describes a mass at a place with its length.
-pub(super) fn describe(mass: Real, position: [Real; 3], (name, length): (&str, impl Display), units: &Units) -> String {
-    let [x, y, z] = position.map(Real::get);
-    let (mass_unit, length_unit) = (&units.mass.name, &units.length.name);
-    format!("{mass} {mass_unit} at ({x}, {y}, {z}) {length_unit}, {name} {length} {length_unit}")
 }
 
 /// Declares [`ExternalSettings`](super::ExternalSettings) from one line a field: its description, its name in snake
 /// case and the type of its settings.
 macro_rules! fields {
     ($($(#[$($doc:tt)*])* $name:ident: $settings:ty,)*) => {
-        /// External fields of a run: each kind at most once. Several add up.
+        /// External fields of a run: each kind once, `[external.<kind>]`, or as a list, `[[external.<kind>]]`. All add up.
         #[derive(Clone, Debug, Default, PartialEq)]
         #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
         #[cfg_attr(feature = "serde", serde(default, rename_all = "kebab-case", deny_unknown_fields))]
@@ -73,15 +123,16 @@ macro_rules! fields {
         pub struct ExternalSettings {
             $(
                 $(#[$($doc)*])*
-                #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-                pub $name: Option<$settings>,
+                #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Several::is_empty"))]
+                pub $name: Several<$settings>,
             )*
         }
 
         impl ExternalSettings {
             /// Returns the settings of every field that is written, in the order in which fields add up.
             pub fn iter(&self) -> impl Iterator<Item = &dyn FieldSettings> {
-                let all = [$(self.$name.as_ref().map(|settings| settings as &dyn FieldSettings)),*];
+                let all: [Vec<&dyn FieldSettings>; _] =
+                    [$(self.$name.0.iter().map(|settings| settings as &dyn FieldSettings).collect()),*];
                 all.into_iter().flatten()
             }
         }
@@ -93,22 +144,25 @@ pub(super) use fields;
 mod tests {
     use super::super::{ExternalSettings, PlummerSettings, PointMassSettings};
     use super::*;
+    use crate::real;
+    use crate::units::Scale;
 
     fn both() -> ExternalSettings {
         let (mass, position) = (real!(8.0), [real!(1.0), real!(2.0), real!(-4.0)]);
         ExternalSettings {
-            point_mass: Some(PointMassSettings { mass, position, softening: real!(0.0) }),
-            plummer: Some(PlummerSettings { mass, position, scale_radius: real!(2.0) }),
+            point_mass: PointMassSettings { mass, position, softening: real!(0.0), variation: None }.into(),
+            plummer: PlummerSettings { mass, position, scale_radius: real!(2.0), variation: None }.into(),
+            ..ExternalSettings::default()
         }
     }
 
     #[test]
     fn fields_are_built_in_internal_units_and_add_up() {
-        assert!(
-            ExternalSettings::default().is_empty() && ExternalSettings::default().build(&Scale::IDENTITY).is_none()
-        );
+        let build = |settings: &ExternalSettings, scale| settings.build(&Units::henon(), scale).expect("fields");
+        let none = ExternalSettings::default();
+        assert!(none.is_empty() && build(&none, &Scale::IDENTITY).is_none());
         let scale = Scale { mass: 4.0, length: 2.0, velocity: 1.0, time: 1.0 };
-        let field = both().build(&scale).unwrap();
+        let field = build(&both(), &scale).unwrap();
         // A mass of 2 at (½, 1, −2); three units along x from it, and with the scale radius 1.
         let found = field.pot(Vec3::new(3.5, 1.0, -2.0), 0.0);
         assert!((found + 2.0 / 3.0 + 2.0 / 10f64.sqrt()).abs() < 1e-15, "{found}");
@@ -117,14 +171,13 @@ mod tests {
     #[test]
     fn values_without_meaning_are_mistakes() {
         let mut settings = both();
-        let point = settings.point_mass.as_mut().unwrap();
+        let point = &mut settings.point_mass.0[0];
         (point.mass, point.softening) = (real!(0.0), real!(-1.0));
-        settings.plummer.as_mut().unwrap().scale_radius = real!(0.0);
-        let mut found = Vec::new();
-        settings.iter().for_each(|field| field.check(&mut found));
-        assert_eq!(found.iter().map(|(key, _)| *key).collect::<Vec<_>>(), ["mass", "softening", "scale_radius"]);
-        let mut found = Vec::new();
-        both().iter().for_each(|field| field.check(&mut found));
-        assert_eq!(found, []);
+        settings.plummer.0[0].scale_radius = real!(0.0);
+        let keys = |of: &ExternalSettings| -> Vec<String> {
+            of.iter().flat_map(|field| field.mistakes(&Units::henon())).map(|mistake| mistake.key).collect()
+        };
+        assert_eq!(keys(&settings), ["mass", "softening", "scale_radius"]);
+        assert!(keys(&both()).is_empty());
     }
 }

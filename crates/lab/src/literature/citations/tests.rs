@@ -7,6 +7,18 @@ fn cited(text: &str) -> Citations {
 }
 
 const FIELDS: &str = "[external.point-mass]\nmass = 1\n[external.plummer]\nmass = 1\nscale_radius = 1\n";
+/// All other fields with papers.
+const GALAXIES: &str = "[external]
+logarithmic = { speed = 1, core_radius = 1 }
+isochrone = { mass = 1, scale_radius = 1 }
+dehnen = { mass = 1, scale_radius = 1, inner_slope = 1 }
+jaffe = { mass = 1, scale_radius = 1 }
+long-murali-bar = { mass = 1, half_length = 3, width = 1, height = 1 }
+dehnen-bar = { strength = 0.01, r0 = 8, v0 = 1, bar_radius = 4 }
+mw-2014 = {}
+mw-2022 = {}
+tide = { omega = 1, kappa = 1, nu = 1 }
+";
 
 #[test]
 fn an_external_field_is_answered_with_its_paper() {
@@ -61,6 +73,10 @@ fn every_kind_has_references_that_exist_and_every_reference_a_kind() {
     texts.push(format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}{pair}a_min = 0.001\na_max = 0.01\n"));
     texts.push("[run]\nname = \"c\"\nt_end = 1\n[initial.eff]\nn = 64\ninner_slope = 0.5\n".into());
     texts.push(format!("[run]\nname = \"c\"\nt_end = 1\n{plummer}{FIELDS}"));
+    texts.push(format!(
+        "[run]\nname = \"c\"\nt_end = 1\n{units}[initial.plummer]\nn = 64\nvirial_radius = 1\nmass = 64\n\
+         [integrator.hermite4]\ndt_max = 0.1\n{GALAXIES}"
+    ));
     for text in &texts {
         let config =
             Config::from_str("c", text, Path::new(""), &[]).map_err(|e| format!("{e}\n{text}")).unwrap().config;

@@ -62,12 +62,14 @@ pub enum Function {
     Max,
     /// Absolute value.
     Abs,
+    /// Regularised lower incomplete gamma function P(s, x) with a constant s.
+    GammaP,
 }
 
 impl Function {
     /// All functions.
-    pub const ALL: [Self; 8] =
-        [Self::Sqrt, Self::Exp, Self::Log, Self::Sin, Self::Cos, Self::Min, Self::Max, Self::Abs];
+    pub const ALL: [Self; 9] =
+        [Self::Sqrt, Self::Exp, Self::Log, Self::Sin, Self::Cos, Self::Min, Self::Max, Self::Abs, Self::GammaP];
 
     /// Returns the name in formulas.
     #[must_use]
@@ -81,12 +83,13 @@ impl Function {
             Self::Min => "min",
             Self::Max => "max",
             Self::Abs => "abs",
+            Self::GammaP => "gammap",
         }
     }
 
     /// Returns the number of arguments.
     #[must_use]
     pub const fn arguments(self) -> usize {
-        if matches!(self, Self::Min | Self::Max) { 2 } else { 1 }
+        if matches!(self, Self::Min | Self::Max | Self::GammaP) { 2 } else { 1 }
     }
 }

@@ -11,7 +11,7 @@ pub const MAX_DEPTH: usize = 64;
 
 /// Parses a formula. In falling order of precedence: functions and brackets, `^` (from the right), `−` of one operand,
 /// `*` and `/`, `+` and `−`.
-pub(super) fn parse(formula: &str) -> Checked<Expression> {
+pub(crate) fn parse(formula: &str) -> Checked<Expression> {
     let tokens = tokens(formula)?;
     let mut parser = Parser { tokens, at: 0, end: formula.len(), depth: 0 };
     let expression = parser.sum()?;

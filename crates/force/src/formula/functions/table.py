@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Prints values of elementary functions for tests of functions.rs: name, arguments, value rounded, rest (bits of f64).
 
-    python3 src/law/functions/table.py > src/law/functions/table.txt      (with mpmath 1.3)
+    python3 src/formula/functions/table.py > src/formula/functions/table.txt      (with mpmath 1.3)
 """
 import random
 import struct

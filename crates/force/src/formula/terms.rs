@@ -4,8 +4,23 @@
 //! the terms have in common taken out. Therefore factors cancel: U / m_i, the s of U′ / s. The order of terms is that of
 //! their creation, so that one formula has one program.
 
-use super::program::Input;
+use super::gamma::gamma_p;
 use std::collections::HashMap;
+use std::fmt::Debug;
+use std::hash::Hash;
+
+/// Variable of a formula.
+pub trait Variable: Copy + Debug + Eq + Hash {
+    /// Returns true if its values are above 0.
+    fn is_positive(self) -> bool {
+        false
+    }
+
+    /// Returns the variables of its square and of its inverse, if a program has them beside it.
+    fn square_and_inverse(self) -> Option<[Self; 2]> {
+        None
+    }
+}
 
 /// Place of a term in [`Terms`].
 pub type Id = usize;
@@ -15,7 +30,8 @@ pub type Id = usize;
 pub struct Number(u64);
 
 impl Number {
-    fn new(value: f64) -> Self {
+    /// Creates the key of a value.
+    pub fn new(value: f64) -> Self {
         Self((value + 0.0).to_bits())
     }
 
@@ -32,15 +48,17 @@ pub enum Elementary {
     Log,
     Sin,
     Cos,
+    /// [`gamma_p`] of a constant and the argument.
+    GammaP(Number),
 }
 
 /// Term.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Term {
+pub enum Term<I> {
     /// Number.
     Number(Number),
-    /// Quantity of the pair.
-    Input(Input),
+    /// Variable.
+    Input(I),
     /// Coefficient times powers; exponents are not 0. Not one power 1 with coefficient 1.
     Product(Number, Vec<(Id, Number)>),
     /// Constant plus multiples; no multiple is 0. At least two parts.
@@ -60,18 +78,23 @@ pub enum Term {
 /// Coefficient and powers of a product.
 type Factors = (f64, Vec<(Id, f64)>);
 
-/// All terms of a law.
-#[derive(Debug, Default)]
-pub struct Terms {
-    all: Vec<Term>,
-    places: HashMap<Term, Id>,
+/// All terms of a formula.
+#[derive(Debug)]
+pub struct Terms<I> {
+    all: Vec<Term<I>>,
+    places: HashMap<Term<I>, Id>,
 }
 
 /// Largest number of terms: a bound on time and memory for any formula.
 pub const MAX_TERMS: usize = 1 << 14;
 
-impl Terms {
-    fn put(&mut self, term: Term) -> Id {
+impl<I: Variable> Terms<I> {
+    /// Creates an empty set.
+    pub fn new() -> Self {
+        Self { all: Vec::new(), places: HashMap::new() }
+    }
+
+    fn put(&mut self, term: Term<I>) -> Id {
         if let Some(&id) = self.places.get(&term) {
             return id;
         }
@@ -82,7 +105,7 @@ impl Terms {
     }
 
     /// Returns a term.
-    pub fn get(&self, id: Id) -> &Term {
+    pub fn get(&self, id: Id) -> &Term<I> {
         &self.all[id]
     }
 
@@ -97,7 +120,7 @@ impl Terms {
     }
 
     /// Returns an input as a term.
-    pub fn input(&mut self, input: Input) -> Id {
+    pub fn input(&mut self, input: I) -> Id {
         self.put(Term::Input(input))
     }
 
@@ -145,6 +168,7 @@ impl Terms {
                 Elementary::Log => libm::log(x),
                 Elementary::Sin => libm::sin(x),
                 Elementary::Cos => libm::cos(x),
+                Elementary::GammaP(s) => gamma_p(s.get(), x),
             }),
             None => self.put(Term::Function(function, of)),
         }
@@ -235,11 +259,11 @@ impl Terms {
         }
     }
 
-    /// Returns true if a term is known to be above 0: powers of the distance times a positive number.
+    /// Returns true if a term is known to be above 0: powers of a positive variable times a positive number.
     fn is_positive(&self, id: Id) -> bool {
         match self.get(id) {
             Term::Number(value) => value.get() > 0.0,
-            Term::Input(input) => *input == Input::S,
+            Term::Input(input) => input.is_positive(),
             Term::Product(coefficient, powers) => {
                 coefficient.get() > 0.0 && powers.iter().all(|(base, _)| self.is_positive(*base))
             }

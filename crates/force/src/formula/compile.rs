@@ -1,17 +1,19 @@
 //! From terms to a program: shared parts once, powers by multiplication in a fixed order.
 
-use super::program::{Input, MAX_OPS, Op, Register};
-use super::terms::{Elementary, Id, Term, Terms};
+use super::gamma;
+use super::op::{Op, Register};
+use super::terms::{Elementary, Id, Term, Terms, Variable};
 use std::collections::HashMap;
 
 /// Program while it is made.
-pub(super) struct Compiler<'a> {
-    terms: &'a Terms,
-    ops: Vec<Op>,
+pub(crate) struct Compiler<'a, I> {
+    terms: &'a Terms<I>,
+    ops: Vec<Op<I>>,
+    max_ops: usize,
     registers: HashMap<Id, Register>,
     /// Products of registers to whole powers that the program has already.
     monomials: Vec<(Monomial, Register)>,
-    /// Flag to compute s as s² · (1 / s), which is NaN at 0, in place of a second root.
+    /// Flag to compute the distance s of a law as s² · (1 / s), which is NaN at 0, in place of a second root.
     by_inverse: bool,
 }
 
@@ -21,27 +23,27 @@ type Monomial = Vec<(Register, u32)>;
 /// Largest whole power that becomes multiplications.
 const MAX_MULTIPLIED: f64 = 64.0;
 
-/// Signal that the program has more than [`MAX_OPS`] operations.
+/// Signal that the program would have more operations than are allowed.
 #[derive(Debug)]
-pub(super) struct TooLong;
+pub(crate) struct TooLong;
 
-impl<'a> Compiler<'a> {
-    /// Creates an empty program of terms. With `by_inverse` s is s² · (1 / s), which is NaN at 0, in place of a second
-    /// root.
-    pub fn new(terms: &'a Terms, by_inverse: bool) -> Self {
-        Self { terms, ops: Vec::new(), registers: HashMap::new(), monomials: Vec::new(), by_inverse }
+impl<'a, I: Variable> Compiler<'a, I> {
+    /// Creates an empty program of terms, of at most `max_ops` operations. With `by_inverse` the distance s of a law is
+    /// s² · (1 / s), which is NaN at 0, in place of a second root.
+    pub fn new(terms: &'a Terms<I>, by_inverse: bool, max_ops: usize) -> Self {
+        Self { terms, ops: Vec::new(), max_ops, registers: HashMap::new(), monomials: Vec::new(), by_inverse }
     }
 
     /// Returns the operations.
-    pub fn finish(self) -> Vec<Op> {
+    pub fn finish(self) -> Vec<Op<I>> {
         self.ops
     }
 
-    fn put(&mut self, op: Op) -> Result<Register, TooLong> {
+    fn put(&mut self, op: Op<I>) -> Result<Register, TooLong> {
         if let Some(same) = self.ops.iter().position(|there| *there == op) {
             return Ok(same as Register);
         }
-        if self.ops.len() == MAX_OPS {
+        if self.ops.len() == self.max_ops {
             return Err(TooLong);
         }
         self.ops.push(op);
@@ -56,8 +58,7 @@ impl<'a> Compiler<'a> {
         let terms = self.terms;
         let register = match terms.get(id) {
             Term::Number(value) => self.put(Op::Constant(value.get()))?,
-            Term::Input(Input::S) => self.distance()?,
-            Term::Input(input) => self.put(Op::Input(*input))?,
+            Term::Input(input) => self.variable(*input)?,
             Term::Product(coefficient, powers) => {
                 let mut monomial = Monomial::new();
                 for (base, exponent) in powers {
@@ -70,15 +71,7 @@ impl<'a> Compiler<'a> {
                 let parts: Vec<_> = parts.iter().map(|(part, times)| (*part, times.get())).collect();
                 self.sum(constant.get(), &parts)?
             }
-            Term::Function(function, inner) => {
-                let inner = self.emit(*inner)?;
-                self.put(match function {
-                    Elementary::Exp => Op::Exp(inner),
-                    Elementary::Log => Op::Log(inner),
-                    Elementary::Sin => Op::Sin(inner),
-                    Elementary::Cos => Op::Cos(inner),
-                })?
-            }
+            Term::Function(function, inner) => self.function(*function, *inner)?,
             Term::Power(base, exponent) => {
                 let op = Op::Pow(self.emit(*base)?, self.emit(*exponent)?);
                 self.put(op)?
@@ -100,16 +93,30 @@ impl<'a> Compiler<'a> {
         Ok(register)
     }
 
-    fn distance(&mut self) -> Result<Register, TooLong> {
-        if !self.by_inverse {
-            return self.put(Op::Input(Input::S));
-        }
-        let op = Op::Mul(self.put(Op::Input(Input::SquareS))?, self.put(Op::Input(Input::InverseS))?);
-        self.put(op)
+    fn function(&mut self, function: Elementary, of: Id) -> Result<Register, TooLong> {
+        let op = match function {
+            Elementary::Exp => Op::Exp,
+            Elementary::Log => Op::Log,
+            Elementary::Sin => Op::Sin,
+            Elementary::Cos => Op::Cos,
+            Elementary::GammaP(s) => return self.gamma_p(s.get(), of),
+        };
+        let of = self.emit(of)?;
+        self.put(op(of))
     }
 
-    /// Adds the factors of a power to a monomial: powers of the distance by s, s² and 1 / s, halves by a root, negative
-    /// powers by an inverse.
+    fn variable(&mut self, input: I) -> Result<Register, TooLong> {
+        match input.square_and_inverse() {
+            Some([square, inverse]) if self.by_inverse => {
+                let op = Op::Mul(self.put(Op::Input(square))?, self.put(Op::Input(inverse))?);
+                self.put(op)
+            }
+            _ => self.put(Op::Input(input)),
+        }
+    }
+
+    /// Adds the factors of a power to a monomial: powers of the distance of a law by s, s² and 1 / s, halves by a root,
+    /// negative powers by an inverse.
     fn factors(&mut self, base: Id, exponent: f64, monomial: &mut Monomial) -> Result<(), TooLong> {
         let times = exponent.abs();
         let doubled = 2.0 * times;
@@ -118,18 +125,20 @@ impl<'a> Compiler<'a> {
             multiply(monomial, self.put(op)?, 1);
             return Ok(());
         }
-        let is_distance = *self.terms.get(base) == Term::Input(Input::S);
-        if is_distance && times.fract() == 0.0 {
+        if let Term::Input(input) = *self.terms.get(base)
+            && let Some([square, inverse]) = input.square_and_inverse()
+            && times.fract() == 0.0
+        {
             let times = times as u32;
             if exponent < 0.0 {
-                multiply(monomial, self.put(Op::Input(Input::InverseS))?, times);
+                multiply(monomial, self.put(Op::Input(inverse))?, times);
                 return Ok(());
             }
             if times > 1 {
-                multiply(monomial, self.put(Op::Input(Input::SquareS))?, times / 2);
+                multiply(monomial, self.put(Op::Input(square))?, times / 2);
             }
             if times % 2 == 1 {
-                multiply(monomial, self.distance()?, 1);
+                multiply(monomial, self.variable(input)?, 1);
             }
             return Ok(());
         }
@@ -168,6 +177,25 @@ impl<'a> Compiler<'a> {
         let register = self.put(op)?;
         self.monomials.push((monomial, register));
         Ok(register)
+    }
+
+    /// Adds the operations of the [incomplete gamma function](gamma::gamma_p).
+    fn gamma_p(&mut self, s: f64, x: Id) -> Result<Register, TooLong> {
+        let (x, largest) = (self.emit(x)?, self.put(Op::Constant(gamma::LARGEST))?);
+        let (near, one) = (self.put(Op::Min(x, largest))?, self.put(Op::Constant(1.0))?);
+        let mut series = one;
+        for factor in gamma::factors(s) {
+            let factor = self.multiple(factor, near)?;
+            let product = self.put(Op::Mul(factor, series))?;
+            series = self.put(Op::Add(one, product))?;
+        }
+        let power = self.put(Op::Constant(s))?;
+        let (power, minus) = (self.put(Op::Pow(near, power))?, self.put(Op::Neg(near))?);
+        let exp = self.put(Op::Exp(minus))?;
+        let front = self.put(Op::Mul(power, exp))?;
+        let value = self.put(Op::Mul(front, series))?;
+        let value = self.multiple(gamma::front(s), value)?;
+        self.put(Op::Less(largest, x, one, value))
     }
 
     /// Returns a multiple of a value.

@@ -15,11 +15,11 @@ pub struct Mistake {
 }
 
 /// Result of a part of the compilation, whose mistakes do not know the formula yet.
-pub(super) type Checked<T> = Result<T, At>;
+pub(crate) type Checked<T> = Result<T, At>;
 
 /// Mistake at a place in the formula at hand.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct At {
+pub(crate) struct At {
     pub span: Range<usize>,
     pub problem: String,
 }

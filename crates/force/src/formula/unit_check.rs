@@ -1,17 +1,22 @@
 //! Check of the units of a formula.
 
 use super::derive;
-use super::dimension::PairDimension;
+use super::dimension::GravityDimension;
 use super::mistake::{At, Checked};
 use super::symbols::{Quantity, Symbols};
 use super::syntax::{Expression, Function, Kind, Operator};
+use super::terms::Variable;
 use std::ops::Range;
 
 /// Dimension of an expression; [`None`] for zero, which fits any.
-type Fit = Option<PairDimension>;
+type Fit = Option<GravityDimension>;
 
 /// Checks that an expression is a `wanted`.
-pub(super) fn check(expression: &Expression, symbols: &Symbols, wanted: PairDimension) -> Checked<()> {
+pub(crate) fn check<I: Variable>(
+    expression: &Expression,
+    symbols: &Symbols<I>,
+    wanted: GravityDimension,
+) -> Checked<()> {
     match of(expression, symbols)? {
         Some(found) if !found.same(wanted) => {
             Err(At::new(&expression.span, format!("expected {wanted}, found {found}")))
@@ -21,12 +26,13 @@ pub(super) fn check(expression: &Expression, symbols: &Symbols, wanted: PairDime
 }
 
 /// Returns the dimension of an expression.
-fn of(expression: &Expression, symbols: &Symbols) -> Checked<Fit> {
+fn of<I: Variable>(expression: &Expression, symbols: &Symbols<I>) -> Checked<Fit> {
     match &expression.kind {
         Kind::Number(0.0) => Ok(None),
-        Kind::Number(_) => Ok(Some(PairDimension::NONE)),
+        Kind::Number(_) => Ok(Some(GravityDimension::NONE)),
         Kind::Name(name) => match symbols.find(name, &expression.span)? {
-            Quantity::Number(_, dimension) | Quantity::Input(_, _, dimension) => Ok(Some(dimension)),
+            Quantity::Number(_, dimension) | Quantity::Input(_, _, dimension) => Ok(Some(*dimension)),
+            Quantity::Expression(inner) => of(inner, symbols).map_err(|it| At::new(&expression.span, it.problem)),
         },
         Kind::Negative(inner) => of(inner, symbols),
         Kind::Binary(operator, left, right) => binary(*operator, left, right, symbols),
@@ -39,7 +45,12 @@ fn of(expression: &Expression, symbols: &Symbols) -> Checked<Fit> {
     }
 }
 
-fn binary(operator: Operator, left: &Expression, right: &Expression, symbols: &Symbols) -> Checked<Fit> {
+fn binary<I: Variable>(
+    operator: Operator,
+    left: &Expression,
+    right: &Expression,
+    symbols: &Symbols<I>,
+) -> Checked<Fit> {
     let power = match operator {
         Operator::Add | Operator::Sub => return common(left, right, "are added", symbols),
         Operator::Pow => return raised(left, right, symbols),
@@ -53,14 +64,14 @@ fn binary(operator: Operator, left: &Expression, right: &Expression, symbols: &S
     })
 }
 
-fn raised(base: &Expression, exponent: &Expression, symbols: &Symbols) -> Checked<Fit> {
+fn raised<I: Variable>(base: &Expression, exponent: &Expression, symbols: &Symbols<I>) -> Checked<Fit> {
     number(exponent, "an exponent", symbols)?;
     let Some(dimension) = of(base, symbols)? else { return Ok(None) };
-    if dimension.same(PairDimension::NONE) {
+    if dimension.same(GravityDimension::NONE) {
         return Ok(Some(dimension));
     }
     match derive::constant(exponent, symbols) {
-        Some(power) => Ok(Some(PairDimension::NONE.times(dimension, power))),
+        Some(power) => Ok(Some(GravityDimension::NONE.times(dimension, power))),
         None => {
             let problem = format!("{dimension} is raised to a power that is not a constant");
             Err(At::new(&exponent.span, problem))
@@ -68,24 +79,24 @@ fn raised(base: &Expression, exponent: &Expression, symbols: &Symbols) -> Checke
     }
 }
 
-fn call(function: Function, arguments: &[Expression], symbols: &Symbols) -> Checked<Fit> {
+fn call<I: Variable>(function: Function, arguments: &[Expression], symbols: &Symbols<I>) -> Checked<Fit> {
     match (function, arguments) {
-        (Function::Sqrt, [inner]) => Ok(of(inner, symbols)?.map(|it| PairDimension::NONE.times(it, 0.5))),
+        (Function::Sqrt, [inner]) => Ok(of(inner, symbols)?.map(|it| GravityDimension::NONE.times(it, 0.5))),
         (Function::Min | Function::Max, [a, b]) => common(a, b, "are compared", symbols),
         (Function::Abs, [inner]) => of(inner, symbols),
         _ => {
             for inner in arguments {
                 number(inner, &format!("the argument of {}", function.name()), symbols)?;
             }
-            Ok(Some(PairDimension::NONE))
+            Ok(Some(GravityDimension::NONE))
         }
     }
 }
 
 /// Checks that an expression is a pure number.
-fn number(expression: &Expression, what: &str, symbols: &Symbols) -> Checked<()> {
+fn number<I: Variable>(expression: &Expression, what: &str, symbols: &Symbols<I>) -> Checked<()> {
     match of(expression, symbols)? {
-        Some(found) if !found.same(PairDimension::NONE) => {
+        Some(found) if !found.same(GravityDimension::NONE) => {
             Err(At::new(&expression.span, format!("expected a pure number as {what}, found {found}")))
         }
         _ => Ok(()),
@@ -93,7 +104,7 @@ fn number(expression: &Expression, what: &str, symbols: &Symbols) -> Checked<()>
 }
 
 /// Returns the dimension that two expressions have in common.
-fn common(left: &Expression, right: &Expression, what: &str, symbols: &Symbols) -> Checked<Fit> {
+fn common<I: Variable>(left: &Expression, right: &Expression, what: &str, symbols: &Symbols<I>) -> Checked<Fit> {
     match (of(left, symbols)?, of(right, symbols)?) {
         (Some(a), Some(b)) if !a.same(b) => Err(At::new(&whole(left, right), format!("{a} and {b} {what}"))),
         (Some(one), _) | (None, Some(one)) => Ok(Some(one)),
