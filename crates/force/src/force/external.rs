@@ -50,6 +50,7 @@
 
 mod engine;
 pub(crate) mod field;
+pub mod guide;
 mod plummer;
 mod point_mass;
 mod settings;
