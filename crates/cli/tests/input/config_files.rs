@@ -311,6 +311,9 @@ fn the_reference_shows_the_defaults() {
         let section = toml::Table::from_iter([(name.to_owned(), section)]);
         assert_round_trip(&read(&small(&section.to_string())));
     }
+    // An orbit needs a place in a field, and has no default of either.
+    let orbit = whole.remove("orbit").unwrap();
+    assert_eq!(orbit.as_table().unwrap().keys().collect::<Vec<_>>(), ["back"]);
     let initial = whole["initial"].as_table().unwrap().clone();
     // Without a law it is Newton's.
     let law = whole["force"].as_table_mut().unwrap().remove("law").unwrap();

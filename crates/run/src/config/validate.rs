@@ -4,6 +4,7 @@ mod collisions;
 mod ensemble;
 mod initial;
 mod law;
+mod orbit;
 
 use super::bounds::{Span, WHOLE_TOLERANCE_STEPS, above, at_least, whole_multiple};
 use super::configuration::Config;
@@ -33,6 +34,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         let problem = |(key, problem)| Problem::new(format!("{}.{key}", field.section()), problem);
         found.extend(mistakes.into_iter().map(problem));
     }
+    orbit::validate(config, &mut found);
     encounters(config, &mut found);
     collisions::validate(config, &mut found);
     law::validate(config, &mut found);

@@ -1,9 +1,8 @@
 //! Origin of coordinates that moves on an orbit in external fields.
 //!
 //! Particles have places d and velocities relative to the origin X(t), in axes that do not rotate. Their equations of motion are
-//! d̈ = Σ (pairs) + a(X + d) − Ẍ, exactly for any X(t). So the orbit need not be exact, but its second derivative must be that
-//! of the very curve: here a polynomial in each step of the longest length, by collocation at eight points ([`segment`]).
-//! A cluster near the origin has all digits of its own places, in every precision mode.
+//! d̈ = Σ (pairs) + a(X + d) − Ẍ. The orbit is a polynomial in each step of the longest length, by collocation at eight points
+//! ([`segment`]), with Ẍ = a(X) to 2⁻⁴⁶. A cluster near the origin has all digits of its own places, in every precision mode.
 //!
 //! The steps are those of the time axis, and each follows from the place and velocity at its beginning alone. So a run that is
 //! resumed has the same bits.
@@ -13,7 +12,7 @@ mod tables;
 mod tidal;
 
 pub use segment::{OrbitPoint, OrbitState};
-pub use tidal::{Tidal, Work};
+pub use tidal::{About, Tidal, Work};
 
 use super::field::ExternalField;
 use crate::error::{Error, Result};

@@ -1,17 +1,23 @@
 //! A field relative to an origin that moves in it.
 
-use super::segment::OrbitPoint;
+use super::segment::{OrbitPoint, OrbitState};
 use crate::compensated_sum::sum;
 use crate::force::external::field::ExternalField;
 use crate::particles::{Particles, Vec3};
 
 /// External field at one moment relative to a moving origin: what accelerates a particle at the place `d` and with the velocity
 /// `v` relative to it. It is a field as others.
+///
+/// The acceleration of the origin is taken as a(X) by the field, which Ẍ of its polynomial is to 2⁻⁴⁶: the difference at two places
+/// near each other has less rounding than that from Ẍ, and none at the origin itself. All others follow from X(t), V(t) alone, so
+/// that potential and work are those of these very forces.
 #[derive(Clone, Copy)]
 pub struct Tidal<'a> {
     field: &'a dyn ExternalField,
     origin: OrbitPoint,
-    /// Potential at the origin.
+    /// Acceleration, jerk and potential at the origin.
+    acc: Vec3,
+    jerk: Vec3,
     pot: f64,
     /// ∂φ/∂t there, and its derivative along the orbit.
     rate: [f64; 2],
@@ -27,12 +33,31 @@ pub struct Work {
     pub massless: f64,
 }
 
+/// Moving origin to which measured places and velocities are relative, in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct About {
+    /// Place and velocity of the origin in the field.
+    pub origin: OrbitState,
+    /// Energy of the origin per unit mass; see [`Tidal::orbit_energy`].
+    pub orbit_energy: f64,
+    /// Work that it has done so far: kinetic and potential energy, that in the tidal potential included, less this are conserved.
+    pub work: Work,
+}
+
 impl<'a> Tidal<'a> {
     /// Returns the field relative to `origin` at the time `t`.
     #[must_use]
     pub fn new(field: &'a dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
         let OrbitPoint { pos, vel, .. } = origin;
-        Self { field, origin, pot: field.pot(pos, t), rate: field.rate(pos, vel, t) }
+        let (acc, jerk) = (field.acc(pos, t), field.jerk(pos, vel, t));
+        Self { field, origin, acc, jerk, pot: field.pot(pos, t), rate: field.rate(pos, vel, t) }
+    }
+
+    /// Returns this moment of a system that was given the energy `work` since its start.
+    #[must_use]
+    pub fn about(&self, work: Work) -> About {
+        let OrbitPoint { pos, vel, .. } = self.origin;
+        About { origin: OrbitState { pos, vel }, orbit_energy: self.orbit_energy(), work }
     }
 
     /// Returns the energy of the origin per unit mass, ½ V² + φ(X): constant in a field that does not depend on the time.
@@ -57,28 +82,28 @@ impl<'a> Tidal<'a> {
 }
 
 impl ExternalField for Tidal<'_> {
-    /// a(X + d) − Ẍ.
+    /// a(X + d) − a(X).
     fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
-        self.field.acc(self.origin.pos + pos, t) - self.origin.acc
+        self.field.acc(self.origin.pos + pos, t) - self.acc
     }
 
     /// The jerk at X + d with the velocity V + v, without that of the origin.
     fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
-        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.origin.jerk
+        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
     }
 
-    /// Φ = φ(X + d) − φ(X) + Ẍ · d, to second order −½ dᵀ T d with the tidal tensor T.
+    /// Φ = φ(X + d) − φ(X) + a(X) · d, to second order −½ dᵀ T d with the tidal tensor T.
     fn pot(&self, pos: Vec3, t: f64) -> f64 {
-        (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.origin.acc.dot(&pos)
+        (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos)
     }
 
     fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
         self.field.tide(self.origin.pos + pos, t)
     }
 
-    /// ∂Φ/∂t = −V · Δa + d³X/dt³ · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − Ẍ; and its derivative.
+    /// ∂Φ/∂t = −V · Δa + j(X) · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − a(X); and its derivative.
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
-        let Self { field, origin: OrbitPoint { pos: x, vel: v, acc, jerk, snap }, rate, .. } = self;
+        let Self { field, origin: OrbitPoint { pos: x, vel: v, snap, .. }, acc, jerk, rate, .. } = self;
         let here = field.rate(x + pos, v + vel, t);
         let (by_acc, by_jerk) = (self.acc(pos, t), self.jerk(pos, vel, t));
         [
@@ -141,7 +166,7 @@ mod tests {
         }
         // At the origin there is no force.
         assert_eq!(here.pot(Vec3::zeros(), t), 0.0);
-        assert!(here.acc(Vec3::zeros(), t).norm() < 1e-14);
+        assert_eq!((here.acc(Vec3::zeros(), t), here.jerk(Vec3::zeros(), Vec3::zeros(), t)), Default::default());
     }
 
     #[test]
