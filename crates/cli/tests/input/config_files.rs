@@ -312,8 +312,7 @@ fn the_reference_shows_the_defaults() {
         assert_round_trip(&read(&small(&section.to_string())));
     }
     // An orbit needs a place in a field, and has no default of either.
-    let orbit = whole.remove("orbit").unwrap();
-    assert_eq!(orbit.as_table().unwrap().keys().collect::<Vec<_>>(), ["back"]);
+    assert!(whole.remove("orbit").unwrap().as_table().unwrap().is_empty());
     let initial = whole["initial"].as_table().unwrap().clone();
     // Without a law it is Newton's.
     let law = whole["force"].as_table_mut().unwrap().remove("law").unwrap();
