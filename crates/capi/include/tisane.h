@@ -244,7 +244,8 @@ enum tisane_status tisane_simulation_time(uint64_t simulation, double *t);
 
 // Writes the place in the external fields of the origin that positions are relative to, with the section [orbit], to the three
 // numbers of `position`.
-enum tisane_status tisane_simulation_orbit_position(uint64_t simulation, double *position);
+enum tisane_status tisane_simulation_orbit_position(uint64_t simulation,
+                                                    double *position);
 
 // Writes the velocity of that origin to the three numbers of `velocity`.
 enum tisane_status tisane_simulation_orbit_velocity(uint64_t simulation, double *velocity);

@@ -177,10 +177,10 @@ mod tests {
             p.vel.iter_mut().for_each(|v| *v += vel);
         }
         let [about, at_rest] = found;
-        for k in 0..2 {
+        for (k, place) in places.into_iter().enumerate() {
             assert!((about.acc[k] + acc - at_rest.acc[k]).norm() < 1e-15);
             assert!((about.jerk[k] + jerk - at_rest.jerk[k]).norm() < 1e-15);
-            assert_eq!(about.external_acc[k], origin.tidal(now).unwrap().acc(places[k], 0.0));
+            assert_eq!(about.external_acc[k], origin.tidal(now).unwrap().acc(place, 0.0));
         }
     }
 
