@@ -249,9 +249,9 @@ fn members_of_an_ensemble_may_have_orbits_of_their_own() {
     let (_, one) = run(&config("").replace("back = 0.3", "back = 0.9"), &[]);
     let table = fs::read_to_string(folder.path("o/members.csv")).unwrap();
     let names = table.lines().find(|line| line.starts_with("member,")).unwrap();
-    let at = names.split(',').position(|name| name.starts_with("energy [")).unwrap();
+    let at = names.split(',').position(|name| name.starts_with("energy_error [")).unwrap();
     let found: f64 = table.lines().last().unwrap().split(',').nth(at).unwrap().parse().unwrap();
-    assert_eq!(found, *numbers(&one, "energy").last().unwrap());
+    assert_eq!(found, *numbers(&one, "relative_energy_error").last().unwrap());
 }
 
 #[test]
