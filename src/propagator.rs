@@ -219,13 +219,7 @@ mod tests {
         while sum.now < end {
             let done = propagator.advance(&mut p, end, max).unwrap();
             assert!((1..=max).contains(&done.block_steps) && done.now > sum.now && done.now <= end);
-            sum = Progress {
-                now: done.now,
-                block_steps: sum.block_steps + done.block_steps,
-                particle_steps: sum.particle_steps + done.particle_steps,
-                pairs: sum.pairs + done.pairs,
-                clamped: sum.clamped + done.clamped,
-            };
+            sum = sum.plus(&done);
         }
         assert_eq!(propagator.advance(&mut p, end, max).unwrap(), Progress { now: end, ..Progress::default() });
         (p, sum)

@@ -127,6 +127,7 @@ fn checkpoint(folder: &Path, particles: Particles) -> PathBuf {
         counters: Counters::default(),
         written: OutputCounts::default(),
         references: References::default(),
+        orbit: None,
         wall_seconds: 1.5,
     };
     let history = History { begun: true, systems: vec!["(1+4)".into()], escaped: vec![7], encounters: vec![[1, 4]] };

@@ -152,6 +152,24 @@ def test_callbacks_steps_and_progress(capfd):
     assert sim.t == 3.0
 
 
+def test_the_origin_moves_on_an_orbit(tmp_path):
+    sim = sphere(settings={"external.point-mass": {"mass": 1e4}, "orbit": {"circular": 100.0}})
+    pos, vel = sim.orbit
+    assert pos.tolist() == [100, 0, 0] and vel.tolist() == [0, 10, 0]
+    sim.integrate(0.25)
+    pos, vel = sim.orbit
+    assert np.allclose(pos, [100 * np.cos(0.025), 100 * np.sin(0.025), 0], rtol=0, atol=1e-12)
+    assert np.allclose(vel, [-10 * np.sin(0.025), 10 * np.cos(0.025), 0], rtol=0, atol=1e-12)
+    assert np.abs(sim.particles.pos).max() < 10 and abs(sim.energy_error) < 1e-6
+    sim.save(tmp_path / "state.hdf5")
+    again = tisane.Simulation.load(tmp_path / "state.hdf5")
+    for one in (sim, again):
+        one.integrate(0.7)
+    assert again.particles.pos.tolist() == sim.particles.pos.tolist()
+    assert again.orbit[0].tolist() == sim.orbit[0].tolist()
+    assert sphere().orbit is None
+
+
 def test_functions_as_external_field(tmp_path):
     omega = 2.0
     spring = {

@@ -249,6 +249,13 @@ class Simulation(Strict):
         return self._core.units()[1]
 
     @property
+    def orbit(self) -> tuple[np.ndarray, np.ndarray] | None:
+        """Position and velocity, (3,) each, in the external fields of the origin that the particles are relative to: with the section
+        `orbit` in the settings, otherwise None."""
+        found = self._core.orbit()
+        return None if found is None else (np.array(found[0]), np.array(found[1]))
+
+    @property
     def config(self) -> dict:
         """The configuration, with every default written out."""
         return loads(self._core.config())
@@ -288,7 +295,7 @@ class Simulation(Strict):
 
     @property
     def external_potential_energy(self) -> float:
-        """Potential energy in external fields."""
+        """Potential energy in external fields; with the section `orbit` in the tidal field about the origin."""
         return self._measured("external_potential_energy")
 
     @property

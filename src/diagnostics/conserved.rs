@@ -1,4 +1,5 @@
-//! Quantities that an isolated system conserves; in a constant external field, the energy alone is.
+//! Quantities that an isolated system conserves; in a constant external field, the energy alone is; about an origin that moves in a
+//! field, the energy without the work that this does.
 
 use tisane_force::compensated_sum::{sum, sum3};
 use tisane_force::force::Field;
@@ -13,6 +14,8 @@ pub struct Conserved {
     pub potential: f64,
     /// Σ m φₑₓₜ, the potential energy in an external field, which counts whole; 0 without one.
     pub external: f64,
+    /// Work that a moving origin of coordinates has done so far; 0 without one.
+    pub work: f64,
     /// Σ m v.
     pub momentum: Vec3,
     /// Σ m x × v, about the origin.
@@ -28,7 +31,8 @@ impl Conserved {
     #[must_use]
     pub fn in_field(p: &Particles, field: &Field) -> Self {
         let external = sum(p.mass.iter().zip(&field.external).map(|(m, phi)| m * phi));
-        Self { external, ..Self::from_particles(p, &field.pot) }
+        let work = field.about.map_or(0.0, |about| about.work.masses);
+        Self { external, work, ..Self::from_particles(p, &field.pot) }
     }
 
     /// Computes the sums over all particles at their positions; `pot` is the potential of the pairs there, one entry a
@@ -42,6 +46,7 @@ impl Conserved {
             kinetic: 0.5 * sum(each().map(|(m, _, v)| m * v.norm_squared())),
             potential: 0.5 * sum(p.mass.iter().zip(pot).map(|(m, phi)| m * phi)),
             external: 0.0,
+            work: 0.0,
             momentum: sum3(each().map(|(m, _, v)| m * v)),
             angular_momentum: sum3(each().map(|(m, x, v)| m * x.cross(&v))),
             centre_of_mass: if mass == 0.0 { Vec3::zeros() } else { moment / mass },
@@ -49,10 +54,10 @@ impl Conserved {
         }
     }
 
-    /// Returns the total energy.
+    /// Returns the total energy, without the work of a moving origin.
     #[must_use]
     pub fn energy(&self) -> f64 {
-        self.kinetic + self.potential + self.external
+        self.kinetic + self.potential + self.external - self.work
     }
 
     /// Returns the virial ratio T / |U| by the potential energy of the pairs: ½ in equilibrium without an external

@@ -9,3 +9,4 @@ pub mod reference;
 pub mod relative_error;
 pub mod steps;
 pub mod structure;
+pub mod tidal_work;

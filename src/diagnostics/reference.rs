@@ -226,15 +226,16 @@ impl Reference {
         }
     }
 
-    /// Returns kinetic energy, potential energy of the pairs, and potential energy in the external field, in the frame: of the
-    /// masses, or of the massless bodies with unit mass, which do not act on each other.
+    /// Returns kinetic energy, potential energy of the pairs, and potential energy in the external field, without the work of a
+    /// moving origin, in the frame: of the masses, or of the massless bodies with unit mass, which do not act on each other.
     fn energies(&self, p: &Particles, field: &Field) -> [f64; 3] {
         let of_massless = self.massless > 0;
         let weight = |m: f64| if of_massless { f64::from(m == 0.0) } else { m };
         let weighted = |potential: &[f64]| sum(p.mass.iter().zip(potential).map(|(m, phi)| weight(*m) * phi));
         let kinetic = sum(p.mass.iter().zip(&p.vel).map(|(m, v)| weight(*m) * (v - self.velocity).norm_squared()));
         let pairs = weighted(&field.pot);
-        [0.5 * kinetic, if of_massless { pairs } else { 0.5 * pairs }, weighted(&field.external)]
+        let work = field.about.map_or(0.0, |about| if of_massless { about.work.massless } else { about.work.masses });
+        [0.5 * kinetic, if of_massless { pairs } else { 0.5 * pairs }, weighted(&field.external) - work]
     }
 
     /// Returns the energy in the frame of this reference, of the kind that errors are measured by; NaN if it is not measured,

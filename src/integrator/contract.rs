@@ -25,6 +25,20 @@ pub struct Progress {
     pub clamped: u64,
 }
 
+impl Progress {
+    /// Returns the sum of this call and the next one.
+    #[must_use]
+    pub fn plus(&self, next: &Self) -> Self {
+        Self {
+            now: next.now,
+            block_steps: self.block_steps + next.block_steps,
+            particle_steps: self.particle_steps + next.particle_steps,
+            pairs: self.pairs + next.pairs,
+            clamped: self.clamped + next.clamped,
+        }
+    }
+}
+
 /// Scheme that advances a system by block steps.
 pub trait Integrator: Send {
     /// Quantities that the scheme needs from its engine.

@@ -26,7 +26,7 @@ use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_run::cluster;
@@ -384,7 +384,7 @@ fn pair((mass, pos, vel): (f64, Vec3, Vec3), axis: f64, e: f64, turn: Vec3) -> [
 /// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
 pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
     let auditor = Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY };
-    Engines { kind: EngineKind::Cpu, propagator, auditor: Some(auditor), law: None, epsilon: 0.0 }
+    Engines { kind: EngineKind::Cpu, propagator, auditor: Some(auditor), law: None, origin: None, epsilon: 0.0 }
 }
 
 /// Threads and engines of a session of a run, by the session's number.
@@ -470,7 +470,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         block_steps: None,
         energy_error: None,
         wait_for_space: false,
-        external_field: false,
+        field: FieldColumns::None,
         epsilon: 0.0,
         subsystems: job.scheme == Scheme::Encounters,
         star_events: false,
@@ -486,6 +486,7 @@ fn not_begun(clock: Clock) -> RunState {
         counters: Counters::default(),
         written: OutputCounts::default(),
         references: References::default(),
+        orbit: None,
         wall_seconds: 0.0,
     }
 }

@@ -10,7 +10,7 @@ use tisane::propagator::Propagator;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{Counters, OutputCounts, References, RunState};
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_run::simulation::{Observer, Plan, Simulation};
@@ -35,6 +35,7 @@ pub fn not_begun() -> RunState {
         counters: Counters::default(),
         written: OutputCounts::default(),
         references: References::default(),
+        orbit: None,
         wall_seconds: 0.0,
     }
 }
@@ -64,7 +65,7 @@ pub fn simulation(
 ) -> Simulation {
     std::fs::create_dir_all(dir.join("snapshots")).unwrap();
     let plan = Plan {
-        external_field: false,
+        field: FieldColumns::None,
         epsilon: 0.0,
         subsystems: false,
         star_events: false,

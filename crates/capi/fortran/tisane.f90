@@ -184,6 +184,20 @@ module tisane
             integer(c_int) :: status
         end function
 
+        function tisane_simulation_orbit_position(simulation, position) bind(c) result(status)
+            import :: c_int, c_int64_t, c_double
+            integer(c_int64_t), value :: simulation
+            real(c_double), intent(out) :: position(3)
+            integer(c_int) :: status
+        end function
+
+        function tisane_simulation_orbit_velocity(simulation, velocity) bind(c) result(status)
+            import :: c_int, c_int64_t, c_double
+            integer(c_int64_t), value :: simulation
+            real(c_double), intent(out) :: velocity(3)
+            integer(c_int) :: status
+        end function
+
         ! id, mass and pot are addresses, as of c_loc, so that they may be c_null_ptr.
         function tisane_simulation_particles(simulation, n, id, mass, pos, vel) bind(c) result(status)
             import :: c_int, c_int64_t, c_ptr, tisane_vectors

@@ -242,6 +242,14 @@ enum tisane_status tisane_simulation_count(uint64_t simulation, int64_t *n);
 // Writes the present time to `t`.
 enum tisane_status tisane_simulation_time(uint64_t simulation, double *t);
 
+// Writes the place in the external fields of the origin that positions are relative to, with the section [orbit], to the three
+// numbers of `position`.
+enum tisane_status tisane_simulation_orbit_position(uint64_t simulation,
+                                                    double *position);
+
+// Writes the velocity of that origin to the three numbers of `velocity`.
+enum tisane_status tisane_simulation_orbit_velocity(uint64_t simulation, double *velocity);
+
 // Writes the identities, masses, positions and velocities of all n particles at the present time; each array may be
 // NULL. n must be the number of particles.
 enum tisane_status tisane_simulation_particles(uint64_t simulation,

@@ -275,6 +275,35 @@ pub unsafe extern "C" fn tisane_simulation_time(simulation: u64, t: *mut f64) ->
     })
 }
 
+/// Writes one of the vectors of the orbit of the origin to the caller.
+unsafe fn write_orbit(simulation: u64, which: usize, to: *mut f64, what: &str) -> Result<Status, Failure> {
+    let orbit = OPEN.with(simulation, |simulation| Ok(simulation.orbit()?))?;
+    let Some(vectors) = orbit else {
+        return Err(wrong("the origin of coordinates does not move: the settings have no section [orbit]"));
+    };
+    unsafe { put(<[f64; 3]>::from(vectors[which]), to.cast::<[f64; 3]>(), what) }?;
+    Ok(Status::TISANE_OK)
+}
+
+/// Writes the place in the external fields of the origin that positions are relative to, with the section [orbit], to the three
+/// numbers of `position`.
+///
+/// # Safety
+/// `position` is NULL or has three elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tisane_simulation_orbit_position(simulation: u64, position: *mut f64) -> Status {
+    guarded(|| unsafe { write_orbit(simulation, 0, position, "position") })
+}
+
+/// Writes the velocity of that origin to the three numbers of `velocity`.
+///
+/// # Safety
+/// `velocity` is NULL or has three elements.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn tisane_simulation_orbit_velocity(simulation: u64, velocity: *mut f64) -> Status {
+    guarded(|| unsafe { write_orbit(simulation, 1, velocity, "velocity") })
+}
+
 /// Checks that the caller has room for all particles.
 pub(crate) fn check_room(n: i64, particles: usize) -> Result<(), Failure> {
     if count(n, "n")? == particles {

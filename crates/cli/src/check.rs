@@ -3,6 +3,7 @@
 
 mod disk;
 mod doubts;
+mod orbit;
 mod picture;
 
 pub use disk::disk_per_output;
@@ -16,7 +17,9 @@ use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::error::Result;
+use tisane::force::external::ExternalField;
 use tisane::spin_pool::on_threads;
+use tisane::time::Time;
 use tisane::units::{Dimension, Units, shortest_decimal};
 use tisane_io::directory::bytes;
 use tisane_lab::bench::model::{forecast, forecast_members};
@@ -95,6 +98,12 @@ fn broken(line: &str) -> String {
 fn in_the_field(setup: &Setup) -> Option<String> {
     let (p, t, units) = (&setup.particles, setup.clock.start, setup.config.units());
     let field = setup.external_field().ok().flatten()?;
+    if let Some(origin) = setup.moving_origin() {
+        let tidal = origin.tidal(Time::default()).ok()?;
+        let energy = sum(p.mass.iter().zip(&p.pos).map(|(m, &d)| m * tidal.pot(d, t)));
+        let energy = with_unit(energy * setup.scale.factor(Dimension::ENERGY), Dimension::ENERGY, &units);
+        return Some(format!("potential energy {energy} in the tidal field about the origin"));
+    }
     let external = sum(p.mass.iter().zip(&p.pos).map(|(m, &x)| m * field.pot(x, t)));
     let sums = Conserved::from_particles(p, &p.pot);
     let motion = if sums.mass > 0.0 { 0.5 * sums.momentum.norm_squared() / sums.mass } else { 0.0 };
@@ -216,7 +225,7 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
     let particles = describe_particles(setup, clusters);
     let particles = particles.iter().map(|(name, text)| (name.as_str(), text.clone()));
     let lines = particles.chain(found.describe()).chain(how).chain(several).chain(derived).chain(outcome);
-    for (name, value) in [source].into_iter().chain(about).chain(fields).chain(lines) {
+    for (name, value) in [source].into_iter().chain(about).chain(fields).chain(orbit::describe(setup)).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }
     text

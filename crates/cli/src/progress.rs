@@ -246,6 +246,7 @@ mod tests {
             counters: Counters { pair_interactions: 1 << 40, ..Counters::default() },
             written: OutputCounts::default(),
             references: References::default(),
+            orbit: None,
             wall_seconds: 0.0,
         };
         let line = progress.line(&state);

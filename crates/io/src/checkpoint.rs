@@ -14,7 +14,7 @@ mod states;
 pub use header::{CheckpointHeader, read_header};
 pub(super) use members::numbers as members_in_progress;
 pub use members::{MemberState, Signed, count_members, read_members, write_members};
-pub use numbers::{Counters, OutputCounts, References, RunState};
+pub use numbers::{Counters, OrbitNumbers, OutputCounts, References, RunState};
 
 use super::atomic::{remove_if_present, rename_durably, temporary_name};
 use super::checksum::{self, ChecksumStatus};
@@ -128,6 +128,9 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
     visit(&mut run, &mut FromFile(tree.group("Run")?, tree.version))?;
     let particles = particles::read(&tree.group("Particles")?)?;
     states::check_times(path, &particles, run.now)?;
+    if run.orbit.is_some_and(|orbit| orbit.tidal.until > run.now) {
+        return Err(Error::input(path, "/Run/orbit_work_ticks is after the last block step"));
+    }
     let history = if tree.version < 2 { History::default() } else { history::read(&tree.group("History")?)? };
     Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })
 }

@@ -13,7 +13,7 @@ mod values;
 pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS};
 pub use encounters::EncounterRow;
 pub use journal::Journal;
-pub use rows::{ColumnSpec, DiagnosticsRow, JournalRow, UserTime};
+pub use rows::{ColumnSpec, DiagnosticsRow, FieldColumns, JournalRow, UserTime};
 pub use stars::StarRow;
 pub use subsystem_stars::{STAR_ID, STAR_POSITION, STAR_SUBSYSTEM, STAR_VELOCITY, SUBSYSTEM_STARS, SubsystemStarField};
 pub use subsystems::{SUBSYSTEMS, SubsystemField};

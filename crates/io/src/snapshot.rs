@@ -16,6 +16,7 @@ use sha2::{Digest, Sha256};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::force::Field;
+use tisane::force::external::guide::OrbitState;
 use tisane::particles::{CloseStars, NamedColumn, Particles, Vec3, from_components};
 use tisane::subsystems::Description;
 use tisane::time::{Clock, Time};
@@ -117,6 +118,9 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     write_header(&header, s.particles.len() as u64, header_time)?;
     // Without this attribute pynbody reports the age of the universe as the time.
     put(&header, "Time_GYR", &(user_time * s.units.units.time.cgs / SECONDS_PER_GYR))?;
+    if let Some(about) = s.field.about {
+        write_orbit(&header, &about.origin, s.units)?;
+    }
     file_units::write(s.units, &new_group(root, "Units")?)?;
     write_flag_for_yt(root)?;
     let mut hash = ContentHash::new(user_time);
@@ -184,6 +188,17 @@ pub(super) fn write_header(header: &Group, n: u64, time: f64) -> H5Result {
         put(header, &format!("Flag_{flag}"), &0i32)?;
     }
     put(header, "Flag_DoublePrecision", &1i32)
+}
+
+/// Attribute of the header with the place of the origin of coordinates in the external fields, in runs where it moves; unit: length.
+const ORBIT_POSITION: &str = "OrbitPosition";
+/// Attribute of the header with its velocity; unit: velocity.
+const ORBIT_VELOCITY: &str = "OrbitVelocity";
+
+/// Writes place and velocity of a moving origin of coordinates.
+fn write_orbit(header: &Group, origin: &OrbitState, units: &FileUnits) -> H5Result {
+    put_array(header, ORBIT_POSITION, (origin.pos * units.scale.length).as_slice())?;
+    put_array(header, ORBIT_VELOCITY, (origin.vel * units.scale.velocity).as_slice())
 }
 
 /// Writes the group with which yt reads `/Units`. Its reader of Gadget's files ignores them and assumes Gadget's default

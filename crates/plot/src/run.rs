@@ -47,7 +47,7 @@ impl Run<'_> {
     /// Returns true for a run in an external field, in which the angular momentum is not conserved and the virial ratio
     /// of the pairs is not ½ in equilibrium.
     fn in_field(&self) -> bool {
-        self.table.column("external_potential_energy").is_some()
+        ["external_potential_energy", "tidal_potential_energy"].iter().any(|name| self.table.column(name).is_some())
     }
 
     fn angular_momentum(&self) -> Option<Panel> {

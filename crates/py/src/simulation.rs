@@ -188,6 +188,12 @@ impl Core {
         ))
     }
 
+    /// Returns place and velocity of the origin in the external fields; none where it does not move.
+    fn orbit(&self, py: Python<'_>) -> PyResult<Option<[[f64; 3]; 2]>> {
+        let found = self.with(py, InMemory::orbit)?;
+        Ok(found.map(|vectors| vectors.map(Into::into)))
+    }
+
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {
         let found = self.with(py, InMemory::forces)?;
         to_arrays(py, found)

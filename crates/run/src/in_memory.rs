@@ -137,6 +137,10 @@ impl InMemory {
         }
         let (old, new) = (&self.loaded.config, &loaded.config);
         let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
+        if matches!(self.phase, Phase::Started(_)) && old.orbit != new.orbit {
+            let problem = "[orbit] cannot change any more: the origin moves";
+            return Err(Error::input("orbit", problem).with_help("set it before the start"));
+        }
         let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
         if let Some((section, _)) = fixed.into_iter().find(|(_, same)| !same && !is_new) {
             let problem = format!("[{section}] cannot change any more: there are particles");
@@ -305,6 +309,16 @@ impl InMemory {
     pub fn field_at(&mut self, pos: &[Vec3], vel: &[Vec3]) -> Result<Forces> {
         let (started, threads, loaded) = self.started()?;
         threads.run(|| started.field_at(&loaded.config, pos, vel))
+    }
+
+    /// Returns place and velocity in the external fields of the origin that the particles are relative to, at the present time;
+    /// [`None`] without the section `[orbit]`.
+    ///
+    /// # Errors
+    /// As [`InMemory::start`].
+    pub fn orbit(&mut self) -> Result<Option<[Vec3; 2]>> {
+        let (started, ..) = self.started()?;
+        started.orbit()
     }
 
     /// Returns the system that is integrated, as it stands after the last block step, in internal units; [`None`] before

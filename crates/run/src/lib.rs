@@ -46,6 +46,7 @@ pub mod ensemble;
 pub mod follow;
 pub mod help;
 pub mod in_memory;
+pub mod orbit;
 mod own_field;
 pub mod proposal;
 mod row;

@@ -33,7 +33,7 @@ use tisane::subsystems::Description;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::RunState;
 use tisane_io::directory;
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
@@ -134,7 +134,7 @@ impl Simulation {
             has_contact: false,
         };
         let (history, info) = (History::default(), SessionInfo::default());
-        let system = System { particles, state, engines, external_field: plan.external_field };
+        let system = System { particles, state, engines, field: plan.field };
         let (watch, measured) = (ErrorWatch::default(), None);
         Self { system, history, info, units, provenance, plan, session, watch, measured }
     }
@@ -264,9 +264,11 @@ impl Simulation {
 
     /// Returns true for a cluster without subsystems in which close pairs might be such.
     fn may_have_subsystems(&self) -> bool {
-        let Plan { subsystems, external_field, epsilon, .. } = self.plan;
+        let Plan { subsystems, field, epsilon, .. } = self.plan;
         let has_law = self.system.engines.law.is_some();
-        !(subsystems || external_field || has_law) && epsilon == 0.0 && is_cluster(&self.system.particles.mass)
+        !(subsystems || field != FieldColumns::None || has_law)
+            && epsilon == 0.0
+            && is_cluster(&self.system.particles.mass)
     }
 
     /// Steps, writes outputs and checkpoints until there is a reason to stop.

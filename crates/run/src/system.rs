@@ -11,16 +11,18 @@ use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
+use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::error::Result;
+use tisane::force::external::guide::{MovingOrigin, Work};
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::subsystems::{Description, Event, Removed, Subsystems};
-use tisane::time::Time;
-use tisane_io::checkpoint::RunState;
-use tisane_io::fields::DiagnosticsRow;
+use tisane::time::{TICKS_PER_DT_MAX, Time};
+use tisane_io::checkpoint::{OrbitNumbers, RunState};
+use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 
 /// Engines of a system.
 pub struct Engines {
@@ -32,6 +34,8 @@ pub struct Engines {
     pub auditor: Option<Auditor>,
     /// Law of the forces in place of Newton's.
     pub law: Option<Arc<Law>>,
+    /// Origin of coordinates, if it moves in an external field.
+    pub origin: Option<MovingOrigin>,
     /// Softening length, in internal units.
     pub epsilon: f64,
 }
@@ -51,8 +55,8 @@ pub struct System {
     pub state: RunState,
     /// Engines.
     pub engines: Engines,
-    /// True if an external field acts on the particles: then the diagnostics have a column for its energy.
-    pub external_field: bool,
+    /// Columns of the diagnostics by the external field that acts on the particles.
+    pub field: FieldColumns,
 }
 
 impl System {
@@ -63,7 +67,8 @@ impl System {
     pub fn start(&mut self) -> Result<()> {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
-        Ok(())
+        self.state.orbit = None;
+        self.follow_origin()
     }
 
     /// Takes the present state as the one that energies and momenta are compared with.
@@ -85,9 +90,43 @@ impl System {
     /// # Errors
     /// As [`Propagator::advance`].
     pub fn advance(&mut self, until: Time, max: u64) -> Result<Progress> {
-        let done = self.engines.propagator.advance(&mut self.particles, until, max)?;
-        self.count(done);
-        Ok(done)
+        let mut sum = Progress { now: self.state.now, ..Progress::default() };
+        loop {
+            // The work of a moving origin is summed at each multiple of dt_max.
+            let end = match self.engines.origin {
+                Some(_) => until.min(Time::from_dt_max(self.state.now.0 / TICKS_PER_DT_MAX + 1)),
+                None => until,
+            };
+            let done = self.engines.propagator.advance(&mut self.particles, end, max - sum.block_steps)?;
+            self.count(done);
+            if done.block_steps > 0 && done.now.is_synchronised() {
+                self.follow_origin()?;
+            }
+            sum = sum.plus(&done);
+            if done.now < end || end == until || sum.block_steps >= max {
+                return Ok(sum);
+            }
+        }
+    }
+
+    /// Takes down the state of a moving origin at a synchronised time, and the work that it has done.
+    fn follow_origin(&mut self) -> Result<()> {
+        let Some(origin) = &self.engines.origin else { return Ok(()) };
+        let (now, tidal) = (self.state.now, self.tidal_work()?);
+        self.state.orbit = Some(OrbitNumbers { origin: origin.beginning(now)?, tidal });
+        Ok(())
+    }
+
+    /// Returns the work of the moving origin at a synchronised time.
+    fn tidal_work(&self) -> Result<TidalWork> {
+        let RunState { now, clock, orbit, .. } = &self.state;
+        let Some(origin) = &self.engines.origin else { return Ok(TidalWork::default()) };
+        let particles = self.engines.propagator.loaded(&self.particles);
+        let power = origin.tidal(*now)?.power(particles, clock.time(*now));
+        Ok(match orbit {
+            Some(orbit) => orbit.tidal.at(*now, clock, power),
+            None => TidalWork { until: *now, power, work: Work::default() },
+        })
     }
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.
@@ -125,7 +164,15 @@ impl System {
     /// # Errors
     /// As [`Propagator::field`].
     pub fn field(&mut self) -> Result<Field> {
-        self.engines.propagator.field(&self.particles, self.state.now)
+        let mut field = self.engines.propagator.field(&self.particles, self.state.now)?;
+        if let Some(origin) = &self.engines.origin {
+            let work = match self.state.orbit.filter(|orbit| orbit.tidal.until == self.state.now) {
+                Some(orbit) => orbit.tidal,
+                None => self.tidal_work()?,
+            };
+            field.about = Some(origin.tidal(self.state.now)?.about(work.work));
+        }
+        Ok(field)
     }
 
     /// Measures the row of diagnostics at a synchronised time, and its audit, if there is one.
@@ -140,7 +187,16 @@ impl System {
         };
         let conserved = Conserved::in_field(&self.particles, measured);
         let mut row = row::new(&self.particles, &self.state, (measured, &conserved), audit.as_ref());
-        row.external_potential_energy = self.external_field.then_some(conserved.external);
+        match measured.about {
+            Some(about) => {
+                row.tidal_potential_energy = Some(conserved.external);
+                row.tidal_work = Some(about.work.masses);
+                row.orbit_energy = Some(about.orbit_energy);
+            }
+            None => {
+                row.external_potential_energy = (self.field == FieldColumns::External).then_some(conserved.external)
+            }
+        }
         row.virial_ratio = self.in_own_frame(measured).virial_ratio();
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
     }

@@ -188,7 +188,8 @@ impl Together {
     pub fn new(setup: Setup, kind: EngineKind, device: u32) -> Result<Option<Self>> {
         let Some((engines, given)) = engines(&setup, kind, device)? else { return Ok(None) };
         let (epsilon, context, state) = (setup.epsilon(), setup.run_context(), setup.state());
-        let system = System { particles: setup.particles, state, engines, external_field: false };
+        let system =
+            System { particles: setup.particles, state, engines, field: tisane_io::fields::FieldColumns::None };
         Ok(Some(Self { system, rules: None, epsilon, given, context, problem: None }))
     }
 

@@ -43,6 +43,7 @@ pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, no
         acc: vec![Vec3::zeros(); n],
         pot: zeros.clone(),
         external: if has_external { zeros } else { Vec::new() },
+        about: None,
     };
     let mut set = |star: u32, body: usize, acc: Vec3, pot: f64| {
         let i = star as usize;

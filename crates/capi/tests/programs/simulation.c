@@ -52,6 +52,18 @@ int main(int argc, char **argv) {
     good(tisane_simulation_close(again));
     good(tisane_simulation_close(sim));
 
+    /* An origin that moves on a circle. */
+    double origin[3], speed[3];
+    good(tisane_simulation_new("initial.plummer.n = 16\nsoftening.epsilon = 0.1\nexternal.point-mass.mass = 64.0\n"
+                               "orbit.circular = 4.0\n", &sim));
+    good(tisane_simulation_orbit_position(sim, origin));
+    good(tisane_simulation_orbit_velocity(sim, speed));
+    check(origin[0] == 4 && origin[1] == 0 && speed[0] == 0 && speed[1] == 4, "the origin begins at (R, 0, 0)");
+    good(tisane_simulation_integrate(sim, 0.25, NULL, NULL));
+    good(tisane_simulation_orbit_position(sim, origin));
+    check(fabs(origin[0] - 4 * cos(0.25)) < 1e-13 && fabs(origin[1] - 4 * sin(0.25)) < 1e-13, "it moves on the circle");
+    good(tisane_simulation_close(sim));
+
     /* Particles of the program, in parsecs. */
     const char *toml = "units = { mass = 'Msun', length = 'pc', velocity = 'km/s', time = 'Myr' }\n"
                        "integrator.hermite4.dt_max = 0.125\n";

@@ -16,6 +16,7 @@ mod hdf;
 mod kill_safety;
 #[path = "../../../../tests/common/matrix.rs"]
 mod matrix;
+mod orbit;
 #[path = "../../../../tests/common/outcome.rs"]
 mod outcome;
 #[path = "../../../../tests/common/program.rs"]

@@ -4,6 +4,8 @@ use crate::hdf;
 use std::fs;
 use std::path::Path;
 use tisane::diagnostics::reference::{Basis, Reference};
+use tisane::diagnostics::tidal_work::TidalWork;
+use tisane::force::external::guide::{OrbitState, Work};
 use tisane::particles::{Particles, Vec3};
 use tisane::states::history::History;
 use tisane::states::neighbours::Neighbours;
@@ -11,7 +13,9 @@ use tisane::subsystems::Removed;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::Scale;
 use tisane_io::atomic::temporary_name;
-use tisane_io::checkpoint::{self, Checkpoint, Counters, NEWEST, OutputCounts, PREVIOUS, References, RunState};
+use tisane_io::checkpoint::{
+    self, Checkpoint, Counters, NEWEST, OrbitNumbers, OutputCounts, PREVIOUS, References, RunState,
+};
 use tisane_io::checksum::{self, Digest};
 use tisane_io::history::History as Reported;
 use tisane_io::inspect;
@@ -77,6 +81,14 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
                 previous_counters: counters(50),
                 previous_wall_seconds: 1.5,
             },
+            orbit: Some(OrbitNumbers {
+                origin: OrbitState { pos: Vec3::new(8e3, 0.1, -2.0), vel: Vec3::new(0.3, 231.0, 7.0) },
+                tidal: TidalWork {
+                    until: Time::from_dt_max(step + 1),
+                    power: [Work { masses: 0.7, massless: -0.6 }, Work { masses: 1e-3, massless: 0.0 }],
+                    work: Work { masses: 0.0, massless: 3.5 },
+                },
+            }),
             wall_seconds: 2.5,
         },
         history: Reported {

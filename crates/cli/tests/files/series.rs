@@ -4,7 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 use tisane::Result;
-use tisane_io::fields::{DiagnosticsRow, Journal};
+use tisane_io::fields::{DiagnosticsRow, FieldColumns, Journal};
 use tisane_io::file_units::FileUnits;
 use tisane_io::inspect;
 use tisane_io::journal::tail::JournalTail;
@@ -39,12 +39,17 @@ fn units() -> FileUnits {
 }
 
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units(), &DiagnosticsRow::optional_columns(false, false, false)).unwrap()
+    JournalWriter::create(dir, &units(), &DiagnosticsRow::optional_columns(FieldColumns::None, false, false)).unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
-    ResumableJournal::check(dir, (rows, None), &units(), &DiagnosticsRow::optional_columns(false, false, false))?
-        .resume()
+    ResumableJournal::check(
+        dir,
+        (rows, None),
+        &units(),
+        &DiagnosticsRow::optional_columns(FieldColumns::None, false, false),
+    )?
+    .resume()
 }
 
 fn append(series: &mut JournalWriter<DiagnosticsRow>, rows: std::ops::Range<u64>) {

@@ -315,6 +315,8 @@ fn the_reference_shows_the_defaults() {
         let section = toml::Table::from_iter([(name.to_owned(), section)]);
         assert_round_trip(&read(&small(&section.to_string())));
     }
+    // An orbit needs a place in a field, and has no default of either.
+    assert!(whole.remove("orbit").unwrap().as_table().unwrap().is_empty());
     let initial = whole["initial"].as_table().unwrap().clone();
     // Fields whose keys depend on each other, or on the units.
     let external = whole["external"].as_table_mut().unwrap();

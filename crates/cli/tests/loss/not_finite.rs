@@ -134,8 +134,14 @@ fn the_last_checkpoint_stays_whole() {
     let dir = folder.path();
     // The first evaluation is the start's, the second that of the first row of diagnostics.
     let force = Box::new(faulty(5, "potential", f64::INFINITY));
-    let engines =
-        Engines { kind: EngineKind::Cpu, propagator: hermite4(force, None), auditor: None, law: None, epsilon: 0.0 };
+    let engines = Engines {
+        kind: EngineKind::Cpu,
+        propagator: hermite4(force, None),
+        auditor: None,
+        law: None,
+        origin: None,
+        epsilon: 0.0,
+    };
     let begin = (particles(), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind).unwrap();

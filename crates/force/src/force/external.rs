@@ -51,6 +51,7 @@
 mod engine;
 pub(crate) mod field;
 mod formula;
+pub mod guide;
 mod plummer;
 mod point_mass;
 pub mod ready;

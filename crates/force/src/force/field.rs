@@ -1,6 +1,7 @@
 //! Accelerations and potentials of all particles, for diagnostics.
 
 use super::engine::ForceEngine;
+use super::external::guide::About;
 use super::forces::Forces;
 use super::targets::Targets;
 use crate::error::Result;
@@ -16,6 +17,8 @@ pub struct Field {
     pub pot: Vec<f64>,
     /// Potential per unit mass of an [external field](super::external); empty where there is none.
     pub external: Vec<f64>,
+    /// Moving origin that the places are relative to; none where it is at rest.
+    pub about: Option<About>,
 }
 
 impl Field {

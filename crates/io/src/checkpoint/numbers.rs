@@ -2,6 +2,8 @@
 
 use crate::checksum::Digest;
 use tisane::diagnostics::reference::{Basis, Reference};
+use tisane::diagnostics::tidal_work::TidalWork;
+use tisane::force::external::guide::{OrbitState, Work};
 use tisane::particles::Vec3;
 use tisane::subsystems::Removed;
 use tisane::time::{Clock, Time};
@@ -22,8 +24,19 @@ pub struct RunState {
     pub written: OutputCounts,
     /// Reference values of the error measures.
     pub references: References,
+    /// Orbit of the origin of coordinates; [`None`] where it is at rest.
+    pub orbit: Option<OrbitNumbers>,
     /// Wall time spent so far, in s.
     pub wall_seconds: f64,
+}
+
+/// Orbit of the origin of coordinates in external fields.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct OrbitNumbers {
+    /// Place and velocity at the last multiple of dt_max, from which the orbit goes on.
+    pub origin: OrbitState,
+    /// Work that the moving origin has done.
+    pub tidal: TidalWork,
 }
 
 impl RunState {
@@ -120,6 +133,7 @@ pub(super) fn unread() -> RunState {
         counters: Counters::default(),
         written: OutputCounts::default(),
         references: References::default(),
+        orbit: None,
         wall_seconds: 0.0,
     }
 }
@@ -175,7 +189,26 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     visit_start(first, v)?;
     visit_counters("previous_", &mut first.previous_counters, v)?;
     v.float("previous_wall_seconds", &mut first.previous_wall_seconds)?;
+    visit_orbit(&mut run.orbit, v)?;
     v.float("wall_seconds", &mut run.wall_seconds)
+}
+
+/// Visits the orbit of the origin of coordinates, which only checkpoints of some runs have.
+fn visit_orbit<E>(orbit: &mut Option<OrbitNumbers>, v: &mut impl StateVisitor<E>) -> std::result::Result<(), E> {
+    let mut work = orbit.map(|orbit| orbit.tidal.work.masses);
+    v.float_if_any("orbit_work", &mut work)?;
+    let Some(work) = work else { return Ok(()) };
+    let orbit = orbit.get_or_insert_default();
+    orbit.tidal.work.masses = work;
+    v.vector("orbit_position", &mut orbit.origin.pos)?;
+    v.vector("orbit_velocity", &mut orbit.origin.vel)?;
+    v.count("orbit_work_ticks", &mut orbit.tidal.until.0)?;
+    v.float("orbit_work_massless", &mut orbit.tidal.work.massless)?;
+    let [Work { masses, massless }, Work { masses: masses_change, massless: massless_change }] = &mut orbit.tidal.power;
+    v.float("orbit_power", masses)?;
+    v.float("orbit_power_massless", massless)?;
+    v.float("orbit_power_change", masses_change)?;
+    v.float("orbit_power_change_massless", massless_change)
 }
 
 /// Visits the reference of the errors. A checkpoint of a version that measured errors in the coordinates has none.

@@ -216,6 +216,9 @@ row! {
         kinetic_energy: f64, ENERGY, "kinetic energy T";
         potential_energy: f64, ENERGY, "potential energy U, softened as the forces are";
         external_potential_energy: Option<f64>, ENERGY, "potential energy in the external field, sum m phi, which is part of E; only in runs with an external field";
+        tidal_potential_energy: Option<f64>, ENERGY, "potential energy in the tidal field about the origin, sum m Phi, in place of external_potential_energy; only in runs with the section orbit, like the next two columns";
+        tidal_work: Option<f64>, ENERGY, "work W of the moving origin since the start of the run, which is taken out of E";
+        orbit_energy: Option<f64>, POTENTIAL, "energy of the origin on its orbit per unit mass, V^2 / 2 + phi(X); constant in a field that does not depend on the time";
         energy: f64, ENERGY, "total energy E = T + U";
         relative_energy_error: f64, NONE, "change of the energy since the start of the run, signed, relative to the internal energy at the start: that in the frame of the mean velocity, without an external field; it is |E0| for a system at rest. Relative to T + |U| in that frame where the internal energy is the rest of terms that cancel. Of massless bodies about a single body or in a field: change of their own energies with unit mass, relative to their sum. NaN where no energy is measured";
         relative_energy_error_step: f64, NONE, "its change since the row before";
@@ -254,11 +257,10 @@ row! {
 }
 
 impl DiagnosticsRow {
-    /// Returns which optional columns the diagnostics of a run have: with an external field or not, with subsystems or not, and
-    /// with collisions or escapers or not. Of
-    /// columns that are not named, a journal keeps those that it was begun with.
+    /// Returns which optional columns the diagnostics of a run have: by its external field, with subsystems or not, and with
+    /// collisions or escapers or not. Of columns that are not named, a journal keeps those that it was begun with.
     #[must_use]
-    pub fn optional_columns(external_field: bool, subsystems: bool, star_events: bool) -> Vec<(&'static str, bool)> {
+    pub fn optional_columns(field: FieldColumns, subsystems: bool, star_events: bool) -> Vec<(&'static str, bool)> {
         const OF_SUBSYSTEMS: [&str; 6] = [
             "subsystems",
             "binding_energy",
@@ -269,8 +271,27 @@ impl DiagnosticsRow {
         ];
         let without = OF_SUBSYSTEMS.into_iter().filter(|_| !subsystems).map(|name| (name, false));
         let stars = [("removed_energy", star_events), ("particles", star_events)];
-        std::iter::once(("external_potential_energy", external_field)).chain(without).chain(stars).collect()
+        let tidal = field == FieldColumns::Tidal;
+        let of_field = [
+            ("external_potential_energy", field == FieldColumns::External),
+            ("tidal_potential_energy", tidal),
+            ("tidal_work", tidal),
+            ("orbit_energy", tidal),
+        ];
+        of_field.into_iter().chain(without).chain(stars).collect()
     }
+}
+
+/// Columns of the diagnostics by what acts from outside.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum FieldColumns {
+    /// Nothing.
+    #[default]
+    None,
+    /// Fields, in coordinates at rest.
+    External,
+    /// Fields, about an origin that moves in them.
+    Tidal,
 }
 
 #[cfg(test)]

@@ -211,6 +211,7 @@ mod tests {
             counters: Counters { block_steps: 1, ..Counters::default() },
             written: OutputCounts::default(),
             references: References::default(),
+            orbit: None,
             wall_seconds: 3.0,
         };
         Checkpoint { particles, run, history: History::default(), provenance: Provenance::default() }

@@ -70,6 +70,7 @@ fn checkpoint(t: u64) -> Checkpoint {
         },
         written: OutputCounts::default(),
         references: References::default(),
+        orbit: None,
         wall_seconds: 60.0 * t as f64,
     };
     let provenance = Provenance { engine: "cpu".into(), precision: "f64".into(), ..Provenance::default() };

@@ -57,7 +57,17 @@ pub(crate) fn engine_of_rank<E: Build>(order: &Order, host_rank: usize) -> Resul
         EngineKind::Cuda => device_of_rank(host_rank)?,
         EngineKind::Cpu | EngineKind::Reference => 0,
     };
-    let task = Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n, field: None, law: None, team: None };
+    let task = Task {
+        precision,
+        epsilon,
+        clock,
+        scale: &Scale::IDENTITY,
+        n,
+        field: None,
+        origin: None,
+        law: None,
+        team: None,
+    };
     Ok(build(kind, task, OnGpu { device, room_for: n, ..OnGpu::default() })?.0)
 }
 
@@ -183,8 +193,8 @@ pub(super) fn choose<E: Build>(
         profiler,
         steps_on_device,
     };
-    let (law, epsilon) = (task.law.cloned(), task.epsilon);
-    Ok((Engines { kind, propagator, auditor, law, epsilon }, info))
+    let (law, origin, epsilon) = (task.law.cloned(), task.origin.cloned(), task.epsilon);
+    Ok((Engines { kind, propagator, auditor, law, origin, epsilon }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are
@@ -268,8 +278,17 @@ pub fn force_engine(
     clock: Clock,
     gpu: OnGpu,
 ) -> Result<Box<dyn ForceEngine>> {
-    let task =
-        Task { precision, epsilon, clock, scale: &Scale::IDENTITY, n: gpu.room_for, field: None, law, team: None };
+    let task = Task {
+        precision,
+        epsilon,
+        clock,
+        scale: &Scale::IDENTITY,
+        n: gpu.room_for,
+        field: None,
+        origin: None,
+        law,
+        team: None,
+    };
     Ok(build(engine.kind().unwrap_or(EngineKind::Cpu), task, gpu)?.0)
 }
 

@@ -4,14 +4,15 @@ use super::cluster_plan;
 use super::engine::{self, Task};
 use super::session::Session;
 use super::setup::Setup;
-use crate::config::{Config, OnFull, WallTime};
+use crate::config::{Config, OnFull, WallTime, orbit};
 use crate::own_field;
 use crate::simulation::{Plan, SessionInfo, Simulation};
 use crate::system::Engines;
 use std::sync::Arc;
-use tisane::error::Result;
+use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::external::ExternalField;
+use tisane::force::external::guide::{MovingOrigin, OrbitState};
 use tisane::integrator::AnyIntegrator;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
@@ -47,7 +48,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         block_steps: config.limits.block_steps,
         energy_error: config.energy_limit(),
         wait_for_space: config.output.on_full == OnFull::Wait,
-        external_field: !config.external.is_empty(),
+        field: config.field_columns(),
         epsilon: config.softening.epsilon.get() / scale.length,
         subsystems: config.subsystems().is_some(),
         star_events: config.has_star_events(),
@@ -104,8 +105,9 @@ pub fn engines(set: &Setup, session: Session) -> Result<(Engines, SessionInfo)> 
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let field = set.external_field()?;
     let (clock, scale) = (set.clock, &set.scale);
-    let (team, field) = (session.team, field.as_ref());
-    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, law: set.law.as_ref(), team };
+    let (team, field, origin) = (session.team, field.as_ref(), set.moving_origin());
+    let (origin, law) = (origin.as_ref(), set.law.as_ref());
+    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field, origin, law, team };
     choose_engines(&set.config, session, None, task)
 }
 
@@ -114,7 +116,8 @@ pub(crate) type EnginesAt = (Engines, SessionInfo, Option<Arc<dyn ExternalField>
 
 /// Builds the engines of a configuration for a number of particles, a time axis and a scale that are not those of its
 /// start. `of_run` is the kind of engine that computed them so far, `own` a field of the program in the units of the
-/// configuration.
+/// configuration, `orbit` the step of the time axis from which a moving origin goes on, with its state there; that of the
+/// configuration where it begins.
 ///
 /// # Errors
 /// [`Error::Config`](tisane::Error::Config) or [`Error::Input`](tisane::Error::Input) if the engine is not there, or has too little memory.
@@ -125,11 +128,21 @@ pub(crate) fn engines_at(
     clock: Clock,
     scale: &Scale,
     own: Option<&Arc<dyn ExternalField>>,
+    orbit: Option<(u64, OrbitState)>,
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
     let field = own_field::total(config.external.build(&config.units(), scale)?, own, scale);
     let law = config.law(scale)?;
-    let task = Task { precision, epsilon, clock, scale, n, field: field.as_ref(), law: law.as_ref(), team: None };
+    let origin = match (&config.orbit, &field) {
+        (None, _) => None,
+        (Some(_), None) => return Err(orbit::without_a_field().into()),
+        (Some(settings), Some(field)) => {
+            let begin = || Ok::<_, Error>((0, settings.state(&**field, &clock, (&config.units(), scale))?));
+            Some(MovingOrigin::new(field.clone(), clock, orbit.map_or_else(begin, Ok)?))
+        }
+    };
+    let (acting, origin, law) = (field.as_ref(), origin.as_ref(), law.as_ref());
+    let task = Task { precision, epsilon, clock, scale, n, field: acting, origin, law, team: None };
     let (engines, info) = choose_engines(config, Session::default(), of_run, task)?;
     Ok((engines, info, field))
 }

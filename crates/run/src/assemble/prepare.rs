@@ -31,6 +31,8 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     setup.derived.extend(settled.iter().flat_map(Settled::reasons));
     let of_stars = lifetimes::warning(&setup);
     setup.warnings.extend(of_stars);
+    let of_orbit = setup.doubts_of_orbit();
+    setup.warnings.extend(of_orbit);
     Ok(setup)
 }
 
@@ -97,6 +99,14 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     for (section, field) in loaded.config.external.sections() {
         warnings.extend(field.notes(&units).into_iter().map(|note| format!("{section}: {note}")));
     }
+    let clock = Clock { start: start / scale.time, dt_max: loaded.config.dt_max() / scale.time };
+    let orbit = match (&loaded.config.orbit, loaded.config.external.build(&units, &scale)?) {
+        (Some(orbit), Some(field)) => {
+            let found = orbit.state(&*field, &clock, (&units, &scale));
+            Some(found.map_err(|problem| loaded.explain(problem))?)
+        }
+        _ => None,
+    };
 
     let is_sampled = loaded.config.initial.model.sampled().is_some();
     let one = || Cluster { particles: 0..particles.len(), source: state.source.clone(), laws: state.laws, is_sampled };
@@ -106,7 +116,6 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     let estimates = loaded.estimates;
     let (mut config, config_as_written) = (loaded.config, loaded.written);
     config.set_t_start(start);
-    let clock = Clock { start: start / scale.time, dt_max: config.dt_max() / scale.time };
     let initial_sha256 = particles.state_sha256(&clock);
     Ok(Setup {
         config,
@@ -122,6 +131,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         derived,
         warnings,
         law,
+        orbit,
         estimates,
     })
 }

@@ -1,8 +1,12 @@
 //! Another longest step for a run that is resumed: the same moments and steps, counted in other ticks.
 
+use tisane::error::Result;
+use tisane::force::external::ExternalField;
+use tisane::force::external::guide::segment::{Segment, follow};
 use tisane::particles::Particles;
 use tisane::states::{Values, ValuesMut};
 use tisane::time::{Clock, Level, MAX_DT_MAX_STEPS, TICKS_PER_DT_MAX, Time};
+use tisane_io::checkpoint::OrbitNumbers;
 
 /// Why a run cannot continue with another longest step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,10 +69,40 @@ pub(super) fn rebase(p: &mut Particles, now: &mut Time, clock: &mut Clock, dt_ma
     Ok(())
 }
 
+/// Lets the orbit of the origin go on from the beginning of the present step of another longest one. `before` and `after` are the
+/// time axis and the moment as both count it.
+///
+/// # Errors
+/// As [`follow`].
+pub(super) fn rebase_orbit(
+    orbit: &mut OrbitNumbers,
+    field: &dyn ExternalField,
+    before: (Clock, Time),
+    after: (Clock, Time),
+) -> Result<()> {
+    let beginning = |(clock, now): (Clock, Time)| {
+        let step = now.0 / TICKS_PER_DT_MAX;
+        (clock.time(Time::from_dt_max(step)), step as f64 * clock.dt_max)
+    };
+    let ((t, old), (_, new)) = (beginning(before), beginning(after));
+    if new != old {
+        let segments = follow(field, t, orbit.origin, new - old)?;
+        orbit.origin = segments.last().map_or(orbit.origin, Segment::end);
+    }
+    // The work is known at a multiple of the old longest step: its ticks are whole numbers of the new ones.
+    let ratio = before.0.dt_max / after.0.dt_max;
+    orbit.tidal.until = Time((orbit.tidal.until.0 as f64 * ratio) as u64);
+    Ok(())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::sync::Arc;
+    use tisane::diagnostics::tidal_work::TidalWork;
     use tisane::encounters::SubsystemState;
+    use tisane::force::external::Plummer;
+    use tisane::force::external::guide::{MovingOrigin, OrbitState};
     use tisane::particles::Vec3;
     use tisane::states::neighbours::Neighbours;
 
@@ -136,6 +170,26 @@ mod tests {
             let before = p.clone();
             assert_eq!(rebase(&mut p, &mut now, &mut clock, dt_max), Err(Obstacle::Moment), "dt_max = {dt_max}");
             assert!(p == before && (now, clock) == (Time(unit), CLOCK));
+        }
+    }
+
+    #[test]
+    fn an_orbit_goes_on_from_the_present_step_of_another_longest_one() {
+        let field = Plummer { mass: 1.0, position: Vec3::zeros(), scale_radius: 0.0 };
+        let start = OrbitState { pos: Vec3::x(), vel: 0.8 * Vec3::y() };
+        let unit = TICKS_PER_DT_MAX;
+        // One and three quarters of a step: the new ones begin at 1.5, 1.75 and 0 old ones.
+        for (dt_max, now) in [(0.25, 7 * unit / 2), (0.125, 7 * unit), (1.0, 7 * unit / 8)] {
+            let origin = MovingOrigin::new(Arc::new(field), CLOCK, (0, start));
+            let then = Time(7 * unit / 4);
+            let tidal = TidalWork { until: Time(unit), ..TidalWork::default() };
+            let mut orbit = OrbitNumbers { origin: origin.beginning(then).unwrap(), tidal };
+            let clock = Clock { dt_max, ..CLOCK };
+            rebase_orbit(&mut orbit, &field, (CLOCK, then), (clock, Time(now))).unwrap();
+            assert_eq!(clock.time(orbit.tidal.until), CLOCK.time(Time(unit)));
+            let anew = MovingOrigin::new(Arc::new(field), clock, (now / unit, orbit.origin));
+            let off = (anew.at(Time(now)).unwrap().pos - origin.at(then).unwrap().pos).norm();
+            assert!(off < 1e-14, "{off:e}");
         }
     }
 

@@ -3,7 +3,7 @@
 use super::changes::{Difference, Freedom, differences, freedom};
 use super::engine::Task;
 use super::new_run::{choose_engines, plan, provenance};
-use super::rebase::{Obstacle, rebase};
+use super::rebase::{Obstacle, rebase, rebase_orbit};
 use super::session::Session;
 use super::steps::close_pairs;
 use crate::binaries::Terms;
@@ -13,6 +13,7 @@ use serde_json::Value;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::force::external::guide::MovingOrigin;
 use tisane::initial::scaling;
 use tisane::particles::Particles;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
@@ -59,9 +60,14 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let dt_max = config.dt_max() / run.scale.time;
     let is_dt_max =
         |key: &str| key == format!("{0}.{1}", config.integrator.info().section, config.integrator.info().dt_max_key);
+    let field = config.external.build(&config.units(), &run.scale)?;
     if changes.iter().any(|it| is_dt_max(&it.key)) {
+        let before = (run.clock, run.now);
         rebase(&mut particles, &mut run.now, &mut run.clock, dt_max)
             .map_err(|obstacle| loaded.explain(explain_obstacle(obstacle, &config, &run, dir)))?;
+        if let (Some(orbit), Some(field)) = (&mut run.orbit, &field) {
+            rebase_orbit(orbit, &**field, before, (run.clock, run.now))?;
+        }
     }
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
@@ -74,11 +80,14 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
-    let field = config.external.build(&config.units(), &run.scale)?;
+    let origin = run
+        .orbit
+        .zip(field.clone())
+        .map(|(orbit, field)| MovingOrigin::new(field, run.clock, (run.now.0 / TICKS_PER_DT_MAX, orbit.origin)));
     let (clock, scale, n) = (run.clock, &run.scale, particles.len());
     let law = config.law(scale).map_err(|problem| loaded.explain(problem))?;
-    let (field, law) = (field.as_ref(), law.as_ref());
-    let task = Task { precision, epsilon, clock, scale, n, field, law, team: session.team };
+    let (field, origin, law) = (field.as_ref(), origin.as_ref(), law.as_ref());
+    let task = Task { precision, epsilon, clock, scale, n, field, origin, law, team: session.team };
     let before = EngineKind::from_name(&of_run.engine);
     let (engines, mut info) = choose_engines(&config, session, before, task)?;
     if before.is_none() {

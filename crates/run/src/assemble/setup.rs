@@ -6,6 +6,7 @@ use crate::config::Config;
 use std::sync::Arc;
 use tisane::error::{Result, RunContext};
 use tisane::force::external::ExternalField;
+use tisane::force::external::guide::{MovingOrigin, OrbitState};
 use tisane::initial::Cluster;
 use tisane::law::Law;
 use tisane::particles::Particles;
@@ -44,6 +45,8 @@ pub struct Setup {
     pub warnings: Vec<String>,
     /// Law of the force in place of Newton's.
     pub law: Option<Arc<Law>>,
+    /// Place and velocity of the origin of coordinates in the external fields at the start, if it moves.
+    pub orbit: Option<OrbitState>,
     /// Flag that potentials of many particles may be estimated: see [`Loaded::for_forecast`](crate::config::Loaded::for_forecast).
     pub(crate) estimates: bool,
 }
@@ -97,6 +100,7 @@ impl Setup {
             counters: Counters::default(),
             written: OutputCounts::default(),
             references: References::default(),
+            orbit: None,
             wall_seconds: 0.0,
         }
     }
@@ -107,5 +111,11 @@ impl Setup {
     /// [`Error::Input`](tisane::Error::Input) for values that make no field.
     pub fn external_field(&self) -> Result<Option<Arc<dyn ExternalField>>> {
         self.config.external.build(&self.config.units(), &self.scale)
+    }
+
+    /// Returns the origin of coordinates, if it moves in the external fields.
+    #[must_use]
+    pub fn moving_origin(&self) -> Option<MovingOrigin> {
+        Some(MovingOrigin::new(self.external_field().ok().flatten()?, self.clock, (0, self.orbit?)))
     }
 }

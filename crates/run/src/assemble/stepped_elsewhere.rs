@@ -25,7 +25,8 @@ pub fn engines_stepped_elsewhere(
 ) -> Result<Option<Engines>> {
     let (precision, n) = (set.config.force.precision(), set.particles.len());
     let (clock, scale) = (set.clock, &set.scale);
-    let task = Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None, law: None, team: None };
+    let task =
+        Task { precision, epsilon: set.epsilon(), clock, scale, n, field: None, origin: None, law: None, team: None };
     let AnyIntegrator::Forces(integrator) = set.config.integrator(precision, set.clock) else {
         return Ok(None);
     };
@@ -37,7 +38,7 @@ pub fn engines_stepped_elsewhere(
     let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
     let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
     let propagator = Propagator::new(integrator, engine, f64_engine);
-    Ok(Some(Engines { kind, propagator, auditor, law: None, epsilon: set.epsilon() }))
+    Ok(Some(Engines { kind, propagator, auditor, law: None, origin: None, epsilon: set.epsilon() }))
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ use super::error::Problem;
 use super::initial::{Initial, Model};
 use super::law::LawSection;
 use super::limits::{Audit, Checkpoint, Limits};
+use super::orbit::OrbitSettings;
 use super::schema::schema_of;
 use super::sections::{ClusterSection, Force, Output, Run, Softening, Stepping, UnitsSection};
 use schemars::JsonSchema;
@@ -21,6 +22,7 @@ use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::law::Law;
 use tisane::time::Clock;
 use tisane::units::{Real, Scale, Units};
+use tisane_io::fields::FieldColumns;
 
 /// Configuration of a run, as one TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,6 +41,9 @@ pub struct Config {
     /// External fields, which act on all particles: gravity of masses that are not among the particles.
     #[serde(default, skip_serializing_if = "ExternalSettings::is_empty")]
     pub external: ExternalSettings,
+    /// Orbit of the origin of coordinates in the external fields, relative to which the particles are. Default: at rest.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub orbit: Option<OrbitSettings>,
     /// Integrator: the scheme that moves the particles, with its steps.
     #[serde(default)]
     pub integrator: IntegratorSettings,
@@ -110,18 +115,33 @@ impl Config {
         with.map_or_else(|| scheme.build(precision, clock), |it| AnyIntegrator::Forces(Box::new(it)))
     }
 
-    /// Returns true if a cluster has subsystems by default: without softening and external fields and with Newton's law, by a scheme
-    /// with block steps, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration
+    /// Returns the columns of the diagnostics by what acts from outside.
+    #[must_use]
+    pub fn field_columns(&self) -> FieldColumns {
+        match (&self.orbit, self.external.is_empty()) {
+            (Some(_), _) => FieldColumns::Tidal,
+            (None, false) => FieldColumns::External,
+            (None, true) => FieldColumns::None,
+        }
+    }
+
+    /// Returns true if a program brings the particles.
+    pub(super) fn is_of_a_program(&self) -> bool {
+        matches!(self.initial.model, Model::Memory {})
+    }
+
+    /// Returns true if a cluster has subsystems by default: without softening and with Newton's law, in no external field or about an
+    /// origin that moves in it, by a scheme with block steps, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration
     /// has a shortest step. A program that hands over particles asks for what it wants.
     pub(super) fn leaves_subsystems_open(&self) -> bool {
         let scheme = self.integrator.scheme();
         self.encounters.is_none()
             && self.softening.epsilon.get() == 0.0
-            && self.external.is_empty()
+            && (self.external.is_empty() || self.orbit.is_some())
             && self.law_section().is_none()
             && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device
-            && !matches!(self.initial.model, Model::Memory {})
+            && !self.is_of_a_program()
     }
 
     /// Turns on subsystems, with their defaults, by another scheme if one is given.
@@ -140,9 +160,9 @@ impl Config {
     }
 
     /// Returns the largest energy error of a run, if it is not the usual one. An external field that changes in time does not
-    /// conserve the energy: there is no limit then unless one is set.
+    /// conserve the energy, unless the origin moves in it: there is no limit then unless one is set.
     pub(crate) fn energy_limit(&self) -> Option<f64> {
-        let conserved = self.external.is_constant(&self.units());
+        let conserved = self.orbit.is_some() || self.external.is_constant(&self.units());
         self.limits.energy_error.map(Real::get).or((!conserved).then_some(f64::INFINITY))
     }
 

@@ -33,7 +33,7 @@ pub struct Limits {
     pub block_steps: Option<u64>,
     /// Largest relative energy error of a row of diagnostics; beyond it the run ends with an error. Default: an error
     /// of a quarter of the larger of kinetic and potential energy in the system's own frame, and none in an external field
-    /// that changes in time.
+    /// that changes in time without `[orbit]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_error: Option<Real>,
 }

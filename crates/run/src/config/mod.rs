@@ -19,6 +19,7 @@ mod law;
 mod limits;
 mod loaded;
 mod of_cluster;
+pub(crate) mod orbit;
 mod resolve;
 mod schema;
 mod sections;
@@ -46,6 +47,7 @@ pub use limits::{Audit, Checkpoint, Limits};
 pub use loaded::Loaded;
 pub(crate) use loaded::Open;
 pub(crate) use of_cluster::{ClusterScheme, Settled, is_cluster};
+pub use orbit::OrbitSettings;
 pub use schema::schema_of;
 pub use sections::{
     ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, Stepping, System,

@@ -4,6 +4,7 @@ mod collisions;
 mod ensemble;
 mod initial;
 mod law;
+mod orbit;
 
 use super::bounds::{Span, WHOLE_TOLERANCE_STEPS, above, at_least, whole_multiple};
 use super::configuration::Config;
@@ -31,6 +32,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         Some(formula) => Problem::in_formula(mistake.key, formula),
         None => Problem::new(mistake.key, mistake.problem),
     }));
+    orbit::validate(config, &mut found);
     encounters(config, &mut found);
     collisions::validate(config, &mut found);
     law::validate(config, &mut found);

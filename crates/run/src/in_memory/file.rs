@@ -1,6 +1,6 @@
 //! Saved states of simulations in memory.
 
-use super::started::Started;
+use super::started::{Started, field_columns};
 use super::threads::Threads;
 use super::{InMemory, NAME, Phase};
 use crate::assemble;
@@ -9,6 +9,7 @@ use crate::system::System;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
+use tisane::time::TICKS_PER_DT_MAX;
 use tisane_io::checkpoint::{self, Checkpoint, CheckpointRef};
 use tisane_io::history::History;
 use tisane_io::provenance::{self, Provenance};
@@ -54,10 +55,12 @@ impl InMemory {
         let before = EngineKind::from_name(&provenance.engine);
         let started = threads.run(|| {
             let (n, clock, scale) = (particles.len(), state.clock, &state.scale);
-            let (mut engines, info, external) = assemble::engines_at(&loaded.config, before, n, clock, scale, None)?;
+            let orbit = state.orbit.map(|orbit| (state.now.0 / TICKS_PER_DT_MAX, orbit.origin));
+            let (mut engines, info, external) =
+                assemble::engines_at(&loaded.config, before, n, clock, scale, None, orbit)?;
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
-            let system = System { particles, state, engines, external_field: external.is_some() };
+            let system = System { particles, state, engines, field: field_columns(&loaded.config, external.is_some()) };
             let mut started = Started::from_system(system, info, provenance, external);
             if let Some(time) = time {
                 let until = started.moment(time)?;

@@ -11,13 +11,14 @@ use std::sync::Arc;
 use tisane::diagnostics::force_audit::Audit;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::external::ExternalField;
+use tisane::force::external::guide::{OrbitPoint, OrbitState};
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, Field, FieldEngine, Forces, NO_SOURCE, Points};
 use tisane::initial::InitialState;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level, MAX_DT_MAX_STEPS, Time};
 use tisane::units::Dimension;
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 use tisane_io::provenance::Provenance;
 
 /// Energies, momenta and errors at one time, in the units of the configuration.
@@ -73,6 +74,14 @@ pub(super) struct Started {
     failed: Option<String>,
 }
 
+/// Returns the columns of energies in a field, which may be a program's own.
+pub(super) fn field_columns(config: &Config, has_field: bool) -> FieldColumns {
+    match config.field_columns() {
+        FieldColumns::None if has_field => FieldColumns::External,
+        columns => columns,
+    }
+}
+
 /// Returns the whole number of ticks that a time means which is a number rounded to within `rounding` ticks: the end of a far
 /// longer step within that, as late times of a fine cadence are, or the nearest one.
 fn within_rounding(ticks: f64, rounding: f64) -> f64 {
@@ -99,10 +108,15 @@ impl Started {
         }
         let setup = assemble::set_up(loaded, initial, Vec::new(), ends)?;
         let (n, clock, scale) = (setup.particles.len(), setup.clock, &setup.scale);
-        let (engines, info, external) = assemble::engines_at(&setup.config, None, n, clock, scale, own)?;
+        let (engines, info, external) = assemble::engines_at(&setup.config, None, n, clock, scale, own, None)?;
         let provenance = assemble::provenance(&setup.config, setup.provenance.clone(), (engines.kind, &info))?;
         let state = setup.state();
-        let system = System { particles: setup.particles, state, engines, external_field: external.is_some() };
+        let system = System {
+            particles: setup.particles,
+            state,
+            engines,
+            field: field_columns(&setup.config, external.is_some()),
+        };
         let mut started = Self::from_system(system, info, provenance, external);
         started.system.start()?;
         let field = started.system.field()?;
@@ -135,6 +149,18 @@ impl Started {
             external,
             failed: None,
         }
+    }
+
+    /// Returns place and velocity of a moving origin at the present time, in internal units.
+    fn origin(&self) -> Result<Option<OrbitState>> {
+        let at = self.system.engines.origin.as_ref().map(|origin| origin.at(self.until)).transpose()?;
+        Ok(at.map(|OrbitPoint { pos, vel, .. }| OrbitState { pos, vel }))
+    }
+
+    /// Returns place and velocity of a moving origin at the present time, in the units of the program.
+    pub(super) fn orbit(&self) -> Result<Option<[Vec3; 2]>> {
+        let scale = &self.system.state.scale;
+        Ok(self.origin()?.map(|state| [state.pos * scale.length, state.vel * scale.velocity]))
     }
 
     pub(super) fn len(&self) -> usize {
@@ -281,7 +307,8 @@ impl Started {
             time: self.time,
             kinetic_energy: row.kinetic_energy * energy,
             potential_energy: row.potential_energy * energy,
-            external_potential_energy: row.external_potential_energy.unwrap_or(0.0) * energy,
+            external_potential_energy: row.external_potential_energy.or(row.tidal_potential_energy).unwrap_or(0.0)
+                * energy,
             energy: row.energy * energy,
             energy_error: row.relative_energy_error,
             momentum: row.momentum * scale.factor(Dimension::MOMENTUM),
@@ -348,7 +375,9 @@ impl Started {
         );
         self.field = Some(held);
         evaluated?;
-        if let Some(external) = &self.external {
+        let tidal = self.system.engines.origin.as_ref().map(|origin| origin.tidal(until)).transpose()?;
+        let at_rest = self.external.as_deref();
+        if let Some(external) = tidal.as_ref().map(|tidal| tidal as &dyn ExternalField).or(at_rest) {
             let t = clock.time(until);
             for k in 0..pos.len() {
                 found.acc[k] += external.acc(pos[k], t);
@@ -394,12 +423,19 @@ impl Started {
         }
         let clock = Clock { start, dt_max: loaded.config.dt_max() / scale.time };
         let n = edited.len();
+        // The origin goes on from where it is.
+        let orbit = self.origin()?;
         if self.rebuild || (n != self.number && loaded.config.integrator.scheme().needs_lists()) {
-            let (engines, info, external) = assemble::engines_at(&loaded.config, None, n, clock, &scale, own)?;
+            let begin = orbit.map(|state| (0, state));
+            let (engines, info, external) = assemble::engines_at(&loaded.config, None, n, clock, &scale, own, begin)?;
             (self.system.engines, self.info, self.external) = (engines, info, external);
-            (self.system.external_field, self.number) = (self.external.is_some(), n);
+            self.system.field = field_columns(&loaded.config, self.external.is_some());
+            self.number = n;
         } else {
             self.system.engines.propagator.set_start(start);
+            if let (Some(origin), Some(state)) = (&self.system.engines.origin, orbit) {
+                origin.begin(clock, state);
+            }
         }
         let mut p = edited.clone();
         p.time.fill(Time::default());

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use tisane::time::Time;
 use tisane_io::directory;
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 
 /// Intervals of the outputs and limits of a run. Intervals are in units of `dt_max`: all particles are synchronised at
 /// these times anyway, so that outputs cannot change the trajectory.
@@ -32,8 +32,8 @@ pub struct Plan {
     pub energy_error: Option<f64>,
     /// Flag to wait for space if a file does not fit on the disk, instead of ending with an error.
     pub wait_for_space: bool,
-    /// True if an external field acts on the particles: then the diagnostics have a column for its energy.
-    pub external_field: bool,
+    /// Columns of the diagnostics by the external field that acts on the particles.
+    pub field: FieldColumns,
     /// Softening, in internal units.
     pub epsilon: f64,
     /// Flag that the integrator has subsystems. It keeps a state of its own, from which that of the particles is made at the
@@ -48,7 +48,7 @@ pub struct Plan {
 impl Plan {
     /// Returns the optional columns of the diagnostics whose presence follows from the run.
     pub(super) fn optional_columns(&self) -> Vec<(&'static str, bool)> {
-        DiagnosticsRow::optional_columns(self.external_field, self.subsystems, self.star_events)
+        DiagnosticsRow::optional_columns(self.field, self.subsystems, self.star_events)
     }
 }
 

@@ -303,6 +303,54 @@ fn a_field_of_the_program_acts_in_its_units() {
     assert!((now.vel[0] - v).norm() < 1e-6 && (now.pos[0] - 0.25 * v).norm() < 1e-4, "{now:?}");
 }
 
+/// A cluster about an origin that moves in fields, one of them of the program.
+#[test]
+fn the_origin_goes_on_where_it_is_through_changes_and_files() {
+    let text = "initial.plummer.n = 64\nsoftening.epsilon = 0.05\nexternal.point-mass.mass = 1000\n\
+                orbit = { position = [40, 0, 4], velocity = [0.5, 4.5, 0] }\nintegrator.hermite4.dt_max = '1/16'";
+    let start = || InMemory::new(text, Path::new(""), &[]).unwrap();
+    let (mut plain, mut changed) = (start(), start());
+    assert_eq!(plain.orbit().unwrap().unwrap(), [Vec3::new(40.0, 0.0, 4.0), Vec3::new(0.5, 4.5, 0.0)]);
+    plain.integrate(0.9, &mut all).unwrap();
+    let expected = plain.orbit().unwrap().unwrap();
+    // Between two steps: the integration begins anew there.
+    changed.integrate(0.4, &mut all).unwrap();
+    let state = changed.state().unwrap();
+    changed.remove(&state.id[..1]).unwrap();
+    let error = changed.measure().unwrap().energy_error;
+    assert!(error.abs() < 1e-6, "{error:e}");
+    changed.integrate(0.5, &mut all).unwrap();
+    assert!(changed.set("orbit.back=1.0").is_err());
+    changed.set("integrator.hermite4.nu=0.001").unwrap();
+    changed.integrate(0.7, &mut all).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("state.hdf5");
+    changed.save(&path).unwrap();
+    let mut loaded = InMemory::load(&path).unwrap();
+    for simulation in [&mut changed, &mut loaded] {
+        simulation.integrate(0.9, &mut all).unwrap();
+        let found = simulation.orbit().unwrap().unwrap();
+        for k in 0..2 {
+            assert!((found[k] - expected[k]).norm() < 1e-12, "{found:?} {expected:?}");
+        }
+        let error = simulation.measure().unwrap().energy_error;
+        assert!(error.abs() < 1e-6, "{error:e}");
+    }
+    assert_eq!(changed.state_sha256().unwrap(), loaded.state_sha256().unwrap());
+    // At the origin nothing pulls but the cluster.
+    let [here, near] = [Vec3::zeros(), 0.5 * Vec3::x()].map(|d| {
+        let mut alone = start();
+        alone.set_external(Some(Arc::new(Spring(0.25)))).unwrap();
+        alone.field_at(&[d], &[Vec3::zeros()]).unwrap().acc[0]
+    });
+    let mut cluster = InMemory::new("initial.plummer.n = 64\nsoftening.epsilon = 0.05", Path::new(""), &[]).unwrap();
+    let of_cluster = cluster.field_at(&[Vec3::zeros(), 0.5 * Vec3::x()], &[Vec3::zeros(); 2]).unwrap().acc;
+    assert!((here - of_cluster[0]).norm() < 1e-14, "{here:?}");
+    let tide = near - of_cluster[1];
+    // About 2 G M / R³ along x less the spring.
+    assert!((tide.x - 0.5 * (0.03 - 0.25)).abs() < 2e-3, "{tide:?}");
+}
+
 /// A run with files can begin with the particles of a program, at its time.
 #[test]
 fn a_run_begins_where_the_program_stands() {

@@ -1,6 +1,7 @@
-//! Engine with an external field.
+//! Engine with an external field, in coordinates at rest or about an origin that moves in the field.
 
 use super::field::ExternalField;
+use super::guide::MovingOrigin;
 use crate::error::Result;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
@@ -16,13 +17,31 @@ pub struct WithExternal<E> {
     engine: Box<dyn ForceEngine<E>>,
     field: Arc<dyn ExternalField>,
     clock: Clock,
+    /// Origin of the particles' coordinates; none where it is that of the field.
+    origin: Option<MovingOrigin>,
 }
 
 impl<E: Evaluation> WithExternal<E> {
     /// Wraps an engine of a run on the time axis `clock`.
     #[must_use]
     pub fn new(engine: Box<dyn ForceEngine<E>>, field: Arc<dyn ExternalField>, clock: Clock) -> Self {
-        Self { engine, field, clock }
+        Self { engine, field, clock, origin: None }
+    }
+
+    /// Wraps an engine for particles whose places and velocities are relative to an origin that moves in its field.
+    #[must_use]
+    pub fn about(engine: Box<dyn ForceEngine<E>>, origin: MovingOrigin, clock: Clock) -> Self {
+        Self { engine, field: origin.field().clone(), clock, origin: Some(origin) }
+    }
+
+    /// Calls `add` with the field in the particles' coordinates at a moment, and the time.
+    fn add(&self, now: Time, mut add: impl FnMut(&dyn ExternalField, f64)) -> Result<()> {
+        let t = self.clock.time(now);
+        match &self.origin {
+            Some(origin) => add(&origin.tidal(now)?, t),
+            None => add(&*self.field, t),
+        }
+        Ok(())
     }
 }
 
@@ -45,16 +64,16 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
         self.engine.evaluate(now, targets, out)?;
-        out.add_external(&*self.field, targets, self.clock.time(now));
-        Ok(())
+        self.add(now, |field, t| out.add_external(field, targets, t))
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
         self.engine.evaluate_neighbours(task, out)?;
-        let (NeighbourTargets { targets, regular, .. }, t) = (*task, self.clock.time(task.now));
-        out.irregular.add_external(&*self.field, targets, t);
-        out.renewed.add_external(&*self.field, Block::of_places(targets, regular).view(), t);
-        Ok(())
+        let NeighbourTargets { targets, regular, .. } = *task;
+        self.add(task.now, |field, t| {
+            out.irregular.add_external(field, targets, t);
+            out.renewed.add_external(field, Block::of_places(targets, regular).view(), t);
+        })
     }
 
     fn law(&self) -> Option<(Arc<Law>, f64)> {
@@ -74,7 +93,9 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::force::external::Plummer;
     use crate::force::external::field::{FieldSum, SHARE};
+    use crate::force::external::guide::{OrbitPoint, OrbitState};
     use crate::force::forces::{Accelerations, Forces};
     use crate::force::precision::Precision;
     use crate::force::reference;
@@ -130,6 +151,37 @@ mod tests {
         engine.load(&p).unwrap();
         engine.evaluate(now, all.view(), &mut found).unwrap();
         assert!(found.acc.iter().zip(&p.pos).all(|(acc, pos)| *acc == pos * 3.0));
+    }
+
+    #[test]
+    fn about_a_moving_origin_targets_have_the_field_relative_to_it() {
+        let sphere = Plummer { mass: 3.0, position: Vec3::zeros(), scale_radius: 1.0 };
+        let start = OrbitState { pos: Vec3::new(5.0, 0.0, 0.0), vel: Vec3::new(0.0, 0.7, 0.1) };
+        let origin = MovingOrigin::new(Arc::new(sphere), CLOCK, (0, start));
+        let engine = || reference::engine(Precision::F64, 1.0, CLOCK);
+        let mut engines = [
+            WithExternal::about(engine(), origin.clone(), CLOCK),
+            WithExternal::new(engine(), origin.field().clone(), CLOCK),
+        ];
+        let now = Time::from_dt_max(3);
+        let OrbitPoint { pos, vel, acc, jerk, .. } = origin.at(now).unwrap();
+        // The same bodies, relative to the origin and in the frame of the field.
+        let mut p = Particles::new(vec![0.25; 2], vec![Vec3::x(), -Vec3::y()], vec![Vec3::z(), Vec3::x()]);
+        let places = p.pos.clone();
+        let mut found = [Forces::default(), Forces::default()];
+        for (engine, found) in engines.iter_mut().zip(&mut found) {
+            p.time.fill(now);
+            engine.load(&p).unwrap();
+            engine.evaluate(now, Block::from_particles(&p, vec![0, 1]).view(), found).unwrap();
+            p.pos.iter_mut().for_each(|x| *x += pos);
+            p.vel.iter_mut().for_each(|v| *v += vel);
+        }
+        let [about, at_rest] = found;
+        for (k, place) in places.into_iter().enumerate() {
+            assert!((about.acc[k] + acc - at_rest.acc[k]).norm() < 1e-15);
+            assert!((about.jerk[k] + jerk - at_rest.jerk[k]).norm() < 1e-15);
+            assert_eq!(about.external_acc[k], origin.tidal(now).unwrap().acc(place, 0.0));
+        }
     }
 
     #[test]

@@ -146,9 +146,10 @@ pub(super) fn build<E: Build>(
         Some(team) => team.share(order::<E>(kind, task, team.asked()), engine)?,
         None => engine,
     };
-    Ok(match task.field {
-        Some(field) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
-        None => (engine, name),
+    Ok(match (task.origin, task.field) {
+        (Some(origin), _) => (Box::new(WithExternal::about(engine, origin.clone(), task.clock)), name),
+        (None, Some(field)) => (Box::new(WithExternal::new(engine, field.clone(), task.clock)), name),
+        (None, None) => (engine, name),
     })
 }
 

@@ -3,6 +3,7 @@
 use crate::team::Team;
 use std::sync::Arc;
 use tisane::force::external::ExternalField;
+use tisane::force::external::guide::MovingOrigin;
 use tisane::force::precision::Precision;
 use tisane::law::Law;
 use tisane::time::Clock;
@@ -17,6 +18,8 @@ pub(crate) struct Task<'a> {
     pub scale: &'a Scale,
     pub n: usize,
     pub field: Option<&'a Arc<dyn ExternalField>>,
+    /// Origin of coordinates, if it moves in the field.
+    pub origin: Option<&'a MovingOrigin>,
     /// Law in place of Newton's.
     pub law: Option<&'a Arc<Law>>,
     pub team: Option<&'static Team>,

@@ -1,0 +1,186 @@
+//! A field relative to an origin that moves in it.
+
+use super::segment::{OrbitPoint, OrbitState};
+use crate::compensated_sum::sum;
+use crate::force::external::field::ExternalField;
+use crate::particles::{Particles, Vec3};
+
+/// External field at one moment relative to a moving origin: what accelerates a particle at the place `d` and with the velocity
+/// `v` relative to it. It is a field as others.
+///
+/// The acceleration of the origin is taken as a(X) by the field, which Ẍ of its polynomial is to 2⁻⁴⁶: the difference at two places
+/// near each other has less rounding than that from Ẍ, and none at the origin itself. All others follow from X(t), V(t) alone, so
+/// that potential and work are those of these very forces.
+#[derive(Clone, Copy)]
+pub struct Tidal<'a> {
+    field: &'a dyn ExternalField,
+    origin: OrbitPoint,
+    /// Acceleration, jerk and potential at the origin.
+    acc: Vec3,
+    jerk: Vec3,
+    pot: f64,
+    /// ∂φ/∂t there, and its derivative along the orbit.
+    rate: [f64; 2],
+}
+
+/// Work that a moving origin does on the particles: the sums over all masses, and over the massless particles with unit mass;
+/// in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Work {
+    /// Energy Σ m w.
+    pub masses: f64,
+    /// Σ w of the massless particles.
+    pub massless: f64,
+}
+
+/// Moving origin to which measured places and velocities are relative, in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct About {
+    /// Place and velocity of the origin in the field.
+    pub origin: OrbitState,
+    /// Energy of the origin per unit mass; see [`Tidal::orbit_energy`].
+    pub orbit_energy: f64,
+    /// Work that it has done so far: kinetic and potential energy, that in the tidal potential included, less this are conserved.
+    pub work: Work,
+}
+
+impl<'a> Tidal<'a> {
+    /// Returns the field relative to `origin` at the time `t`.
+    #[must_use]
+    pub fn new(field: &'a dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
+        let OrbitPoint { pos, vel, .. } = origin;
+        let (acc, jerk) = (field.acc(pos, t), field.jerk(pos, vel, t));
+        Self { field, origin, acc, jerk, pot: field.pot(pos, t), rate: field.rate(pos, vel, t) }
+    }
+
+    /// Returns this moment of a system that was given the energy `work` since its start.
+    #[must_use]
+    pub fn about(&self, work: Work) -> About {
+        let OrbitPoint { pos, vel, .. } = self.origin;
+        About { origin: OrbitState { pos, vel }, orbit_energy: self.orbit_energy(), work }
+    }
+
+    /// Returns the energy of the origin per unit mass, ½ V² + φ(X): constant in a field that does not depend on the time.
+    #[must_use]
+    pub fn orbit_energy(&self) -> f64 {
+        0.5 * self.origin.vel.norm_squared() + self.pot
+    }
+
+    /// Returns the power of the moving origin Σ m ∂Φ/∂t on particles that stand at the time `t`, and its derivative by the time.
+    #[must_use]
+    pub fn power(&self, p: &Particles, t: f64) -> [Work; 2] {
+        let rates: Vec<[f64; 2]> = p.pos.iter().zip(&p.vel).map(|(&d, &v)| self.rate(d, v, t)).collect();
+        let of = |k: usize| {
+            let each = || p.mass.iter().zip(&rates).map(move |(m, rate)| (*m, rate[k]));
+            Work {
+                masses: sum(each().map(|(m, rate)| m * rate)),
+                massless: sum(each().map(|(m, rate)| if m == 0.0 { rate } else { 0.0 })),
+            }
+        };
+        [of(0), of(1)]
+    }
+}
+
+impl ExternalField for Tidal<'_> {
+    /// a(X + d) − a(X).
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        self.field.acc(self.origin.pos + pos, t) - self.acc
+    }
+
+    /// The jerk at X + d with the velocity V + v, without that of the origin.
+    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
+    }
+
+    /// Φ = φ(X + d) − φ(X) + a(X) · d, to second order −½ dᵀ T d with the tidal tensor T.
+    fn pot(&self, pos: Vec3, t: f64) -> f64 {
+        (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos)
+    }
+
+    fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
+        self.field.tide(self.origin.pos + pos, t)
+    }
+
+    /// ∂Φ/∂t = −V · Δa + j(X) · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − a(X); and its derivative.
+    fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
+        let Self { field, origin: OrbitPoint { pos: x, vel: v, snap, .. }, acc, jerk, rate, .. } = self;
+        let here = field.rate(x + pos, v + vel, t);
+        let (by_acc, by_jerk) = (self.acc(pos, t), self.jerk(pos, vel, t));
+        [
+            (here[0] - rate[0]) - v.dot(&by_acc) + jerk.dot(&pos),
+            (here[1] - rate[1]) - acc.dot(&by_acc) - v.dot(&by_jerk) + snap.dot(&pos) + jerk.dot(&vel),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::force::external::Plummer;
+    use crate::force::external::guide::{MovingOrigin, OrbitState};
+    use crate::time::{Clock, TICKS_PER_DT_MAX, Time};
+    use std::sync::Arc;
+
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
+
+    /// Field whose mass grows with the time.
+    struct Growing(Plummer);
+
+    impl ExternalField for Growing {
+        fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+            (1.0 + t) * self.0.acc(pos, t)
+        }
+        fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+            (1.0 + t) * self.0.jerk(pos, vel, t) + self.0.acc(pos, t)
+        }
+        fn pot(&self, pos: Vec3, t: f64) -> f64 {
+            (1.0 + t) * self.0.pot(pos, t)
+        }
+    }
+
+    #[test]
+    fn jerk_potential_and_rates_are_derivatives() {
+        let field = Growing(Plummer { mass: 1.0, position: Vec3::zeros(), scale_radius: 0.25 });
+        let start = OrbitState { pos: Vec3::new(1.0, 0.0, 0.1), vel: Vec3::new(0.1, 0.9, 0.0) };
+        let origin = MovingOrigin::new(Arc::new(field), CLOCK, (0, start));
+        let (d, v, step) = (Vec3::new(0.2, -0.1, 0.3), Vec3::new(0.5, 0.3, -0.4), TICKS_PER_DT_MAX / 512);
+        let middle = Time(5 * TICKS_PER_DT_MAX / 2);
+        let h = CLOCK.tick() * step as f64;
+        // A particle on a straight line past d.
+        let at = |sign: i64| {
+            let now = Time(middle.0.saturating_add_signed(sign * step as i64));
+            (origin.tidal(now).unwrap(), d + sign as f64 * h * v, CLOCK.time(now))
+        };
+        let ((before, d0, t0), (here, _, t), (after, d1, t1)) = (at(-1), at(0), at(1));
+        let difference = (after.acc(d1, t1) - before.acc(d0, t0)) / (2.0 * h);
+        assert!((here.jerk(d, v, t) - difference).norm() < 1e-6, "{difference:?}");
+        let [rate, change] = here.rate(d, v, t);
+        let fixed = (after.pot(d, t1) - before.pot(d, t0)) / (2.0 * h);
+        assert!((rate - fixed).abs() < 1e-6, "{rate} {fixed}");
+        let along = (after.rate(d1, v, t1)[0] - before.rate(d0, v, t0)[0]) / (2.0 * h);
+        assert!((change - along).abs() < 1e-5, "{change} {along}");
+        for k in 0..3 {
+            let unit = 1e-5 * Vec3::from(std::array::from_fn(|j| f64::from(j == k)));
+            let gradient = (here.pot(d + unit, t) - here.pot(d - unit, t)) / 2e-5;
+            assert!((here.acc(d, t)[k] + gradient).abs() < 1e-9, "{k}: {gradient}");
+        }
+        // At the origin there is no force.
+        assert_eq!(here.pot(Vec3::zeros(), t), 0.0);
+        assert_eq!((here.acc(Vec3::zeros(), t), here.jerk(Vec3::zeros(), Vec3::zeros(), t)), Default::default());
+    }
+
+    #[test]
+    fn massless_particles_count_with_unit_mass() {
+        let field = Plummer { mass: 1.0, position: Vec3::zeros(), scale_radius: 0.0 };
+        let start = OrbitState { pos: Vec3::x(), vel: 1.2 * Vec3::y() };
+        let origin = MovingOrigin::new(Arc::new(field), CLOCK, (0, start));
+        let tidal = origin.tidal(Time(TICKS_PER_DT_MAX / 2)).unwrap();
+        let places = vec![Vec3::new(0.1, 0.0, 0.0), Vec3::new(0.0, 0.2, 0.1)];
+        let p = Particles::new(vec![2.0, 0.0], places, vec![Vec3::z(); 2]);
+        let [power, change] = tidal.power(&p, 0.0);
+        for (k, work) in [power, change].into_iter().enumerate() {
+            assert_eq!(work.masses, 2.0 * tidal.rate(p.pos[0], Vec3::z(), 0.0)[k]);
+            assert_eq!(work.massless, tidal.rate(p.pos[1], Vec3::z(), 0.0)[k]);
+        }
+    }
+}
