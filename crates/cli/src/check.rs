@@ -137,6 +137,10 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
     if is_cluster {
         let radii = [("half-mass radius", own.half_mass_radius), ("virial radius", own.virial_radius())];
         lines.extend(radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
+        lines.extend(setup.tidal_radius(own.mass).map(|radius| {
+            let (ratio, radius) = (own.half_mass_radius / radius, value(radius, Dimension::LENGTH));
+            ("in the galaxy", format!("tidal radius {radius}, half-mass radius {ratio:.3} of it"))
+        }));
     }
     if is_one || own.bodies.len() > 1 {
         let as_one = if own.bodies.len() < own.particles { " (each binary as one body)" } else { "" };

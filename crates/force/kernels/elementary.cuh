@@ -1,4 +1,4 @@
-// Elementary functions of the laws: mirrors src/law/functions/ name for name, operation by operation, so that they have
+// Elementary functions of formulas: mirrors src/formula/functions/ name for name, operation by operation, so that they have
 // the CPU's bits. In f32 all but exp are those in f64, rounded.
 #pragma once
 #include "precision.cuh"

@@ -3,7 +3,7 @@
 use crate::assemble::Setup;
 use tisane::force::external::ExternalField;
 use tisane::force::external::guide::segment::{Segment, follow};
-use tisane::force::external::guide::{OrbitPoint, OrbitState};
+use tisane::force::external::guide::{OrbitPoint, OrbitState, tidal_radius};
 use tisane::units::Dimension;
 
 /// Number of changes between inwards and outwards motion that are looked for: those of three radial periods.
@@ -126,6 +126,14 @@ impl Setup {
     #[must_use]
     pub fn orbit_shape(&self) -> Option<Shape> {
         Shape::of(&*self.external_field().ok().flatten()?, self.clock.start, self.orbit?)
+    }
+
+    /// Returns the tidal radius of a mass at the origin of coordinates at the start, in internal units, if the origin moves and the
+    /// tide stretches there; see [`tidal_radius`].
+    #[must_use]
+    pub fn tidal_radius(&self, mass: f64) -> Option<f64> {
+        let (orbit, field) = (self.orbit?, self.external_field().ok().flatten()?);
+        tidal_radius(mass, &orbit, field.tide(orbit.pos, self.clock.start))
     }
 
     /// Returns what is doubtful about the orbit: steps that are long at the pericentre, and an origin at rest in a field.

@@ -3,6 +3,7 @@
 use super::disk::Disk;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::pair::Body;
+use tisane::units::Dimension;
 use tisane_io::directory::{bytes, free_space};
 use tisane_run::assemble::{self, Setup};
 use tisane_run::binaries::Binaries;
@@ -15,7 +16,7 @@ const DOMINANT: f64 = 0.5;
 /// Returns the warnings; `clusters` are those of a list, each in its own frame, or the one system.
 pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> Vec<String> {
     let own = clusters.iter().enumerate().filter_map(|(number, own)| {
-        let text = of_virial_ratio(setup, found, own)?;
+        let text = of_tidal_radius(setup, own).or_else(|| of_virial_ratio(setup, found, own))?;
         Some(if clusters.len() > 1 { format!("cluster {}: {text}", number + 1) } else { text })
     });
     let (_, of_engine) = assemble::forecast(&setup.config, setup.particles.len());
@@ -23,10 +24,22 @@ pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> Vec<Strin
     own.chain(of_scales(setup, found, clusters)).chain(of_scheme).chain(of_engine).collect()
 }
 
+/// Returns a warning of a cluster that the fields in which the origin moves tear apart.
+fn of_tidal_radius(setup: &Setup, own: &OwnFrame) -> Option<String> {
+    let radius = setup.tidal_radius(own.mass).filter(|radius| *radius < own.half_mass_radius)?;
+    let value = |x: f64| setup.config.units().readable(x * setup.scale.length, Dimension::LENGTH);
+    Some(format!(
+        "half of the mass is beyond the tidal radius, {} against {}: the galaxy tears the cluster apart; are position, velocity and \
+         radii in the units that [units] says?",
+        value(own.half_mass_radius),
+        value(radius)
+    ))
+}
+
 /// Returns a warning of a virial ratio that says that the system is not as it may be meant; [`None`] where it says nothing: in an
 /// external field and by another law, of two bodies, about a heavy one, and with a pair that holds most of the energy.
 fn of_virial_ratio(setup: &Setup, found: &Binaries, own: &OwnFrame) -> Option<String> {
-    let isolated = setup.config.external.is_empty() && setup.law.is_none();
+    let isolated = (setup.config.external.is_empty() || setup.config.orbit.is_some()) && setup.law.is_none();
     let q = own.virial_ratio();
     if !isolated || own.bodies.len() < 3 || !q.is_finite() {
         return None;

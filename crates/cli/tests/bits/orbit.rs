@@ -230,7 +230,11 @@ fn check_describes_the_orbit() {
         "circle of radius 8000 pc",
         "pericentre 8000 pc, apocentre 8000 pc, period 217 pc/(km/s), circular velocity 232 km/s",
         "in the tidal field about the origin",
+        "in the galaxy        tidal radius 6.02 pc, half-mass radius 0.1",
     ]);
+    folder.write("run.toml", galaxy("").replace("mass = 1e11", "mass = 1e14"));
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["half of the mass is beyond the tidal radius"]);
+    folder.write("run.toml", galaxy(""));
     let plunging = galaxy("[integrator.hermite4]\ndt_max = 0.25\n")
         .replace("circular = 8000.0", "position = [8000.0, 0.0, 0.0]\nvelocity = [0.0, 40.0, 0.0]");
     folder.write("run.toml", plunging);

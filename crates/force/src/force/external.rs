@@ -175,7 +175,7 @@ impl ExternalSettings {
     /// unit. Fields of which only the tide at a radius is taken are not in it.
     ///
     /// # Errors
-    /// [`Error::Input`](crate::Error::Input) for values that make no field.
+    /// [`Error::Input`] for values that make no field.
     pub fn build(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<dyn ExternalField>>> {
         let to = FieldUnits { units, scale };
         let built =

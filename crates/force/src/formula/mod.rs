@@ -1,7 +1,7 @@
 //! Formulas as users write them: read, checked, differentiated and compiled.
 //!
 //! [Laws of force](crate::law) and [external fields](crate::force::external) are such formulas. Each has its own
-//! variables, an enumeration that implements [`Variable`](terms::Variable).
+//! variables, an enumeration that implements `Variable`.
 //!
 //! The path of a formula: `tokens`, `parse` (a tree), `unit_check`, `derive` and `terms` (derivatives in a normal
 //! form), `compile` (a straight-line program of [operations](op::Op)), `differences` (derivatives against differences). `functions` has the elementary functions, with

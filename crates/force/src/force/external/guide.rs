@@ -10,9 +10,11 @@
 pub mod segment;
 mod tables;
 mod tidal;
+mod tidal_radius;
 
 pub use segment::{OrbitPoint, OrbitState};
 pub use tidal::{About, Tidal, Work};
+pub use tidal_radius::tidal_radius;
 
 use super::field::ExternalField;
 use crate::error::{Error, Result};
