@@ -242,7 +242,7 @@ enum tisane_status tisane_simulation_count(uint64_t simulation, int64_t *n);
 // Writes the present time to `t`.
 enum tisane_status tisane_simulation_time(uint64_t simulation, double *t);
 
-// Writes the place in the external fields of the origin that positions are relative to, with the section [orbit], to the three
+// Writes the place in the external fields of the origin that positions are relative to, with the section `[orbit]`, to the three
 // numbers of `position`.
 enum tisane_status tisane_simulation_orbit_position(uint64_t simulation,
                                                     double *position);

@@ -285,7 +285,7 @@ unsafe fn write_orbit(simulation: u64, which: usize, to: *mut f64, what: &str) -
     Ok(Status::TISANE_OK)
 }
 
-/// Writes the place in the external fields of the origin that positions are relative to, with the section [orbit], to the three
+/// Writes the place in the external fields of the origin that positions are relative to, with the section `[orbit]`, to the three
 /// numbers of `position`.
 ///
 /// # Safety
