@@ -230,7 +230,7 @@ fn check_describes_the_orbit() {
         "circle of radius 8000 pc",
         "pericentre 8000 pc, apocentre 8000 pc, period 217 pc/(km/s), circular velocity 232 km/s",
         "in the tidal field about the origin",
-        "in the galaxy        tidal radius 6.02 pc, half-mass radius 0.2",
+        "in the galaxy tidal radius 6.02 pc, half-mass radius 0.2",
     ]);
     folder.write("run.toml", galaxy("").replace("mass = 1e11", "mass = 1e14"));
     folder.tisane(&["check", "run.toml"]).exits(0).says(&["half of the mass is beyond the tidal radius"]);
