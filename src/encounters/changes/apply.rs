@@ -28,12 +28,12 @@ impl Encounters {
         self.positions.clear();
         let gone =
             changes.iter().flat_map(Change::bodies).map(|&body| self.hierarchy.bodies.stars[body]).collect::<Vec<_>>();
-        let energies = self.energies(changes.iter().map(Change::bodies), now);
+        let energies = self.energies(f, changes.iter().map(Change::bodies), now)?;
         let Rebuilt { begun: by_change, rows: mut change } = self.rebuild(now, &changes)?;
         let begun = sorted(&by_change);
         self.ended(&gone, &begun);
         let changed = self.prepare(now, &begun)?;
-        self.balance(&changes, &energies, &by_change, now);
+        self.balance(f, &changes, &energies, &by_change, now)?;
         let choices = self.hierarchy.choose_couplings(&changed, now, &self.particles.step)?;
         self.hierarchy.apply_couplings(&choices, now)?;
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };

@@ -5,6 +5,7 @@ use crate::encounters::forces::surroundings::Positions;
 use crate::encounters::membership::change::Change;
 use crate::few_body::Motion;
 use tisane_force::error::Result;
+use tisane_force::force::ForceEngine;
 use tisane_force::time::Time;
 
 impl Encounters {
@@ -21,18 +22,38 @@ impl Encounters {
         Ok(hierarchy.energies(&self.particles, &positions, &[&all], now).iter().sum())
     }
 
-    /// Returns the energies of the bodies of each change, where all of them stand at `now`.
-    pub(crate) fn energies<'a>(&mut self, bodies: impl Iterator<Item = &'a [usize]>, now: Time) -> Vec<f64> {
-        let Self { particles, hierarchy, positions, clock, .. } = self;
-        positions.set(particles, clock, now);
-        hierarchy.energies(particles, positions, &bodies.collect::<Vec<_>>(), now)
+    /// Returns the energies of the bodies of each change, where all of them stand at `now`. In an external field each body is a point:
+    /// what stars have there beside their centre of mass goes to the motion inside when they join, and back when they part.
+    pub(crate) fn energies<'a>(
+        &mut self,
+        f: &dyn ForceEngine,
+        bodies: impl Iterator<Item = &'a [usize]>,
+        now: Time,
+    ) -> Result<Vec<f64>> {
+        let Self { particles: p, hierarchy, positions, clock, .. } = self;
+        positions.set(p, clock, now);
+        let bodies: Vec<&[usize]> = bodies.collect();
+        let mut found = hierarchy.energies(p, positions, &bodies, now);
+        for (energy, bodies) in found.iter_mut().zip(bodies) {
+            for &i in bodies {
+                *energy += p.mass[i] * f.external_potential(now, positions.of(i))?;
+            }
+        }
+        Ok(found)
     }
 
     /// Gives the bodies that each change led to, by their lowest stars, the energy of those that ended there.
-    pub(crate) fn balance(&mut self, changes: &[Change], energies: &[f64], begun: &[Vec<u32>], now: Time) {
+    pub(crate) fn balance(
+        &mut self,
+        f: &dyn ForceEngine,
+        changes: &[Change],
+        energies: &[f64],
+        begun: &[Vec<u32>],
+        now: Time,
+    ) -> Result<()> {
         let bodies = |stars: &Vec<u32>| stars.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
         let begun: Vec<Vec<usize>> = begun.iter().map(bodies).collect();
-        let after = self.energies(begun.iter().map(Vec::as_slice), now);
+        let after = self.energies(f, begun.iter().map(Vec::as_slice), now)?;
         for (((change, bodies), before), after) in changes.iter().zip(&begun).zip(energies).zip(after) {
             // What a merger takes out of the system is recorded by itself.
             match change {
@@ -44,6 +65,7 @@ impl Encounters {
                 _ => self.take_up(bodies, before - after),
             }
         }
+        Ok(())
     }
 
     /// Adds an energy to that of the motion inside of a body, or of two bodies about each other; inside of one of them where these

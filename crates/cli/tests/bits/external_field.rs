@@ -56,6 +56,24 @@ fn the_energy_has_the_external_term_whole_and_is_conserved() {
     folder.tisane(&["inspect", "o/diagnostics.hdf5"]).exits(0).says(&["external_potential_energy"]);
 }
 
+/// Two stars have another energy in a field than their mass at its centre: the motion inside of a subsystem takes up the difference.
+#[test]
+fn subsystems_in_a_field_conserve_the_energy_where_they_form_and_end() {
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        let (_, outcome) = run(
+            &format!(
+                "[run]\nname = \"r\"\nt_end = 1.0\n[initial.plummer]\nn = 128\nseed = 1\n[initial.masses]\nfunction = \"kroupa\"\n\
+                 [external.plummer]\nmass = 10.0\nscale_radius = 0.5\n[encounters]\n[integrator.{scheme}]\ndt_max = \"1/8\"\n"
+            ),
+            &[],
+        );
+        assert!(outcome.encounters.as_ref().unwrap().matches(",dissolve,").count() > 3, "{scheme}");
+        let errors = numbers(&outcome, "relative_energy_error");
+        let largest = errors.iter().map(|error| error.abs()).fold(0.0, f64::max);
+        assert!(largest < 4e-6, "{scheme}: {errors:?}");
+    }
+}
+
 /// A star without mass on a circular orbit of the period 2π about a mass of 1, from a file.
 const ONE_STAR: &str = "m,x,y,z,vx,vy,vz\n0,1,0,0,0,1,0\n";
 

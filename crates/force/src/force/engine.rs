@@ -6,7 +6,7 @@ use super::neighbours::{NeighbourForces, NeighbourTargets, not_here};
 use super::targets::Targets;
 use crate::error::{Error, Result};
 use crate::law::Law;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::ops::Range;
 use std::sync::Arc;
@@ -87,6 +87,15 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// Returns the law that the engine computes in place of Newton's, and its softening squared, if it does.
     fn law(&self) -> Option<(Arc<Law>, f64)> {
         None
+    }
+
+    /// Returns the potential of external fields at a place at the moment `now`, per unit mass and in internal units; 0 without a
+    /// field.
+    ///
+    /// # Errors
+    /// If the field cannot be followed to that moment.
+    fn external_potential(&self, _now: Time, _pos: Vec3) -> Result<f64> {
+        Ok(0.0)
     }
 
     /// Returns true if the engine can take whole block steps of the particles that it holds; see

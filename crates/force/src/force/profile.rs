@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::law::Law;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -300,6 +300,10 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         self.engine.law()
     }
 
+    fn external_potential(&self, now: Time, pos: Vec3) -> Result<f64> {
+        self.engine.external_potential(now, pos)
+    }
+
     fn can_take_steps(&mut self) -> Result<bool> {
         self.engine.can_take_steps()
     }
@@ -331,7 +335,6 @@ mod tests {
     use super::*;
     use crate::force::forces::Forces;
     use crate::force::targets::Block;
-    use crate::particles::Vec3;
 
     /// Does nothing, and says that it took three quarters of a second.
     struct Idle;

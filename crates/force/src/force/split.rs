@@ -25,7 +25,7 @@ use super::neighbours::{NeighbourForces, NeighbourTargets};
 use super::targets::Targets;
 use crate::error::Result;
 use crate::law::Law;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use std::ops::Range;
 use std::sync::Arc;
@@ -136,6 +136,10 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
 
     fn law(&self) -> Option<(Arc<Law>, f64)> {
         self.own.law()
+    }
+
+    fn external_potential(&self, now: Time, pos: Vec3) -> Result<f64> {
+        self.own.external_potential(now, pos)
     }
 
     fn set_start(&mut self, start: f64) {

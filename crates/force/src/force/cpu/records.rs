@@ -145,7 +145,8 @@ impl Records {
         }
     }
 
-    /// Predicts the sources in lists with so many entries in sum, where they were not: each thread those of a range.
+    /// Predicts the sources in some lists, without those that were predicted at this moment. Each thread takes the sources of a range
+    /// of rows. `entries` is the number of entries of all lists.
     fn predict_listed(&mut self, (now, tick): (Time, f64), (lists, entries): (&[&[u32]], usize), width: Width) {
         let Self { held, predicted, stamps, stamp, .. } = self;
         let part = |(first, held, predicted, stamps)| {

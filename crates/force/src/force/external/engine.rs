@@ -8,7 +8,7 @@ use crate::force::forces::Evaluation;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::targets::{Block, Targets};
 use crate::law::Law;
-use crate::particles::Particles;
+use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use std::sync::Arc;
 
@@ -80,6 +80,12 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         self.engine.law()
     }
 
+    fn external_potential(&self, now: Time, pos: Vec3) -> Result<f64> {
+        let mut pot = self.engine.external_potential(now, pos)?;
+        self.add(now, |field, t| pot += field.pot(pos, t))?;
+        Ok(pot)
+    }
+
     fn set_start(&mut self, start: f64) {
         self.clock.start = start;
         self.engine.set_start(start);
@@ -99,7 +105,6 @@ mod tests {
     use crate::force::forces::{Accelerations, Forces};
     use crate::force::precision::Precision;
     use crate::force::reference;
-    use crate::particles::Vec3;
 
     const CLOCK: Clock = Clock { start: 2.0, dt_max: 0.5 };
 
