@@ -1,10 +1,20 @@
 //! What engines evaluate on targets, in columns.
 
-use super::external::field::{ExternalField, SHARE, for_step};
+use super::external::field::{ExternalField, for_step};
+use super::external::places::{LANES, Places, vector};
 use super::targets::Targets;
 use crate::gravity::Force;
 use crate::particles::Vec3;
+use crate::spin_pool::min_share;
 use rayon::prelude::*;
+
+/// Nanoseconds in which a field of some hundred operations is evaluated on a target.
+const FIELD: usize = 200;
+
+/// Returns the least number of chunks of targets whose field is worth a thread.
+fn share() -> usize {
+    (min_share(FIELD) / LANES).max(1)
+}
 
 /// Quantities that a [`ForceEngine`](super::ForceEngine) evaluates on targets, in columns: [`Forces`] or
 /// [`Accelerations`].
@@ -99,14 +109,18 @@ impl Evaluation for Forces {
     fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
         self.external.resize(targets.len(), 0.0);
         self.external_acc.resize(targets.len(), Vec3::zeros());
-        let sums = self.acc.par_iter_mut().zip(&mut self.jerk);
-        let own = self.external.par_iter_mut().zip(&mut self.external_acc);
-        let states = targets.pos.par_iter().zip(targets.vel);
-        sums.zip(own).zip(states).with_min_len(SHARE).for_each(|(((acc, jerk), (pot, by)), (&x, &v))| {
-            *by = field.acc(x, t);
-            *acc += *by;
-            *jerk += field.jerk(x, v, t);
-            *pot = field.pot(x, t);
+        let sums = self.acc.par_chunks_mut(LANES).zip(self.jerk.par_chunks_mut(LANES));
+        let own = self.external.par_chunks_mut(LANES).zip(self.external_acc.par_chunks_mut(LANES));
+        let states = targets.pos.par_chunks(LANES).zip(targets.vel.par_chunks(LANES));
+        sums.zip(own).zip(states).with_min_len(share()).for_each(|(((acc, jerk), (pot, by)), (x, v))| {
+            let found = field.forces(&Places::new(x, v), t);
+            for lane in 0..x.len() {
+                let (change, rate);
+                (change, rate, pot[lane]) = found.of(lane);
+                acc[lane] += change;
+                jerk[lane] += rate;
+                by[lane] = change;
+            }
         });
     }
 
@@ -139,8 +153,11 @@ impl Evaluation for Accelerations {
     }
 
     fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
-        let columns = self.acc.par_iter_mut().zip(targets.pos).with_min_len(SHARE);
-        columns.for_each(|(acc, &x)| *acc += field.acc(x, t));
+        let chunks = self.acc.par_chunks_mut(LANES).zip(targets.pos.par_chunks(LANES)).with_min_len(share());
+        chunks.for_each(|(acc, x)| {
+            let found = field.accelerations(&Places::at_rest(x), t);
+            acc.iter_mut().enumerate().for_each(|(lane, acc)| *acc += vector(&found, lane));
+        });
     }
 
     fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])> {

@@ -16,6 +16,7 @@ pub(crate) mod gamma;
 pub(crate) mod mistake;
 pub mod op;
 pub(crate) mod parse;
+pub(crate) mod slots;
 pub(crate) mod symbols;
 pub(crate) mod syntax;
 pub(crate) mod terms;

@@ -1,6 +1,6 @@
 //! Plan of a law's program: which block of memory each result goes to, so that few blocks stay in the innermost cache.
 
-use crate::formula::op::Register;
+use crate::formula::slots::{self, Place, Slots};
 use crate::law::Program;
 use crate::law::program::{Input, Op};
 
@@ -45,10 +45,11 @@ impl Reads {
 }
 
 /// Operation with the block of its result; operands are blocks too.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Step {
-    pub to: usize,
-    pub op: Op,
+pub type Step = slots::Step<Input>;
+
+/// Returns true for constants, and inputs that belong to the target.
+fn is_fixed(op: Op) -> bool {
+    matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)))
 }
 
 /// Program with its results in blocks, of which later results take those no longer needed.
@@ -73,58 +74,29 @@ pub struct Plan {
 impl Plan {
     /// Plans a program.
     pub fn new(program: &Program) -> Self {
-        let last = last_uses(program);
         let reads = Reads::new(program);
-        let mut plan = Self {
-            fixed: Vec::new(),
-            reads,
-            steps: Vec::new(),
-            blocks: DISTANCES,
-            factor: 0,
-            slope: None,
-            minus_potential: None,
+        let place = |op: Op| match reads.block(op) {
+            Some(block) => Place::Given(block),
+            None if is_fixed(op) => Place::Kept,
+            None => Place::Reused,
         };
-        let mut at: Vec<Register> = Vec::with_capacity(program.ops.len());
-        let mut free = Vec::new();
-        for (k, &op) in program.ops.iter().enumerate() {
-            if let Some(block) = reads.block(op) {
-                at.push(block as Register);
-                continue;
-            }
-            let is_fixed = matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
-            // Never the block of an operand, which is freed below.
-            let reused = if is_fixed { None } else { free.pop() };
-            let to = reused.unwrap_or_else(|| {
-                plan.blocks += 1;
-                plan.blocks - 1
-            });
-            let step = Step { to, op: op.map(|operand| at[usize::from(operand)]) };
-            if is_fixed { &mut plan.fixed } else { &mut plan.steps }.push(step);
-            at.push(to as Register);
-            let mut ended: Vec<usize> =
-                op.operands().into_iter().map(usize::from).filter(|&it| last[it] == k).collect();
-            ended.sort_unstable();
-            ended.dedup();
-            let blocks = ended.into_iter().map(|it| usize::from(at[it]));
-            free.extend(blocks.filter(|&block| block >= DISTANCES && plan.fixed.iter().all(|fixed| fixed.to != block)));
+        let Program { ops, factor, slope, minus_potential, .. } = program;
+        let results = [Some(*factor), *slope, *minus_potential].into_iter().flatten();
+        let slots = Slots::choose(ops, results, DISTANCES, place);
+        let steps = |wanted: Place| {
+            let of = (0..ops.len()).filter(move |&k| place(ops[k]) == wanted);
+            of.map(|k| slots.step(ops, k)).collect()
+        };
+        Self {
+            fixed: steps(Place::Kept),
+            reads,
+            steps: steps(Place::Reused),
+            blocks: slots.number,
+            factor: slots.slot(*factor),
+            slope: slope.map(|it| slots.slot(it)),
+            minus_potential: minus_potential.map(|it| slots.slot(it)),
         }
-        let block = |register: Register| usize::from(at[usize::from(register)]);
-        (plan.factor, plan.slope) = (block(program.factor), program.slope.map(block));
-        plan.minus_potential = program.minus_potential.map(block);
-        plan
     }
-}
-
-/// Returns the last operation that reads each result; results of the program are read at its end.
-fn last_uses(program: &Program) -> Vec<usize> {
-    let mut last = vec![0; program.ops.len()];
-    for (k, op) in program.ops.iter().enumerate() {
-        op.operands().into_iter().for_each(|operand| last[usize::from(operand)] = k);
-    }
-    for result in [Some(program.factor), program.slope, program.minus_potential].into_iter().flatten() {
-        last[usize::from(result)] = program.ops.len();
-    }
-    last
 }
 
 #[cfg(test)]
@@ -147,14 +119,13 @@ mod tests {
                 assert!(block < DISTANCES && holds[block].is_none(), "{op:?}");
                 holds[block] = Some(k);
             }
-            let is_fixed = |op: &Op| matches!(op, Op::Constant(_) | Op::Input(Input::TargetMass | Input::Target(_)));
             let mut fixed = plan.fixed.iter();
-            for (k, _) in program.ops.iter().enumerate().filter(|(_, op)| is_fixed(op)) {
+            for (k, _) in program.ops.iter().enumerate().filter(|(_, op)| is_fixed(**op)) {
                 holds[fixed.next().unwrap().to] = Some(k);
             }
             let mut steps = plan.steps.iter();
             for (k, op) in program.ops.iter().enumerate() {
-                if is_fixed(op) || is_distance(op) {
+                if is_fixed(*op) || is_distance(op) {
                     continue;
                 }
                 let step = steps.next().unwrap();

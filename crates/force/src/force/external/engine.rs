@@ -100,7 +100,7 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 mod tests {
     use super::*;
     use crate::force::external::Plummer;
-    use crate::force::external::field::{FieldSum, SHARE};
+    use crate::force::external::field::FieldSum;
     use crate::force::external::guide::{OrbitPoint, OrbitState};
     use crate::force::forces::{Accelerations, Forces};
     use crate::force::precision::Precision;
@@ -123,9 +123,9 @@ mod tests {
         }
     }
 
-    /// A number of particles above that from which threads share them.
+    /// So many particles that threads share them.
     fn particles() -> Particles {
-        let n = 3 * SHARE;
+        let n = 3001;
         let place = |i: usize| Vec3::new(i as f64, 1.0, 0.5);
         Particles::new(vec![0.0; n], (0..n).map(place).collect(), vec![Vec3::y(); n])
     }

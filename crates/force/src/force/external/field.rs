@@ -1,9 +1,7 @@
 //! The contract of external fields, and sums of them.
 
+use super::places::{FieldForces, LANES, Lanes, Places, plus, plus_lanes};
 use crate::particles::Vec3;
-
-/// Least number of targets that a thread gets: waking it costs as much as some hundred of them.
-pub(crate) const SHARE: usize = 1024;
 
 /// Gravitational field that particles feel and do not act on, in internal units (G = 1). The time `t` is that of the
 /// [`Clock`](crate::time::Clock), so on the axis that the user sees, in internal units too.
@@ -46,6 +44,26 @@ pub trait ExternalField: Send + Sync {
         let first = (a - 8.0 * b + 8.0 * c - d) / (12.0 * RATE_STEP);
         let second = (16.0 * (b + c) - (a + d) - 30.0 * self.pot(pos, t)) / (12.0 * RATE_STEP * RATE_STEP);
         [first, second - vel.dot(&self.jerk(pos, Vec3::zeros(), t))]
+    }
+
+    /// Returns the accelerations at several places together, with the bits of [`acc`](Self::acc) at each, which the default calls.
+    fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
+        at.vectors(|lane| self.acc(at.place(lane), t))
+    }
+
+    /// Returns accelerations, jerks and potentials at several places together, with the bits of [`acc`](Self::acc),
+    /// [`jerk`](Self::jerk) and [`pot`](Self::pot) at each, which the default calls.
+    fn forces(&self, at: &Places, t: f64) -> FieldForces {
+        FieldForces {
+            acc: at.vectors(|lane| self.acc(at.place(lane), t)),
+            jerk: at.vectors(|lane| self.jerk(at.place(lane), at.velocity(lane), t)),
+            pot: at.numbers(|lane| self.pot(at.place(lane), t)),
+        }
+    }
+
+    /// Returns the [rates](Self::rate) at several places together, with the same bits. The default calls that function.
+    fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
+        at.pairs(|lane| self.rate(at.place(lane), at.velocity(lane), t))
     }
 }
 
@@ -108,11 +126,30 @@ impl ExternalField for FieldSum {
         let add = |sum: [f64; 2], part: [f64; 2]| [sum[0] + part[0], sum[1] + part[1]];
         self.0.iter().fold([0.0; 2], |sum, field| add(sum, field.rate(pos, vel, t)))
     }
+
+    fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
+        self.0.iter().fold(FieldForces::ZERO.acc, |sum, field| plus(&sum, &field.accelerations(at, t)))
+    }
+
+    fn forces(&self, at: &Places, t: f64) -> FieldForces {
+        self.0.iter().fold(FieldForces::ZERO, |sum, field| {
+            let FieldForces { acc, jerk, pot } = field.forces(at, t);
+            FieldForces { acc: plus(&sum.acc, &acc), jerk: plus(&sum.jerk, &jerk), pot: plus_lanes(&sum.pot, &pot) }
+        })
+    }
+
+    fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
+        self.0.iter().fold([[0.0; LANES]; 2], |sum, field| {
+            let found = field.rates(at, t);
+            [0, 1].map(|k| plus_lanes(&sum[k], &found[k]))
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::force::external::places::vector;
 
     /// Plane wave that moves along (1, 2, 2): φ = sin(x + 2y + 2z − 3t).
     struct Wave;
@@ -147,5 +184,11 @@ mod tests {
         let twice = FieldSum(vec![Box::new(Wave), Box::new(Wave)]);
         assert_eq!(twice.tide(x, t), tide.map(|it| 2.0 * it));
         assert_eq!(twice.rate(x, v, t), [2.0 * rate, 2.0 * change]);
+        let at = Places::new(&[v, x], &[x, v]);
+        for field in [&Wave as &dyn ExternalField, &twice] {
+            assert_eq!(field.forces(&at, t).of(1), (field.acc(x, t), field.jerk(x, v, t), field.pot(x, t)));
+            assert_eq!(vector(&field.accelerations(&at, t), 0), field.acc(v, t));
+            assert_eq!(field.rates(&at, t).map(|it| it[1]), field.rate(x, v, t));
+        }
     }
 }

@@ -10,11 +10,14 @@
 mod check;
 mod program;
 mod source;
+mod together;
 mod variable;
 
 pub use source::FieldSource;
 
 use super::field::ExternalField;
+use super::places::{FieldForces, LANES, Lanes, Places};
+use crate::force::cpu::Width;
 use crate::formula::Mistake;
 use crate::formula::mistake::At;
 use crate::particles::Vec3;
@@ -26,6 +29,8 @@ pub struct FormulaField {
     position: Vec3,
     programs: Programs,
     notes: Vec<String>,
+    /// Instructions with which several places are evaluated.
+    width: Width,
 }
 
 impl FormulaField {
@@ -35,7 +40,7 @@ impl FormulaField {
     /// The first mistake in the formula, with its place.
     pub fn new(source: &FieldSource, position: Vec3) -> Result<Self, Mistake> {
         let programs = Programs::compile(source).map_err(|mistake| mistake.of(&source.potential))?;
-        Ok(Self { position, programs, notes: Vec::new() })
+        Ok(Self { position, programs, notes: Vec::new(), width: Width::widest() })
     }
 
     /// Compiles a formula as [`new`](Self::new), and compares its derivatives with differences: for formulas of users.
@@ -67,6 +72,13 @@ impl FormulaField {
         [x, y, z, t, vel.x, vel.y, vel.z]
     }
 
+    /// Returns the same for several places.
+    fn variables_of(&self, at: &Places, t: f64) -> [Lanes; 7] {
+        let [x, y, z] = std::array::from_fn(|axis| at.pos[axis].map(|x| x - self.position[axis]));
+        let [u, v, w] = at.vel;
+        [x, y, z, [t; LANES], u, v, w]
+    }
+
     fn evaluate<const N: usize>(&self, program: &Program, pos: Vec3, vel: Vec3, t: f64) -> [f64; N] {
         program.evaluate(&self.variables(pos, vel, t), &mut Vec::new())
     }
@@ -92,6 +104,20 @@ impl ExternalField for FormulaField {
 
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
         self.programs.rate.as_ref().map_or([0.0; 2], |rate| self.evaluate(rate, pos, vel, t))
+    }
+
+    fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
+        self.programs.accelerations.evaluate(self.width, &self.variables_of(at, t))
+    }
+
+    fn forces(&self, at: &Places, t: f64) -> FieldForces {
+        let [ax, ay, az, jx, jy, jz, pot] = self.programs.forces.evaluate(self.width, &self.variables_of(at, t));
+        FieldForces { acc: [ax, ay, az], jerk: [jx, jy, jz], pot }
+    }
+
+    fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
+        let rates = self.programs.rates.as_ref();
+        rates.map_or([[0.0; LANES]; 2], |rates| rates.evaluate(self.width, &self.variables_of(at, t)))
     }
 }
 

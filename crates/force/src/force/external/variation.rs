@@ -1,6 +1,7 @@
 //! Fields whose strength changes in time.
 
 use super::field::ExternalField;
+use super::places::{FieldForces, Lanes, Places};
 use super::values::{self, FieldUnits, Mistake};
 use crate::formula::functions;
 use crate::particles::Vec3;
@@ -121,11 +122,25 @@ impl ExternalField for Varying {
         let path = rate - vel.dot(&self.field.acc(pos, t));
         [slope * pot + value * rate, second * pot + slope * (path + rate) + value * along]
     }
+
+    fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
+        let value = self.strength(t)[0];
+        self.field.accelerations(at, t).map(|lanes| lanes.map(|acc| value * acc))
+    }
+
+    fn forces(&self, at: &Places, t: f64) -> FieldForces {
+        let [value, slope, _] = self.strength(t);
+        let FieldForces { acc, jerk, pot } = self.field.forces(at, t);
+        let jerk =
+            std::array::from_fn(|axis| std::array::from_fn(|lane| value * jerk[axis][lane] + slope * acc[axis][lane]));
+        FieldForces { acc: acc.map(|lanes| lanes.map(|acc| value * acc)), jerk, pot: pot.map(|pot| value * pot) }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::force::external::places::vector;
     use crate::force::external::{FieldSource, FormulaField};
 
     /// Difference quotient of fourth order.
@@ -143,6 +158,12 @@ mod tests {
             let field = FormulaField::new(&source, Vec3::zeros()).expect("a field");
             let field = Varying { field: Box::new(field), form, start: 1.0, time: 2.0 };
             for t in [0.5, 1.5, 2.75, 3.5] {
+                let at = Places::new(&[x, 2.0 * x], &[v, x]);
+                for (lane, (x, v)) in [(x, v), (2.0 * x, x)].into_iter().enumerate() {
+                    assert_eq!(field.forces(&at, t).of(lane), (field.acc(x, t), field.jerk(x, v, t), field.pot(x, t)));
+                    assert_eq!(vector(&field.accelerations(&at, t), lane), field.acc(x, t));
+                    assert_eq!(field.rates(&at, t).map(|rate| rate[lane]), field.rate(x, v, t));
+                }
                 let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{form:?} at {t}: {a} is not {b}");
                 (0..3).for_each(|k| close(field.jerk(x, v, t)[k], slope(|h| field.acc(x + h * v, t + h)[k])));
                 let [rate, along] = field.rate(x, v, t);

@@ -1,6 +1,7 @@
 //! The programs of a field: acceleration, jerk, potential, tidal tensor and rate from one formula.
 
 use super::source::FieldSource;
+use super::together::Together;
 use super::variable::FieldVariable;
 use crate::formula::compile::{Compiler, TooLong};
 use crate::formula::derive::{self, Derivatives};
@@ -31,6 +32,11 @@ impl Program {
         }
         std::array::from_fn(|k| registers[usize::from(self.results[k])])
     }
+
+    /// Returns the program for several places together.
+    fn together(&self) -> Together {
+        Together::new(&self.ops, &self.results)
+    }
 }
 
 /// The programs of a field. A result has the same bits in each program that has it.
@@ -46,6 +52,12 @@ pub(super) struct Programs {
     pub tide: Program,
     /// ∂φ/∂t, and its time derivative along a path; absent where φ does not depend on the time.
     pub rate: Option<Program>,
+    /// Acceleration, jerk and potential, at several places.
+    pub forces: Together,
+    /// Acceleration, at several places.
+    pub accelerations: Together,
+    /// What `rate` gives, at several places.
+    pub rates: Option<Together>,
 }
 
 /// Axes of the components of a symmetric tensor.
@@ -70,15 +82,26 @@ impl Programs {
         };
         let mut compiler = Compiler::new(&terms, false, MAX_OPS);
         let mut registers = |ids: &[Id]| ids.iter().map(|&id| compiler.emit(id)).collect::<Result<Vec<_>, _>>();
-        let groups = [&acc[..], &[pot], &jerk, &tide, &rate].map(&mut registers);
+        let forces = [&acc[..], &jerk, &[pot]].concat();
+        let groups = [&acc[..], &[pot], &jerk, &tide, &rate, &forces].map(&mut registers);
         let ops = compiler.finish();
         let program = |results: Result<Vec<Register>, TooLong>| {
             let (ops, results) = needed(&ops, &results.map_err(too_long)?);
             Ok(Program { ops, results })
         };
-        let [acc, pot, jerk, tide, rate] = groups.map(program);
+        let [acc, pot, jerk, tide, rate, forces] = groups.map(program);
         let is_constant = |it: &Program| it.ops.iter().all(|op| matches!(op, Op::Constant(value) if *value == 0.0));
-        Ok(Self { acc: acc?, jerk: jerk?, pot: pot?, tide: tide?, rate: Some(rate?).filter(|it| !is_constant(it)) })
+        let (acc, rate) = (acc?, Some(rate?).filter(|it| !is_constant(it)));
+        Ok(Self {
+            forces: forces?.together(),
+            accelerations: acc.together(),
+            rates: rate.as_ref().map(Program::together),
+            acc,
+            jerk: jerk?,
+            pot: pot?,
+            tide: tide?,
+            rate,
+        })
     }
 }
 

@@ -1,4 +1,5 @@
 use super::super::field::tide_times;
+use super::super::places::vector;
 use super::*;
 use crate::formula::Parameter;
 use crate::formula::dimension::GravityDimension;
@@ -55,6 +56,38 @@ fn verify_derivatives_by_differences_in_place_and_time() {
             let [rate, along] = field.rate(x, v, t);
             close(rate, slope(|h| field.pot(x, t + h)));
             close(along, slope(|h| field.rate(x + h * v, v, t + h)[0]));
+        }
+    }
+}
+
+/// On any vector unit, for whole chunks of places and for some, with all operations.
+#[test]
+fn several_places_together_have_the_bits_of_each_alone() {
+    let formulas = [
+        "-(1 + 0.5*sin(3*t))/sqrt(r^2 + 0.25) + min(x, y)*max(y, z)*1e-3",
+        "log(x^2 + 2*y^2 + 3*z^2 + 0.4) + x*y*cos(t) - R^1.7/(1 + r)",
+        "exp(-t)*gammap(0.6, r^2)/r - 0.2*(x*cos(2*t) + y*sin(2*t))^2",
+        "if(r < 1.2, r^4/(1 + R), r^3*1.2/(1 + R))*t^2",
+    ];
+    let place = |k: usize| Vec3::from_fn(|axis, _| ((k * (5 + 2 * axis) + axis) % 31) as f64 / 10.0 - 1.4);
+    for formula in formulas {
+        let field = FormulaField { position: Vec3::new(0.25, 0.5, -0.125), ..field(formula, &[]) };
+        for width in Width::available() {
+            let together = FormulaField { width, ..field.clone() };
+            for number in [1, 2, LANES - 1, LANES] {
+                let pos: Vec<Vec3> = (0..number).map(place).collect();
+                let vel: Vec<Vec3> = (0..number).map(|k| place(k + 7)).collect();
+                let at = Places::new(&pos, &vel);
+                let (acc, forces) = (together.accelerations(&at, 0.75), together.forces(&at, 0.75));
+                let rates = together.rates(&at, 0.75);
+                for lane in 0..number {
+                    let (x, v) = (pos[lane], vel[lane]);
+                    let want = (field.acc(x, 0.75), field.jerk(x, v, 0.75), field.pot(x, 0.75));
+                    assert!(want.2.is_finite() && forces.of(lane) == want, "{formula}, {width:?}, {lane} of {number}");
+                    assert_eq!(vector(&acc, lane), want.0);
+                    assert_eq!(rates.map(|rate| rate[lane]), field.rate(x, v, 0.75));
+                }
+            }
         }
     }
 }

@@ -3,7 +3,9 @@
 use super::segment::{OrbitPoint, OrbitState};
 use crate::compensated_sum::sum;
 use crate::force::external::field::ExternalField;
+use crate::force::external::places::{FieldForces, LANES, Lanes, Places};
 use crate::particles::{Particles, Vec3};
+use rayon::prelude::*;
 
 /// External field at one moment relative to a moving origin: what accelerates a particle at the place `d` and with the velocity
 /// `v` relative to it. It is a field as others.
@@ -49,8 +51,8 @@ impl<'a> Tidal<'a> {
     #[must_use]
     pub fn new(field: &'a dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
         let OrbitPoint { pos, vel, .. } = origin;
-        let (acc, jerk) = (field.acc(pos, t), field.jerk(pos, vel, t));
-        Self { field, origin, acc, jerk, pot: field.pot(pos, t), rate: field.rate(pos, vel, t) }
+        let (acc, jerk, pot) = field.forces(&Places::new(&[pos], &[vel]), t).of(0);
+        Self { field, origin, acc, jerk, pot, rate: field.rate(pos, vel, t) }
     }
 
     /// Returns this moment of a system that was given the energy `work` since its start.
@@ -69,7 +71,13 @@ impl<'a> Tidal<'a> {
     /// Returns the power of the moving origin Σ m ∂Φ/∂t on particles that stand at the time `t`, and its derivative by the time.
     #[must_use]
     pub fn power(&self, p: &Particles, t: f64) -> [Work; 2] {
-        let rates: Vec<[f64; 2]> = p.pos.iter().zip(&p.vel).map(|(&d, &v)| self.rate(d, v, t)).collect();
+        let chunks = p.pos.par_chunks(LANES).zip(p.vel.par_chunks(LANES));
+        let rates: Vec<[f64; 2]> = chunks
+            .flat_map_iter(|(d, v)| {
+                let [rate, change] = self.rates(&Places::new(d, v), t);
+                rate.into_iter().zip(change).map(Into::into).take(d.len())
+            })
+            .collect();
         let of = |k: usize| {
             let each = || p.mass.iter().zip(&rates).map(move |(m, rate)| (*m, rate[k]));
             Work {
@@ -78,6 +86,17 @@ impl<'a> Tidal<'a> {
             }
         };
         [of(0), of(1)]
+    }
+}
+
+impl Tidal<'_> {
+    /// Returns the rate at a place, from that of the field there and the acceleration and the jerk relative to the origin.
+    fn rate_by(&self, here: [f64; 2], (pos, vel): (Vec3, Vec3), (by_acc, by_jerk): (Vec3, Vec3)) -> [f64; 2] {
+        let Self { origin: OrbitPoint { vel: v, snap, .. }, acc, jerk, rate, .. } = self;
+        [
+            (here[0] - rate[0]) - v.dot(&by_acc) + jerk.dot(&pos),
+            (here[1] - rate[1]) - acc.dot(&by_acc) - v.dot(&by_jerk) + snap.dot(&pos) + jerk.dot(&vel),
+        ]
     }
 }
 
@@ -103,14 +122,38 @@ impl ExternalField for Tidal<'_> {
 
     /// ∂Φ/∂t = −V · Δa + j(X) · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − a(X); and its derivative.
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
-        let Self { field, origin: OrbitPoint { pos: x, vel: v, snap, .. }, acc, jerk, rate, .. } = self;
-        let here = field.rate(x + pos, v + vel, t);
-        let (by_acc, by_jerk) = (self.acc(pos, t), self.jerk(pos, vel, t));
-        [
-            (here[0] - rate[0]) - v.dot(&by_acc) + jerk.dot(&pos),
-            (here[1] - rate[1]) - acc.dot(&by_acc) - v.dot(&by_jerk) + snap.dot(&pos) + jerk.dot(&vel),
-        ]
+        let OrbitPoint { pos: x, vel: v, .. } = self.origin;
+        let here = self.field.rate(x + pos, v + vel, t);
+        self.rate_by(here, (pos, vel), (self.acc(pos, t), self.jerk(pos, vel, t)))
     }
+
+    fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
+        let OrbitPoint { pos, vel, .. } = self.origin;
+        without(self.field.accelerations(&at.plus(pos, vel), t), self.acc)
+    }
+
+    fn forces(&self, at: &Places, t: f64) -> FieldForces {
+        let OrbitPoint { pos, vel, .. } = self.origin;
+        let FieldForces { acc, jerk, pot } = self.field.forces(&at.plus(pos, vel), t);
+        let pot = std::array::from_fn(|lane| (pot[lane] - self.pot) + self.acc.dot(&at.place(lane)));
+        FieldForces { acc: without(acc, self.acc), jerk: without(jerk, self.jerk), pot }
+    }
+
+    fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
+        let OrbitPoint { pos, vel, .. } = self.origin;
+        let there = at.plus(pos, vel);
+        let (rates, forces) = (self.field.rates(&there, t), self.field.forces(&there, t));
+        at.pairs(|lane| {
+            let (acc, jerk, _) = forces.of(lane);
+            let here = rates.map(|rate| rate[lane]);
+            self.rate_by(here, (at.place(lane), at.velocity(lane)), (acc - self.acc, jerk - self.jerk))
+        })
+    }
+}
+
+/// Returns vectors less another one.
+fn without(vectors: [Lanes; 3], less: Vec3) -> [Lanes; 3] {
+    std::array::from_fn(|axis| vectors[axis].map(|x| x - less[axis]))
 }
 
 #[cfg(test)]
@@ -118,6 +161,7 @@ mod tests {
     use super::*;
     use crate::force::external::Plummer;
     use crate::force::external::guide::{MovingOrigin, OrbitState};
+    use crate::force::external::places::vector;
     use crate::time::{Clock, TICKS_PER_DT_MAX, Time};
     use std::sync::Arc;
 
@@ -159,6 +203,13 @@ mod tests {
         assert!((rate - fixed).abs() < 1e-6, "{rate} {fixed}");
         let along = (after.rate(d1, v, t1)[0] - before.rate(d0, v, t0)[0]) / (2.0 * h);
         assert!((change - along).abs() < 1e-5, "{change} {along}");
+        let places = [d, 2.0 * d, Vec3::zeros()];
+        let at = Places::new(&places, &[v; 3]);
+        for (lane, &d) in places.iter().enumerate() {
+            assert_eq!(here.forces(&at, t).of(lane), (here.acc(d, t), here.jerk(d, v, t), here.pot(d, t)));
+            assert_eq!(vector(&here.accelerations(&at, t), lane), here.acc(d, t));
+            assert_eq!(here.rates(&at, t).map(|rate| rate[lane]), here.rate(d, v, t));
+        }
         for k in 0..3 {
             let unit = 1e-5 * Vec3::from(std::array::from_fn(|j| f64::from(j == k)));
             let gradient = (here.pot(d + unit, t) - here.pot(d - unit, t)) / 2e-5;
