@@ -37,6 +37,7 @@ impl<E: Evaluation> WithExternal<E> {
     /// Calls `add` with the field in the particles' coordinates at a moment, and the time.
     fn add(&self, now: Time, mut add: impl FnMut(&dyn ExternalField, f64)) -> Result<()> {
         let t = self.clock.time(now);
+        self.field.covers(t)?;
         match &self.origin {
             Some(origin) => add(&origin.tidal(now)?, t),
             None => add(&*self.field, t),

@@ -1,6 +1,8 @@
 //! The contract of external fields, and sums of them.
 
+use crate::error::Result;
 use crate::particles::Vec3;
+use std::sync::Arc;
 
 /// Least number of targets that a thread gets: waking it costs as much as some hundred of them.
 pub(crate) const SHARE: usize = 1024;
@@ -46,6 +48,61 @@ pub trait ExternalField: Send + Sync {
         let first = (a - 8.0 * b + 8.0 * c - d) / (12.0 * RATE_STEP);
         let second = (16.0 * (b + c) - (a + d) - 30.0 * self.pot(pos, t)) / (12.0 * RATE_STEP * RATE_STEP);
         [first, second - vel.dot(&self.jerk(pos, Vec3::zeros(), t))]
+    }
+
+    /// Returns the part of the field that moves with a moving origin of coordinates, for places and velocities relative to that. It
+    /// does not accelerate the origin and is in no other function of this field. The default is none.
+    fn carried(&self) -> Option<&dyn ExternalField> {
+        None
+    }
+
+    /// Returns the times between which the rate changes smoothly and by little: where a change of the strength sets in, and after that so
+    /// close to each other as it is quick. Work is summed and orbits are followed from one to the next. The default is none.
+    fn moments(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Checks that the field is known at a time; fields that are read from tables are so for a while. The default is always.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) or [`Error::Integration`](crate::Error::Integration) where it is not.
+    fn covers(&self, _t: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A field that is shared.
+impl ExternalField for Arc<dyn ExternalField> {
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        (**self).acc(pos, t)
+    }
+
+    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        (**self).jerk(pos, vel, t)
+    }
+
+    fn pot(&self, pos: Vec3, t: f64) -> f64 {
+        (**self).pot(pos, t)
+    }
+
+    fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
+        (**self).tide(pos, t)
+    }
+
+    fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
+        (**self).rate(pos, vel, t)
+    }
+
+    fn carried(&self) -> Option<&dyn ExternalField> {
+        (**self).carried()
+    }
+
+    fn moments(&self) -> Vec<f64> {
+        (**self).moments()
+    }
+
+    fn covers(&self, t: f64) -> Result<()> {
+        (**self).covers(t)
     }
 }
 
@@ -107,6 +164,19 @@ impl ExternalField for FieldSum {
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
         let add = |sum: [f64; 2], part: [f64; 2]| [sum[0] + part[0], sum[1] + part[1]];
         self.0.iter().fold([0.0; 2], |sum, field| add(sum, field.rate(pos, vel, t)))
+    }
+
+    /// That of the first field that has one.
+    fn carried(&self) -> Option<&dyn ExternalField> {
+        self.0.iter().find_map(|field| field.carried())
+    }
+
+    fn moments(&self) -> Vec<f64> {
+        self.0.iter().flat_map(|field| field.moments()).collect()
+    }
+
+    fn covers(&self, t: f64) -> Result<()> {
+        self.0.iter().try_for_each(|field| field.covers(t))
     }
 }
 

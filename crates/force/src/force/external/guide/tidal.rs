@@ -14,6 +14,8 @@ use crate::particles::{Particles, Vec3};
 #[derive(Clone, Copy)]
 pub struct Tidal<'a> {
     field: &'a dyn ExternalField,
+    /// The part of the field that moves with the origin.
+    carried: Option<&'a dyn ExternalField>,
     origin: OrbitPoint,
     /// Acceleration, jerk and potential at the origin.
     acc: Vec3,
@@ -50,7 +52,8 @@ impl<'a> Tidal<'a> {
     pub fn new(field: &'a dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
         let OrbitPoint { pos, vel, .. } = origin;
         let (acc, jerk) = (field.acc(pos, t), field.jerk(pos, vel, t));
-        Self { field, origin, acc, jerk, pot: field.pot(pos, t), rate: field.rate(pos, vel, t) }
+        let carried = field.carried();
+        Self { field, carried, origin, acc, jerk, pot: field.pot(pos, t), rate: field.rate(pos, vel, t) }
     }
 
     /// Returns this moment of a system that was given the energy `work` since its start.
@@ -81,35 +84,54 @@ impl<'a> Tidal<'a> {
     }
 }
 
-impl ExternalField for Tidal<'_> {
-    /// a(X + d) − a(X).
-    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+impl Tidal<'_> {
+    /// Returns a(X + d) − a(X).
+    fn relative_acc(&self, pos: Vec3, t: f64) -> Vec3 {
         self.field.acc(self.origin.pos + pos, t) - self.acc
+    }
+
+    /// Returns the jerk at X + d with the velocity V + v, without that of the origin.
+    fn relative_jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
+    }
+}
+
+impl ExternalField for Tidal<'_> {
+    /// a(X + d) − a(X), and what moves with the origin.
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        let acc = self.relative_acc(pos, t);
+        self.carried.map_or(acc, |field| acc + field.acc(pos, t))
     }
 
     /// The jerk at X + d with the velocity V + v, without that of the origin.
     fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
-        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
+        let jerk = self.relative_jerk(pos, vel, t);
+        self.carried.map_or(jerk, |field| jerk + field.jerk(pos, vel, t))
     }
 
     /// Φ = φ(X + d) − φ(X) + a(X) · d, to second order −½ dᵀ T d with the tidal tensor T.
     fn pot(&self, pos: Vec3, t: f64) -> f64 {
-        (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos)
+        let pot = (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos);
+        self.carried.map_or(pot, |field| pot + field.pot(pos, t))
     }
 
     fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
-        self.field.tide(self.origin.pos + pos, t)
+        let tide = self.field.tide(self.origin.pos + pos, t);
+        let Some(carried) = self.carried.map(|field| field.tide(pos, t)) else { return tide };
+        std::array::from_fn(|k| tide[k] + carried[k])
     }
 
     /// ∂Φ/∂t = −V · Δa + j(X) · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − a(X); and its derivative.
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
         let Self { field, origin: OrbitPoint { pos: x, vel: v, snap, .. }, acc, jerk, rate, .. } = self;
         let here = field.rate(x + pos, v + vel, t);
-        let (by_acc, by_jerk) = (self.acc(pos, t), self.jerk(pos, vel, t));
-        [
+        let (by_acc, by_jerk) = (self.relative_acc(pos, t), self.relative_jerk(pos, vel, t));
+        let relative = [
             (here[0] - rate[0]) - v.dot(&by_acc) + jerk.dot(&pos),
             (here[1] - rate[1]) - acc.dot(&by_acc) - v.dot(&by_jerk) + snap.dot(&pos) + jerk.dot(&vel),
-        ]
+        ];
+        let Some(carried) = self.carried.map(|field| field.rate(pos, vel, t)) else { return relative };
+        [relative[0] + carried[0], relative[1] + carried[1]]
     }
 }
 
