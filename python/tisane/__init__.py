@@ -30,6 +30,7 @@ from .files import FORMAT_VERSION, FormatError, Snapshot, Units
 from .sources import Forces, forces
 from .kepler import Orbits, orbits
 from .particles import Particle, Particles
+from .potentials import gala_fields, galpy_fields
 from .simulation import Simulation, run
 from .study import sweep
 
@@ -59,6 +60,8 @@ __all__ = [
     "Units",
     "ensemble",
     "forces",
+    "gala_fields",
+    "galpy_fields",
     "load",
     "orbits",
     "run",

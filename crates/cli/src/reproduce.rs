@@ -72,7 +72,7 @@ fn about(file: &Path, made: &Provenance, recipe: &Reproduction) -> String {
     if !made.gpu.is_empty() {
         line("gpu", made.gpu.clone());
     }
-    for (_, file) in recipe.loaded.config.initial.inputs() {
+    for (_, file) in recipe.loaded.config.inputs() {
         line("input", format!("{}, with the SHA-256 that the run read", file.display()));
     }
     let steps = made.state_block_steps.unwrap_or_default();

@@ -93,7 +93,6 @@ fn keep_input(config: &Config) -> Result<()> {
     let real = |path: &Path| std::fs::canonicalize(path).ok();
     let Some(real_dir) = real(&dir) else { return Ok(()) };
     match config
-        .initial
         .inputs()
         .into_iter()
         .map(|(_, path)| path)

@@ -30,6 +30,7 @@ use std::fs;
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;
+use tisane::time::TICKS_PER_DT_MAX;
 
 /// Name of the newest checkpoint in an output directory.
 pub const NEWEST: &str = "checkpoint.hdf5";
@@ -128,8 +129,9 @@ pub fn read(path: &Path) -> Result<Checkpoint> {
     visit(&mut run, &mut FromFile(tree.group("Run")?, tree.version))?;
     let particles = particles::read(&tree.group("Particles")?)?;
     states::check_times(path, &particles, run.now)?;
-    if run.orbit.is_some_and(|orbit| orbit.tidal.until > run.now) {
-        return Err(Error::input(path, "/Run/orbit_work_ticks is after the last block step"));
+    let step = run.now.0 / TICKS_PER_DT_MAX;
+    if run.orbit.is_some_and(|orbit| orbit.tidal.until > run.now && orbit.tidal.until.0 / TICKS_PER_DT_MAX > step) {
+        return Err(Error::input(path, "/Run/orbit_work_ticks is after the present dt_max"));
     }
     let history = if tree.version < 2 { History::default() } else { history::read(&tree.group("History")?)? };
     Ok(Checkpoint { particles, run, history, provenance: provenance::read(&tree.group("Provenance")?, tree.version)? })

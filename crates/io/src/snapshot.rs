@@ -95,6 +95,8 @@ pub struct SnapshotData {
     pub columns: Vec<NamedColumn>,
     /// Stars of subsystems relative to each other; empty where the file has none.
     pub close: Vec<CloseStars>,
+    /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units; none where it rests.
+    pub orbit: Option<OrbitState>,
 }
 
 /// Writes a snapshot atomically.
@@ -292,7 +294,18 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         radius,
         columns,
         close,
+        orbit: read_orbit(&tree)?,
     })
+}
+
+/// Reads place and velocity of a moving origin of coordinates.
+fn read_orbit(tree: &TisaneFile) -> Result<Option<OrbitState>> {
+    let header = tree.group("Header")?;
+    if !header.has(ORBIT_POSITION) {
+        return Ok(None);
+    }
+    let vector = |name: &str| Ok::<_, tisane::Error>(Vec3::from(header.get_array::<f64, 3>(name)?));
+    Ok(Some(OrbitState { pos: vector(ORBIT_POSITION)?, vel: vector(ORBIT_VELOCITY)? }))
 }
 
 /// Metadata of a snapshot.
@@ -308,6 +321,8 @@ pub struct SnapshotHeader {
     pub engine: String,
     /// Precision mode of the run.
     pub precision: String,
+    /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units; none where it rests.
+    pub orbit: Option<OrbitState>,
 }
 
 /// Reads the metadata of a snapshot, at a cost independent of the number of particles. Does not verify the hashes.
@@ -320,7 +335,8 @@ pub fn read_header(path: &Path) -> Result<SnapshotHeader> {
     let units = file_units::read(&tree.group("Units")?)?;
     let origin = tree.group("Provenance")?;
     let (engine, precision) = (origin.text("engine")?, origin.text("precision")?);
-    Ok(SnapshotHeader { time: tree.root().get("time")?, n: count[OUR_TYPE], units, engine, precision })
+    let (time, orbit) = (tree.root().get("time")?, read_orbit(&tree)?);
+    Ok(SnapshotHeader { time, n: count[OUR_TYPE], units, engine, precision, orbit })
 }
 
 /// Checks that the file has no other particle types, whose particles would be dropped silently.

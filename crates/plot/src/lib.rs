@@ -24,6 +24,7 @@ pub mod ensemble;
 mod figure;
 mod files;
 mod font;
+mod galaxy;
 mod gallery;
 mod heat;
 pub mod initial;

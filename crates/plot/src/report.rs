@@ -54,7 +54,7 @@ const FACTS: [(&str, &str); 28] = [
 const WALL_TIME: &str = "/wall_seconds";
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 12] = [
+const HEADINGS: [(&str, &str); 15] = [
     ("errors", "Energy errors"),
     ("bands", "Members over time"),
     ("dissolution", "Dissolution"),
@@ -62,6 +62,9 @@ const HEADINGS: [(&str, &str); 12] = [
     ("diagnostics", "Diagnostics"),
     ("projections", "The cluster from three sides"),
     ("profiles", "Profiles"),
+    ("orbit", "The orbit in the galaxy"),
+    ("tails", "The tails"),
+    ("sky", "The sky"),
     ("structure", "Structure"),
     ("steps", "Time steps"),
     ("rates", "Rates"),

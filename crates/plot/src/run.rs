@@ -3,7 +3,7 @@
 use super::figure::{Axis, Mark, Panel, Series};
 pub use super::gallery::{Gallery, caption, diagnostics, name};
 use super::over_time::Run;
-use super::{journals, snapshots, subsystems};
+use super::{galaxy, journals, snapshots, subsystems};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::time::LEVELS;
@@ -26,7 +26,9 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
     ];
     let mut gallery = Gallery::default();
     gallery.figures.push(("diagnostics", run.figure(dir, panels.into_iter().flatten().collect())));
-    snapshots::add(dir, &mut gallery);
+    if let Some(newest) = snapshots::add(dir, &mut gallery) {
+        galaxy::add(dir, &newest, (name(dir), caption(&table)), &mut gallery);
+    }
     journals::add(dir, &run, &mut gallery);
     subsystems::add(dir, &run, &mut gallery);
     Ok(gallery)

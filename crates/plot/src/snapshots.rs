@@ -9,6 +9,7 @@ use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::density::core;
 use tisane::diagnostics::cluster::systems::{self, Hardness, Systems};
 use tisane::error::Result;
+use tisane::force::external::guide::OrbitState;
 use tisane::nearest::Neighbours;
 use tisane::particles::{Particles, Vec3};
 use tisane::units::{Dimension, twelve_digits};
@@ -41,6 +42,8 @@ pub(super) struct Look {
     pub content: String,
     /// Density centre, in the user's units.
     pub centre: Vec3,
+    /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units.
+    pub orbit: Option<OrbitState>,
 }
 
 impl Look {
@@ -63,7 +66,15 @@ impl Look {
         let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
         let systems = systems::find(&stars, &neighbours, 0.0, Hardness::at_least(HARDNESS));
         let centre = core(&stars, &neighbours, &systems.bound.is_bound).centre * scale.length;
-        Ok(Self { time: data.time, units: data.units, stars, systems, content: data.content_sha256, centre })
+        Ok(Self {
+            time: data.time,
+            units: data.units,
+            stars,
+            systems,
+            content: data.content_sha256,
+            centre,
+            orbit: data.orbit,
+        })
     }
 
     /// Returns the time with its unit, as a label.
@@ -87,13 +98,14 @@ impl Look {
     }
 }
 
-/// Adds the figures of the snapshots; names damaged ones and takes the next.
-pub(super) fn add(dir: &Path, gallery: &mut Gallery) {
+/// Adds the figures of the snapshots; names damaged ones and takes the next. Returns the newest one.
+pub(super) fn add(dir: &Path, gallery: &mut Gallery) -> Option<Look> {
     let (first, last) = match ends(dir, &mut gallery.damaged) {
         Ok(ends) => ends,
         Err(why) => {
             gallery.add("projections", Err(why.clone()));
-            return gallery.add("profiles", Err(why));
+            gallery.add("profiles", Err(why));
+            return None;
         }
     };
     let caption = diagnostics(dir).map(|table| caption(&table)).unwrap_or_default();
@@ -101,6 +113,7 @@ pub(super) fn add(dir: &Path, gallery: &mut Gallery) {
     gallery.add("projections", Ok(projections(newest, name(dir), caption.clone())));
     let looks: Vec<&Look> = [Some(&first), last.as_ref()].into_iter().flatten().collect();
     gallery.add("profiles", profiles(&looks, name(dir), caption));
+    last.or(Some(first))
 }
 
 /// The first and the last snapshot that are whole; no last one where there is but one.

@@ -44,6 +44,7 @@ pub(crate) use potentials::potentials;
 pub use potentials::{MAX_SUMMED, SAMPLE, potential_energy, sample};
 pub(crate) use prepare::{check_changed, initial_state, set_up};
 pub use prepare::{defaults_of_cluster, prepare};
+pub(crate) use reproduce::check_tables;
 pub use reproduce::{Reproduction, reproduction};
 pub use resumed::{Resumed, resumed_run};
 pub use session::Session;

@@ -1,6 +1,7 @@
 //! Fields that a program brings itself, beside those of the configuration.
 
 use std::sync::Arc;
+use tisane::Result;
 use tisane::force::external::{ExternalField, FieldSum};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
@@ -28,30 +29,9 @@ impl ExternalField for InUserUnits {
         let Scale { length, time, .. } = self.scale;
         self.field.pot(pos * length, t * time) / self.scale.factor(Dimension::POTENTIAL)
     }
-}
 
-/// Field of a configuration, which is shared.
-struct Shared(Arc<dyn ExternalField>);
-
-impl ExternalField for Shared {
-    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
-        self.0.acc(pos, t)
-    }
-
-    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
-        self.0.jerk(pos, vel, t)
-    }
-
-    fn pot(&self, pos: Vec3, t: f64) -> f64 {
-        self.0.pot(pos, t)
-    }
-
-    fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
-        self.0.tide(pos, t)
-    }
-
-    fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
-        self.0.rate(pos, vel, t)
+    fn covers(&self, t: f64) -> Result<()> {
+        self.field.covers(t * self.scale.time)
     }
 }
 
@@ -66,6 +46,6 @@ pub(crate) fn total(
     let own = InUserUnits { field: own.clone(), scale: *scale };
     Some(match configured {
         None => Arc::new(own),
-        Some(configured) => Arc::new(FieldSum(vec![Box::new(Shared(configured)), Box::new(own)])),
+        Some(configured) => Arc::new(FieldSum(vec![Box::new(configured), Box::new(own)])),
     })
 }

@@ -92,21 +92,45 @@ impl System {
     pub fn advance(&mut self, until: Time, max: u64) -> Result<Progress> {
         let mut sum = Progress { now: self.state.now, ..Progress::default() };
         loop {
-            // The work of a moving origin is summed at each multiple of dt_max.
-            let end = match self.engines.origin {
-                Some(_) => until.min(Time::from_dt_max(self.state.now.0 / TICKS_PER_DT_MAX + 1)),
-                None => until,
-            };
+            let end = self.next_sum_of_work(until);
             let done = self.engines.propagator.advance(&mut self.particles, end, max - sum.block_steps)?;
             self.count(done);
             if done.block_steps > 0 && done.now.is_synchronised() {
                 self.follow_origin()?;
             }
             sum = sum.plus(&done);
-            if done.now < end || end == until || sum.block_steps >= max {
+            if sum.block_steps >= max {
+                return Ok(sum);
+            }
+            // All steps up to the end are done, the last of which may have ended before.
+            self.pass_moment(end)?;
+            if end == until || (done.now < end && end.is_synchronised()) {
                 return Ok(sum);
             }
         }
+    }
+
+    /// Returns the next moment at which the work of a moving origin is summed, at most `until`: a multiple of dt_max, or a moment of
+    /// the field between them.
+    fn next_sum_of_work(&self, until: Time) -> Time {
+        let Some(origin) = &self.engines.origin else { return until };
+        let next = until.min(Time::from_dt_max(self.state.now.0 / TICKS_PER_DT_MAX + 1));
+        let summed = self.state.orbit.map_or(self.state.now, |orbit| orbit.tidal.until);
+        origin.moment_after(summed).map_or(next, |moment| next.min(moment.at))
+    }
+
+    /// Sums the work up to a moment of the field between multiples of dt_max, from the particles as they are then; does nothing at
+    /// another time.
+    fn pass_moment(&mut self, at: Time) -> Result<()> {
+        let (Some(origin), Some(orbit)) = (self.engines.origin.clone(), self.state.orbit) else { return Ok(()) };
+        let is_one = origin.moment_after(orbit.tidal.until).is_some_and(|moment| moment.at == at);
+        if !is_one || at.is_synchronised() {
+            return Ok(());
+        }
+        let then = self.engines.propagator.synchronised(&self.particles, at)?;
+        let tidal = Self::summed(&origin, &self.state, (at, &then))?;
+        self.state.orbit = Some(OrbitNumbers { origin: origin.beginning(at)?, tidal });
+        Ok(())
     }
 
     /// Takes down the state of a moving origin at a synchronised time, and the work that it has done.
@@ -119,13 +143,17 @@ impl System {
 
     /// Returns the work of the moving origin at a synchronised time.
     fn tidal_work(&self) -> Result<TidalWork> {
-        let RunState { now, clock, orbit, .. } = &self.state;
         let Some(origin) = &self.engines.origin else { return Ok(TidalWork::default()) };
-        let particles = self.engines.propagator.loaded(&self.particles);
-        let power = origin.tidal(*now)?.power(particles, clock.time(*now));
-        Ok(match orbit {
-            Some(orbit) => orbit.tidal.at(*now, clock, power),
-            None => TidalWork { until: *now, power, work: Work::default() },
+        Self::summed(origin, &self.state, (self.state.now, self.engines.propagator.loaded(&self.particles)))
+    }
+
+    /// Returns the work of a moving origin at a moment at which the particles stand. The power that a next sum begins with is that after
+    /// it.
+    fn summed(origin: &MovingOrigin, state: &RunState, (now, p): (Time, &Particles)) -> Result<TidalWork> {
+        let [before, power] = origin.power(now, p)?;
+        Ok(match &state.orbit {
+            Some(orbit) => TidalWork { power, ..orbit.tidal.at(now, &state.clock, before) },
+            None => TidalWork { until: now, power, work: Work::default() },
         })
     }
 

@@ -11,11 +11,13 @@ mod engine_choice;
 mod ensemble;
 mod ensembles_by_laws;
 mod external_field;
+mod galactic_orbits;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;
 mod kill_safety;
 #[path = "../../../../tests/common/matrix.rs"]
 mod matrix;
+mod moving_fields;
 mod orbit;
 #[path = "../../../../tests/common/outcome.rs"]
 mod outcome;

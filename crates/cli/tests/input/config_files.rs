@@ -320,7 +320,7 @@ fn the_reference_shows_the_defaults() {
     let initial = whole["initial"].as_table().unwrap().clone();
     // Fields whose keys depend on each other, or on the units.
     let external = whole["external"].as_table_mut().unwrap();
-    for name in ["formula", "tide", "mw-2014", "mw-2022"] {
+    for name in ["formula", "tide", "tidal-tensor", "mw-2014", "mw-2022"] {
         assert!(external.remove(name).is_some(), "{name}");
     }
     // Without a law it is Newton's.

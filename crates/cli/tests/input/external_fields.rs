@@ -3,7 +3,7 @@
 
 use std::fs;
 use std::path::Path;
-use tisane::force::external::{FieldUnits, tide_times};
+use tisane::force::external::{FieldUnits, Tables, TimeTable, tide_times};
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 use tisane_run::assemble::{self, Setup};
@@ -25,7 +25,12 @@ fn with_every_field() -> Config {
         text.lines().skip_while(|line| !line.starts_with("#[external.")).take_while(|line| !line.starts_with("# "));
     // One of the ways to give the frequencies of a tide.
     let others = |line: &&str| !["#oort_", "#density", "#radius"].iter().any(|key| line.starts_with(key));
-    let fields: Vec<&str> = inside.filter(others).map(|line| line.trim_start_matches('#')).collect();
+    // One of the ways to move.
+    let one_motion = |line: &str| match line.starts_with("motion") {
+        true => "motion = { velocity = [0.1, 0.02, -0.05], time = 0.5 }".to_owned(),
+        false => line.to_owned(),
+    };
+    let fields: Vec<String> = inside.filter(others).map(|line| one_motion(line.trim_start_matches('#'))).collect();
     let units = "[units]\nmass = \"Msun\"\nlength = \"kpc\"\nvelocity = \"km/s\"\n";
     let plummer = "[initial.plummer]\nn = 8\nmass = 8.0\nscale_radius = 1.0\n";
     read(&format!("{units}{plummer}{}", fields.join("\n").replace("parameters = {}", PARAMETERS))).config
@@ -43,6 +48,19 @@ fn every_field_is_in_the_reference_under_its_name() {
     }
 }
 
+/// A table whose columns are cubic polynomials in the time.
+#[derive(Debug)]
+struct OneTensor;
+
+impl Tables for OneTensor {
+    fn read(&self, path: &str, columns: &[&'static str]) -> Result<TimeTable, String> {
+        let t: Vec<f64> = (0..30).map(|k| f64::from(k) / 5.0 - 1.0).collect();
+        let column = |k: usize| t.iter().map(|t| (k as f64 - 3.0) + (t - 0.3 * t * t * t) * 0.2 * k as f64).collect();
+        let columns: Vec<Vec<f64>> = (0..columns.len()).map(|k| if k == 0 { t.clone() } else { column(k) }).collect();
+        Ok(TimeTable { file: path.to_owned(), columns, lines: (2..).take(t.len()).collect() })
+    }
+}
+
 /// Difference quotient of fourth order.
 fn slope(f: impl Fn(f64) -> Vec3) -> Vec3 {
     const H: f64 = 1e-3;
@@ -54,7 +72,7 @@ fn slope(f: impl Fn(f64) -> Vec3) -> Vec3 {
 fn verify_accelerations_are_gradients_and_jerks_are_time_derivatives() {
     let config = with_every_field();
     for settings in config.external.iter() {
-        let to = FieldUnits { units: &config.units(), scale: &Scale::IDENTITY };
+        let to = FieldUnits { units: &config.units(), scale: &Scale::IDENTITY, tables: &OneTensor };
         let (field, section) = (settings.build(to).unwrap(), settings.section());
         for (x, v, t) in [
             (Vec3::new(0.7, -0.4, 1.1), Vec3::new(0.3, 1.2, -0.5), 0.125),

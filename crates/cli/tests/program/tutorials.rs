@@ -185,6 +185,11 @@ fn the_thousand_clusters_work() {
 }
 
 #[test]
+fn the_cluster_in_the_milky_way_works() {
+    follow("tutorial-galaxy.md", &Folder::new(""));
+}
+
+#[test]
 fn the_page_about_why_works() {
     follow("why.md", &Folder::new(""));
 }

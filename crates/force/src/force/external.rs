@@ -48,32 +48,41 @@
 //! # Ok::<(), tisane_force::Error>(())
 //! ```
 
+mod assembly;
+mod bodies;
 mod engine;
 pub(crate) mod field;
 mod formula;
 pub mod guide;
+mod motion;
+mod moving;
+pub(crate) mod on_targets;
 pub(crate) mod places;
 mod plummer;
 mod point_mass;
 pub mod ready;
 mod settings;
 mod several;
+mod tables;
 mod values;
 mod variation;
 
 pub use engine::WithExternal;
 pub use field::{ExternalField, FieldSum, for_step, tide_times};
 pub use formula::{FieldSource, FormulaField};
+pub use motion::{Carrier, Motion};
+pub use on_targets::OnTargets;
 pub use places::{FieldForces, LANES, Lanes, Places};
 pub use plummer::{Plummer, PlummerSettings};
 pub use point_mass::PointMassSettings;
-pub use settings::FieldSettings;
+pub use settings::{CommonKeys, FieldSettings};
 pub use several::Several;
+pub use tables::{NoTables, Tables, TimeTable};
 pub use values::{FieldUnits, Mistake};
 pub use variation::{Form, Variation};
 
-use crate::error::{Error, Result};
-use crate::units::{Scale, Units};
+use crate::units::Units;
+use assembly::Assembly;
 use ready::dehnen::DehnenSettings;
 use ready::dehnen_bar::DehnenBarSettings;
 use ready::exponential_disc::ExponentialDiscSettings;
@@ -86,6 +95,7 @@ use ready::milky_way::{Mw2014Settings, Mw2022Settings};
 use ready::miyamoto_nagai::MiyamotoNagaiSettings;
 use ready::nfw::NfwSettings;
 use ready::power_law::PowerLawSettings;
+use ready::tidal_tensor::TidalTensorSettings;
 use ready::tide::TideSettings;
 use ready::user::FormulaSettings;
 use std::sync::Arc;
@@ -127,6 +137,8 @@ settings::fields! {
     formula: FormulaSettings,
     /// Linear tide on a circular orbit.
     tide: TideSettings,
+    /// Linear tide by a tidal tensor from a table.
+    tidal_tensor: TidalTensorSettings,
 }
 
 impl ExternalSettings {
@@ -170,38 +182,43 @@ impl ExternalSettings {
             let problem = "the frequencies at a radius are those of other fields: expected some in [external]";
             found.push(Mistake::new("external.tide.radius", problem));
         }
+        let motions = self.sections().filter_map(|(path, field)| Some((path, field.motion()?)));
+        found.extend(assembly::mistakes(motions));
         found
     }
 
-    /// Returns the sum of all fields in internal units, if there are any; `scale` has the user units in one internal
-    /// unit. Fields of which only the tide at a radius is taken are not in it.
+    /// Returns the sum of all fields in internal units, if there are any. Fields of which only the tide at a radius is taken are not in
+    /// it.
     ///
     /// # Errors
-    /// [`Error::Input`] for values that make no field.
-    pub fn build(&self, units: &Units, scale: &Scale) -> Result<Option<Arc<dyn ExternalField>>> {
-        let to = FieldUnits { units, scale };
-        let built =
-            |field: &dyn FieldSettings| field.build(to).map_err(|mistake| wrong(mistake.below(field.section())));
-        let all: Vec<&dyn FieldSettings> = self.iter().collect();
-        if !self.tide.0.iter().any(|tide| tide.radius.is_some()) {
-            let fields = all.into_iter().map(built).collect::<Result<Vec<_>>>()?;
-            return Ok(if fields.is_empty() { None } else { Some(Arc::new(FieldSum(fields))) });
+    /// [`Mistake`] with the path of the key, for values that make no field and in tables.
+    pub fn build(&self, to: FieldUnits<'_>) -> Result<Option<Arc<dyn ExternalField>>, Mistake> {
+        let is_tide = |field: &dyn FieldSettings| field.section() == TIDE;
+        let of_tide = self.tide.0.iter().any(|tide| tide.radius.is_some());
+        let mut others = Assembly::default();
+        for (path, field) in self.sections().filter(|(_, field)| !(of_tide && is_tide(*field))) {
+            let built = field.at_full_strength(to, field.centre(to)).map(|built| field.varied(built, to));
+            built
+                .and_then(|built| others.add(field.section(), built, (field.position(), field.motion()), to))
+                .map_err(|mistake| mistake.below(&path))?;
         }
-        let others = all.into_iter().filter(|field| field.section() != TIDE);
-        let others = FieldSum(others.map(built).collect::<Result<Vec<_>>>()?);
-        let tides = self.tide.0.iter().map(|tide| match tide.of_others(&others, to) {
-            Some(field) => field.map_err(|mistake| wrong(mistake.below(TIDE))),
-            None => built(tide),
-        });
-        Ok(Some(Arc::new(FieldSum(tides.collect::<Result<Vec<_>>>()?))))
+        let others = others.whole();
+        if !of_tide {
+            return Ok(if self.is_empty() { None } else { Some(others.into()) });
+        }
+        others.covers(0.0).map_err(|error| Mistake::new("radius", error.to_string()).below(TIDE))?;
+        let mut tides = Assembly::default();
+        for ((path, field), tide) in self.sections().filter(|(_, field)| is_tide(*field)).zip(&self.tide.0) {
+            let centre = field.centre(to);
+            let built = tide.of_others(&*others, (to, centre)).unwrap_or_else(|| tide.at_full_strength(to, centre));
+            let built = built.map(|built| field.varied(built, to));
+            built
+                .and_then(|built| tides.add(TIDE, built, (field.position(), field.motion()), to))
+                .map_err(|mistake| mistake.below(&path))?;
+        }
+        Ok(Some(tides.whole().into()))
     }
 }
 
 /// Section of the linear tide.
 const TIDE: &str = "external.tide";
-
-/// Returns a mistake as an error.
-fn wrong(Mistake { key, problem, formula }: Mistake) -> Error {
-    let formula = formula.map(|formula| format!("\n{}", formula.shown())).unwrap_or_default();
-    Error::input(key, problem + &formula)
-}

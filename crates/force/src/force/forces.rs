@@ -1,20 +1,10 @@
 //! What engines evaluate on targets, in columns.
 
 use super::external::field::{ExternalField, for_step};
-use super::external::places::{LANES, Places, vector};
+use super::external::on_targets::OnTargets;
 use super::targets::Targets;
 use crate::gravity::Force;
 use crate::particles::Vec3;
-use crate::spin_pool::min_share;
-use rayon::prelude::*;
-
-/// Nanoseconds in which a field of some hundred operations is evaluated on a target.
-const FIELD: usize = 200;
-
-/// Returns the least number of chunks of targets whose field is worth a thread.
-fn share() -> usize {
-    (min_share(FIELD) / LANES).max(1)
-}
 
 /// Quantities that a [`ForceEngine`](super::ForceEngine) evaluates on targets, in columns: [`Forces`] or
 /// [`Accelerations`].
@@ -25,8 +15,11 @@ pub trait Evaluation: Default + Send + 'static {
     /// Potentials per unit mass, in the targets' order, if they are evaluated: those of the pairs alone.
     fn pot(&self) -> Option<&[f64]>;
 
-    /// Adds an external field at the time `t` to what was evaluated on `targets`.
-    fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64);
+    /// Evaluates what these quantities need of an external field at the time `t`.
+    fn evaluate_external(field: &dyn ExternalField, targets: Targets<'_>, t: f64, out: &mut OnTargets);
+
+    /// Adds what an external field gives to what was evaluated on the same targets.
+    fn add_external(&mut self, found: &OnTargets);
 
     /// Returns the columns of pairs' quantities for `n` targets, resized to these, each with its numbers a target.
     fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])>;
@@ -106,22 +99,15 @@ impl Evaluation for Forces {
         Some(&self.pot)
     }
 
-    fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
-        self.external.resize(targets.len(), 0.0);
-        self.external_acc.resize(targets.len(), Vec3::zeros());
-        let sums = self.acc.par_chunks_mut(LANES).zip(self.jerk.par_chunks_mut(LANES));
-        let own = self.external.par_chunks_mut(LANES).zip(self.external_acc.par_chunks_mut(LANES));
-        let states = targets.pos.par_chunks(LANES).zip(targets.vel.par_chunks(LANES));
-        sums.zip(own).zip(states).with_min_len(share()).for_each(|(((acc, jerk), (pot, by)), (x, v))| {
-            let found = field.forces(&Places::new(x, v), t);
-            for lane in 0..x.len() {
-                let (change, rate);
-                (change, rate, pot[lane]) = found.of(lane);
-                acc[lane] += change;
-                jerk[lane] += rate;
-                by[lane] = change;
-            }
-        });
+    fn evaluate_external(field: &dyn ExternalField, targets: Targets<'_>, t: f64, out: &mut OnTargets) {
+        out.evaluate(field, targets, t);
+    }
+
+    fn add_external(&mut self, OnTargets { acc, jerk, pot }: &OnTargets) {
+        self.external.clone_from(pot);
+        self.external_acc.clone_from(acc);
+        self.acc.iter_mut().zip(acc).for_each(|(sum, by)| *sum += by);
+        self.jerk.iter_mut().zip(jerk).for_each(|(sum, by)| *sum += by);
     }
 
     fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])> {
@@ -152,12 +138,12 @@ impl Evaluation for Accelerations {
         None
     }
 
-    fn add_external(&mut self, field: &dyn ExternalField, targets: Targets<'_>, t: f64) {
-        let chunks = self.acc.par_chunks_mut(LANES).zip(targets.pos.par_chunks(LANES)).with_min_len(share());
-        chunks.for_each(|(acc, x)| {
-            let found = field.accelerations(&Places::at_rest(x), t);
-            acc.iter_mut().enumerate().for_each(|(lane, acc)| *acc += vector(&found, lane));
-        });
+    fn evaluate_external(field: &dyn ExternalField, targets: Targets<'_>, t: f64, out: &mut OnTargets) {
+        out.evaluate_accelerations(field, targets, t);
+    }
+
+    fn add_external(&mut self, OnTargets { acc, .. }: &OnTargets) {
+        self.acc.iter_mut().zip(acc).for_each(|(sum, by)| *sum += by);
     }
 
     fn columns(&mut self, n: usize) -> Vec<(usize, &mut [f64])> {

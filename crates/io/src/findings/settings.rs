@@ -34,6 +34,8 @@ pub struct Settings {
     pub audit_limit: Option<f64>,
     /// Limit of block steps of a session.
     pub block_steps: Option<u64>,
+    /// Distance of the Sun from the centre of the galaxy and its height above the midplane, if the configuration has it.
+    pub sun: Option<[f64; 2]>,
 }
 
 /// Integrator with the settings of its steps.
@@ -89,6 +91,10 @@ impl Settings {
             records_events: at("cluster", "enabled").and_then(Value::as_bool).unwrap_or(true),
             audit_limit: real("audit", "limit"),
             block_steps: at("limits", "block_steps").and_then(Value::as_integer).and_then(|n| n.try_into().ok()),
+            sun: at("orbit", "sun").and_then(|sun| {
+                let real = |key: &str| sun.get(key).and_then(number);
+                Some([real("radius")?, real("height")?])
+            }),
         }
     }
 }

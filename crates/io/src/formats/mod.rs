@@ -29,6 +29,7 @@ mod physical;
 pub(crate) mod sniff;
 mod state;
 mod text;
+mod time_table;
 mod tipsy;
 mod unit_text;
 mod validate;
@@ -41,6 +42,7 @@ pub(crate) use gzip::{is_packed, unpacked};
 pub(crate) use sniff::FileProbe;
 pub use sniff::Guess;
 pub use state::{FileState, SofteningRange};
+pub use time_table::read_time_table;
 pub(crate) use unit_text::{ANGLE, LENGTH, MASS, TIME, TextUnit};
 pub use validate::validate;
 

@@ -131,7 +131,7 @@ pub(crate) fn engines_at(
     orbit: Option<(u64, OrbitState)>,
 ) -> Result<EnginesAt> {
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / scale.length);
-    let field = own_field::total(config.external.build(&config.units(), scale)?, own, scale);
+    let field = own_field::total(config.external_field(scale)?, own, scale);
     let law = config.law(scale)?;
     let origin = match (&config.orbit, &field) {
         (None, _) => None,

@@ -10,10 +10,11 @@ use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::Result;
+use tisane::force::external::ExternalField;
 use tisane::force::range::{OutOfRange, Range};
 use tisane::initial::{Cluster, InitialState, coincident_pair, scaling};
 use tisane::particles::Particles;
-use tisane::time::Clock;
+use tisane::time::{Clock, Time};
 use tisane::units::Scale;
 use tisane_io::provenance::Provenance;
 
@@ -100,7 +101,11 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         warnings.extend(field.notes(&units).into_iter().map(|note| format!("{section}: {note}")));
     }
     let clock = Clock { start: start / scale.time, dt_max: loaded.config.dt_max() / scale.time };
-    let orbit = match (&loaded.config.orbit, loaded.config.external.build(&units, &scale)?) {
+    let field = loaded.config.external_field(&scale).map_err(|problem| loaded.explain(problem))?;
+    if let Some(field) = &field {
+        check_covered(&loaded, &**field, [clock.start, clock.time(Time::from_dt_max(steps_to_end))])?;
+    }
+    let orbit = match (&loaded.config.orbit, field) {
         (Some(orbit), Some(field)) => {
             let found = orbit.state(&*field, &clock, (&units, &scale));
             Some(found.map_err(|problem| loaded.explain(problem))?)
@@ -134,6 +139,15 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         orbit,
         estimates,
     })
+}
+
+/// Checks that a field is known from the first time to the last one, which are internal.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) for a table that begins too late or ends too early, with its line.
+pub(super) fn check_covered(loaded: &Loaded, field: &dyn ExternalField, times: [f64; 2]) -> Result<()> {
+    let covered = times.into_iter().try_for_each(|t| field.covers(t));
+    covered.map_err(|error| loaded.explain(Problem::new("run.t_end", error.to_string())))
 }
 
 /// Checks particles in internal units that a program has changed.

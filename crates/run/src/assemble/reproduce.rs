@@ -160,6 +160,28 @@ fn check_inputs(path: &Path, made: &Provenance, given: &[PathBuf]) -> Result<Vec
     now.collect()
 }
 
+/// Checks that the tables of external fields are those that a run began with: it reads them again where it goes on.
+///
+/// # Errors
+/// [`Error::Input`] if one is missing or has changed.
+pub(crate) fn check_tables(config: &Config, path: &Path, made: &Provenance) -> Result<()> {
+    let inputs = made.inputs().map_err(|problem| Error::input(path, problem))?;
+    let tables = config.inputs().into_iter().filter(|(key, _)| key.starts_with("external."));
+    for (key, file) in tables {
+        let Some(input) = inputs.iter().find(|input| input.key == key) else { continue };
+        let found = checksum::sha256_file(file).map_err(|e| {
+            Error::input(file, format!("the table of {key} cannot be read: {e}"))
+                .with_help("the run reads it again where it goes on: put it back")
+        })?;
+        if found != input.sha256 {
+            let problem =
+                format!("not the table that the run began with: its SHA-256 is {found}, expected {}", input.sha256);
+            return Err(Error::input(file, problem).with_help("a run goes on with the tables that it began with"));
+        }
+    }
+    Ok(())
+}
+
 fn check_unchanged(file: &Path, input: &InputFile) -> Result<()> {
     let found = checksum::sha256_file(file).map_err(|e| {
         Error::input(file, format!("the input file of that run cannot be read: {e}"))
@@ -172,12 +194,12 @@ fn check_unchanged(file: &Path, input: &InputFile) -> Result<()> {
     Err(Error::input(file, problem).with_help("give the path of the original with --input FILE"))
 }
 
-/// Returns the files of initial conditions of a configuration with their hashes, as JSON for [`Provenance::inputs`].
+/// Returns the files of initial conditions and of fields of a configuration with their hashes, as JSON for [`Provenance::inputs`].
 ///
 /// # Errors
 /// [`Error::Input`] if one cannot be read.
 pub(super) fn inputs_of(config: &Config) -> Result<String> {
-    let read = config.initial.inputs().into_iter().map(|(key, file)| {
+    let read = config.inputs().into_iter().map(|(key, file)| {
         let sha256 = checksum::sha256_file(file).map_err(|e| Error::input(file, e))?;
         Ok(InputFile { key, file: file.display().to_string(), sha256 })
     });

@@ -3,7 +3,9 @@
 use super::changes::{Difference, Freedom, differences, freedom};
 use super::engine::Task;
 use super::new_run::{choose_engines, plan, provenance};
+use super::prepare::check_covered;
 use super::rebase::{Obstacle, rebase, rebase_orbit};
+use super::reproduce;
 use super::session::Session;
 use super::steps::close_pairs;
 use crate::binaries::Terms;
@@ -60,7 +62,8 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let dt_max = config.dt_max() / run.scale.time;
     let is_dt_max =
         |key: &str| key == format!("{0}.{1}", config.integrator.info().section, config.integrator.info().dt_max_key);
-    let field = config.external.build(&config.units(), &run.scale)?;
+    reproduce::check_tables(&config, &dir.join(taken), &of_run)?;
+    let field = config.external_field(&run.scale).map_err(|problem| loaded.explain(problem))?;
     if changes.iter().any(|it| is_dt_max(&it.key)) {
         let before = (run.clock, run.now);
         rebase(&mut particles, &mut run.now, &mut run.clock, dt_max)
@@ -78,6 +81,9 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
             config.t_end()
         );
         return Err(loaded.explain(Problem::new("run.t_end", problem)));
+    }
+    if let Some(field) = &field {
+        check_covered(&loaded, &**field, [run.clock.time(run.now), run.clock.time(Time::from_dt_max(steps_to_end))])?;
     }
     let (precision, epsilon) = (config.force.precision(), config.softening.epsilon.get() / run.scale.length);
     let origin = run

@@ -110,7 +110,7 @@ impl Setup {
     /// # Errors
     /// [`Error::Input`](tisane::Error::Input) for values that make no field.
     pub fn external_field(&self) -> Result<Option<Arc<dyn ExternalField>>> {
-        self.config.external.build(&self.config.units(), &self.scale)
+        Ok(self.config.external_field(&self.scale)?)
     }
 
     /// Returns the origin of coordinates, if it moves in the external fields.

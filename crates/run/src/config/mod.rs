@@ -12,6 +12,7 @@ mod devices;
 mod document;
 mod ensemble;
 mod error;
+mod external;
 mod file;
 mod format;
 mod initial;
@@ -23,6 +24,7 @@ pub(crate) mod orbit;
 mod resolve;
 mod schema;
 mod sections;
+mod sky;
 mod star_events;
 mod templates;
 mod validate;
@@ -53,6 +55,7 @@ pub use sections::{
     ClusterSection, Engine, Force, MAX_DEVICE, MAX_THREADS, OnFull, Output, Run, Softening, Stepping, System,
     UnitsSection,
 };
+pub use sky::{Sky, Sun};
 pub use templates::{TEMPLATES, template};
 pub use tisane::error::nearest;
 pub use tisane::real;

@@ -2,6 +2,7 @@
 
 use super::error::Problem;
 use super::initial::ORIGIN;
+use super::sky::{Sky, Sun};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tisane::error::Result;
@@ -32,6 +33,12 @@ pub struct OrbitSettings {
     /// above 0; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub circular: Option<Real>,
+    /// In place of both: what is observed of the cluster, for units by name. The frame of the fields is then that of the Galaxy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sky: Option<Sky>,
+    /// The Sun in the galaxy: for `sky`, and for the picture of the sky.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sun: Option<Sun>,
     /// Time by which the orbit is followed back before the run starts, above 0; unit: time.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub back: Option<Real>,
@@ -50,11 +57,13 @@ impl OrbitSettings {
     ) -> Result<OrbitState, Problem> {
         let back = self.back.map_or(0.0, Real::get) / scale.time;
         let then = clock.start + back;
-        let vector = |of: Option<[Real; 3]>, unit: f64| Vec3::from(of.unwrap_or(ORIGIN).map(|x| x.get() / unit));
         let state = match self.circular {
             Some(radius) => circle(field, then, radius.get() / scale.length)
                 .map_err(|problem| Problem::new("orbit.circular", problem.describe(radius, units)))?,
-            None => OrbitState { pos: vector(self.position, scale.length), vel: vector(self.velocity, scale.velocity) },
+            None => {
+                let OrbitState { pos, vel } = self.given(units);
+                OrbitState { pos: pos / scale.length, vel: vel / scale.velocity }
+            }
         };
         // In steps as long as those of the run, or a little shorter.
         let steps = (back / clock.dt_max).ceil();
@@ -67,22 +76,32 @@ impl OrbitSettings {
         })
     }
 
+    /// Returns place and velocity as they are given, or follow from what is observed, in the units of the configuration.
+    fn given(&self, units: &Units) -> OrbitState {
+        match &self.sky {
+            Some(sky) => sky.in_the_galaxy(self.sun.as_ref().unwrap_or(&Sun::default()), units),
+            None => {
+                let [pos, vel] = [self.position, self.velocity].map(|it| it.unwrap_or(ORIGIN).map(Real::get).into());
+                OrbitState { pos, vel }
+            }
+        }
+    }
+
     /// Describes the orbit in one line.
     #[must_use]
     pub fn describe(&self, units: &Units) -> String {
-        let three = |of: Option<[Real; 3]>| {
-            let [x, y, z] = of.unwrap_or(ORIGIN);
-            format!("({x}, {y}, {z})")
-        };
-        let at = match self.circular {
-            Some(radius) => format!("circle of radius {radius} {}", units.length.name),
-            None => format!(
-                "at {} {} with {} {}",
-                three(self.position),
-                units.length.name,
-                three(self.velocity),
-                units.label(Dimension::VELOCITY)
-            ),
+        let OrbitState { pos, vel } = self.given(units);
+        let (length, velocity) = (&units.length.name, units.label(Dimension::VELOCITY));
+        let at = match (&self.sky, self.circular) {
+            (_, Some(radius)) => format!("circle of radius {radius} {length}"),
+            (None, None) => {
+                let [pos, vel] = [pos, vel].map(|it| format!("({}, {}, {})", it.x, it.y, it.z));
+                format!("at {pos} {length} with {vel} {velocity}")
+            }
+            (Some(sky), None) => {
+                let [pos, vel] = [pos, vel].map(|it| format!("({:.6}, {:.6}, {:.6})", it.x, it.y, it.z));
+                format!("{}: at {pos} {length} with {vel} {velocity}", sky.describe(units))
+            }
         };
         self.back.map_or_else(|| at.clone(), |back| format!("{at}, {back} {} after the start", units.time.name))
     }

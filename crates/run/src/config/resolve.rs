@@ -35,7 +35,16 @@ impl Config {
         let precision = self.force.precision();
         self.force.precision = Some(precision);
         self.audit.limit = Some(finite("audit.limit", self.audit.limit(precision))?);
-        let henon = self.units().is_henon();
+        let (units, henon) = (self.units(), self.units().is_henon());
+        if let Some(orbit) = &mut self.orbit {
+            if orbit.sky.is_some() {
+                orbit.sun.get_or_insert_default();
+            }
+            if let Some(sun) = &mut orbit.sun {
+                sun.resolve(&units);
+            }
+        }
+        self.resolve_tables(base)?;
         self.initial.resolve("initial", base, henon, 1)
     }
 
@@ -151,7 +160,7 @@ fn finite(key: &str, value: f64) -> Result<Real, Problem> {
 }
 
 /// Returns the absolute path of an input file, relative to the directory `base`.
-fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> {
+pub(super) fn absolute_path(key: &str, base: &Path, path: &str) -> Result<String, Problem> {
     let path = base.join(path);
     let path = absolute(&path).unwrap_or(path);
     let wrong = || format!("{} is not UTF-8: the configuration cannot name it", path.display());

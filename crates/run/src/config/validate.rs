@@ -9,6 +9,7 @@ mod orbit;
 use super::bounds::{Span, WHOLE_TOLERANCE_STEPS, above, at_least, whole_multiple};
 use super::configuration::Config;
 use super::error::Problem;
+use super::external;
 use super::initial::Model;
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
@@ -28,10 +29,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
-    found.extend(config.external.mistakes(&config.units()).into_iter().map(|mistake| match mistake.formula {
-        Some(formula) => Problem::in_formula(mistake.key, formula),
-        None => Problem::new(mistake.key, mistake.problem),
-    }));
+    found.extend(config.external.mistakes(&config.units()).into_iter().map(external::problem));
     orbit::validate(config, &mut found);
     encounters(config, &mut found);
     collisions::validate(config, &mut found);

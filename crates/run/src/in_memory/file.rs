@@ -51,6 +51,7 @@ impl InMemory {
         let Checkpoint { particles, run: state, provenance, .. } = checkpoint::read(path)?;
         let text = provenance.config_resolved.clone();
         let loaded = Config::from_str(NAME, &text, Path::new(""), &[])?;
+        assemble::check_tables(&loaded.config, path, &provenance)?;
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let before = EngineKind::from_name(&provenance.engine);
         let started = threads.run(|| {

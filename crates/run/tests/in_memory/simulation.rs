@@ -2,6 +2,7 @@
 //! energy error is that of the integration alone when a program changes particles.
 
 use crate::cluster::{self, CLUSTER};
+use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use tisane::force::external::ExternalField;
@@ -349,6 +350,37 @@ fn the_origin_goes_on_where_it_is_through_changes_and_files() {
     let tide = near - of_cluster[1];
     // About 2 G M / R³ along x less the spring.
     assert!((tide.x - 0.5 * (0.03 - 0.25)).abs() < 2e-3, "{tide:?}");
+}
+
+/// Gas that leaves a cluster, a satellite that moves and a mass on a path, saved before and after the gas begins to leave.
+#[test]
+fn fields_that_move_go_on_with_the_same_bits_from_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let rows = (0..20).map(|k| f64::from(k) / 10.0).map(|t| format!("{t:?},{:?},3,0,1,0,0\n", 37.0 + t));
+    fs::write(folder.path().join("path.csv"), "t,x,y,z,vx,vy,vz\n".to_owned() + &rows.collect::<String>()).unwrap();
+    let text = "initial.plummer.n = 64\nsoftening.epsilon = 0.05\nexternal.point-mass.mass = 1000\n\
+                external.hernquist = { mass = 1.0, scale_radius = 1.0, motion = { path = 'path.csv' } }\n\
+                external.plummer = [{ mass = 2.0, scale_radius = 0.7, motion = { orbit = 'cluster' }, \
+                variation = { form = 'expulsion', start = 0.41, time = 0.3 } }, \
+                { mass = 100, scale_radius = 2, position = [50, 0, 0], motion = { velocity = [0, 4, 1], moves = true, reflex = true } }]\n\
+                orbit = { position = [40, 0, 4], velocity = [0.5, 4.5, 0] }\nintegrator.hermite4 = { dt_max = '1/16', nu = 0.001 }";
+    let mut whole = InMemory::new(text, folder.path(), &[]).unwrap();
+    let path = folder.path().join("state.hdf5");
+    let mut parts = InMemory::new(text, folder.path(), &[]).unwrap();
+    // One moment is hardly after the jump of the power, before the next step of any particle.
+    for t in [0.3, 0.41 + 1e-9, 0.6, 0.9] {
+        whole.integrate(t, &mut all).unwrap();
+        parts.integrate(t, &mut all).unwrap();
+        parts.save(&path).unwrap();
+        parts = InMemory::load(&path).unwrap();
+        assert_eq!(parts.measure().unwrap().energy, whole.measure().unwrap().energy);
+    }
+    assert_eq!(parts.state_sha256().unwrap(), whole.state_sha256().unwrap());
+    let error = whole.measure().unwrap().energy_error;
+    assert!(error.abs() < 1e-5, "{error:e}");
+    fs::write(folder.path().join("path.csv"), "t,x,y,z,vx,vy,vz\n").unwrap();
+    let refused = InMemory::load(&path).err().unwrap().to_string();
+    assert!(refused.contains("not the table that the run began with"), "{refused}");
 }
 
 /// A run with files can begin with the particles of a program, at its time.

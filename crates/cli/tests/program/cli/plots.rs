@@ -275,3 +275,36 @@ fn initial_conditions_are_drawn_beside_their_laws() {
     folder.tisane(&["check", "two.toml", "--plot", "none"]).exits(0).says(&["no picture: too few"]);
     assert!(!folder.path("none").exists());
 }
+
+#[test]
+fn a_run_on_an_orbit_has_its_orbit_its_tails_and_the_sky() {
+    let sky =
+        "sky = { ra = 56.75, dec = 24.12, distance = 135.0, pm_ra = 20.0, pm_dec = -45.4, radial_velocity = 5.7 }\n";
+    let config = |of_sun: &str| {
+        format!(
+            "[run]\nname = \"p\"\nt_end = 20.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n[initial.plummer]\nn = 64\n\
+             mass = 64.0\nvirial_radius = 2.0\n[softening]\nepsilon = 0.1\n[external.mw-2014]\n[orbit]\n{of_sun}[output]\ninterval = 5.0\n"
+        )
+    };
+    let folder = Folder::new(&config(sky));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    folder.tisane(&["plot", "r", "--theme", "light"]).exits(0);
+    for (figure, texts) in [
+        ("orbit", &["X [pc]", "Y [pc]", "In the meridional plane", "Distance from the centre", "start", "cluster"][..]),
+        ("tails", &["along the orbit [pc]", "outwards from the galaxy [pc]", "surface density [Msun pc⁻²]"]),
+        ("sky", &["galactic longitude l [deg]", "mass [Msun deg⁻²]", "seen from (-8120, 0, 20.8) pc"]),
+    ] {
+        let svg = read(&folder, &format!("r/plots/{figure}.svg"));
+        for text in texts {
+            assert!(svg.contains(text), "{figure}: {text}");
+        }
+    }
+    let report = read(&folder, "r/plots/report.html");
+    assert!(report.contains("The orbit in the galaxy") && report.contains("The tails"));
+    // Without a place of the Sun there is no sky.
+    folder.write("run.toml", config("circular = 8000.0\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "c"]).exits(0);
+    let said = folder.tisane(&["plot", "c", "--theme", "light"]).exits(0);
+    assert!(folder.path("c/plots/tails.svg").exists() && !folder.path("c/plots/sky.svg").exists());
+    said.says(&["c: no sky: the configuration has no `sun` in [orbit]"]);
+}

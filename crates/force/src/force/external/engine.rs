@@ -2,11 +2,12 @@
 
 use super::field::ExternalField;
 use super::guide::MovingOrigin;
+use super::on_targets::OnTargets;
 use crate::error::Result;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
-use crate::force::targets::{Block, Targets};
+use crate::force::targets::Targets;
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -19,28 +20,39 @@ pub struct WithExternal<E> {
     clock: Clock,
     /// Origin of the particles' coordinates; none where it is that of the field.
     origin: Option<MovingOrigin>,
+    /// What the field gives on the targets of a block, and true if that is of an evaluation in progress.
+    found: OnTargets,
+    is_begun: bool,
 }
 
 impl<E: Evaluation> WithExternal<E> {
     /// Wraps an engine of a run on the time axis `clock`.
     #[must_use]
     pub fn new(engine: Box<dyn ForceEngine<E>>, field: Arc<dyn ExternalField>, clock: Clock) -> Self {
-        Self { engine, field, clock, origin: None }
+        Self { engine, field, clock, origin: None, found: OnTargets::default(), is_begun: false }
     }
 
     /// Wraps an engine for particles whose places and velocities are relative to an origin that moves in its field.
     #[must_use]
     pub fn about(engine: Box<dyn ForceEngine<E>>, origin: MovingOrigin, clock: Clock) -> Self {
-        Self { engine, field: origin.field().clone(), clock, origin: Some(origin) }
+        Self { origin: Some(origin.clone()), ..Self::new(engine, origin.field().clone(), clock) }
     }
 
-    /// Calls `add` with the field in the particles' coordinates at a moment, and the time.
-    fn add(&self, now: Time, mut add: impl FnMut(&dyn ExternalField, f64)) -> Result<()> {
+    /// Calls `read` with the field in the particles' coordinates at a moment, and the time.
+    fn at<T>(&self, now: Time, read: impl FnOnce(&dyn ExternalField, f64) -> T) -> Result<T> {
         let t = self.clock.time(now);
-        match &self.origin {
-            Some(origin) => add(&origin.tidal(now)?, t),
-            None => add(&*self.field, t),
-        }
+        self.field.covers(t)?;
+        Ok(match &self.origin {
+            Some(origin) => read(&origin.tidal(now)?, t),
+            None => read(&*self.field, t),
+        })
+    }
+
+    /// Evaluates the field on targets at a moment.
+    fn find(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        let mut found = std::mem::take(&mut self.found);
+        self.at(now, |field, t| E::evaluate_external(field, targets, t, &mut found))?;
+        self.found = found;
         Ok(())
     }
 }
@@ -58,22 +70,30 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         self.engine.replace(all, changed)
     }
 
+    /// The field is the host's work while a device is at its own.
     fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
-        self.engine.begin(now, targets)
+        self.engine.begin(now, targets)?;
+        self.find(now, targets)?;
+        self.is_begun = true;
+        Ok(())
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut E) -> Result<()> {
+        if !std::mem::take(&mut self.is_begun) {
+            self.engine.begin(now, targets)?;
+            self.find(now, targets)?;
+        }
         self.engine.evaluate(now, targets, out)?;
-        self.add(now, |field, t| out.add_external(field, targets, t))
+        out.add_external(&self.found);
+        Ok(())
     }
 
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
         self.engine.evaluate_neighbours(task, out)?;
-        let NeighbourTargets { targets, regular, .. } = *task;
-        self.add(task.now, |field, t| {
-            out.irregular.add_external(field, targets, t);
-            out.renewed.add_external(field, Block::of_places(targets, regular).view(), t);
-        })
+        self.find(task.now, task.targets)?;
+        out.irregular.add_external(&self.found);
+        out.renewed.add_external(&self.found.of_places(task.regular));
+        Ok(())
     }
 
     fn law(&self) -> Option<(Arc<Law>, f64)> {
@@ -81,9 +101,7 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
     }
 
     fn external_potential(&self, now: Time, pos: Vec3) -> Result<f64> {
-        let mut pot = self.engine.external_potential(now, pos)?;
-        self.add(now, |field, t| pot += field.pot(pos, t))?;
-        Ok(pot)
+        Ok(self.engine.external_potential(now, pos)? + self.at(now, |field, t| field.pot(pos, t))?)
     }
 
     fn set_start(&mut self, start: f64) {
@@ -105,6 +123,7 @@ mod tests {
     use crate::force::forces::{Accelerations, Forces};
     use crate::force::precision::Precision;
     use crate::force::reference;
+    use crate::force::targets::Block;
 
     const CLOCK: Clock = Clock { start: 2.0, dt_max: 0.5 };
 

@@ -1,7 +1,9 @@
 //! The contract of external fields, and sums of them.
 
 use super::places::{FieldForces, LANES, Lanes, Places, plus, plus_lanes};
+use crate::error::Result;
 use crate::particles::Vec3;
+use std::sync::Arc;
 
 /// Gravitational field that particles feel and do not act on, in internal units (G = 1). The time `t` is that of the
 /// [`Clock`](crate::time::Clock), so on the axis that the user sees, in internal units too.
@@ -64,6 +66,73 @@ pub trait ExternalField: Send + Sync {
     /// Returns the [rates](Self::rate) at several places together, with the same bits. The default calls that function.
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         at.pairs(|lane| self.rate(at.place(lane), at.velocity(lane), t))
+    }
+
+    /// Returns the part of the field that moves with a moving origin of coordinates, for places and velocities relative to that. It
+    /// does not accelerate the origin and is in no other function of this field. The default is none.
+    fn carried(&self) -> Option<&dyn ExternalField> {
+        None
+    }
+
+    /// Returns the times between which the rate changes smoothly and by little: where a change of the strength sets in, and after that so
+    /// close to each other as it is quick. Work is summed and orbits are followed from one to the next. The default is none.
+    fn moments(&self) -> Vec<f64> {
+        Vec::new()
+    }
+
+    /// Checks that the field is known at a time; fields that are read from tables are so for a while. The default is always.
+    ///
+    /// # Errors
+    /// [`Error::Input`](crate::Error::Input) or [`Error::Integration`](crate::Error::Integration) where it is not.
+    fn covers(&self, _t: f64) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// A field that is shared.
+impl ExternalField for Arc<dyn ExternalField> {
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        (**self).acc(pos, t)
+    }
+
+    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        (**self).jerk(pos, vel, t)
+    }
+
+    fn pot(&self, pos: Vec3, t: f64) -> f64 {
+        (**self).pot(pos, t)
+    }
+
+    fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
+        (**self).tide(pos, t)
+    }
+
+    fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
+        (**self).rate(pos, vel, t)
+    }
+
+    fn carried(&self) -> Option<&dyn ExternalField> {
+        (**self).carried()
+    }
+
+    fn moments(&self) -> Vec<f64> {
+        (**self).moments()
+    }
+
+    fn covers(&self, t: f64) -> Result<()> {
+        (**self).covers(t)
+    }
+
+    fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
+        (**self).accelerations(at, t)
+    }
+
+    fn forces(&self, at: &Places, t: f64) -> FieldForces {
+        (**self).forces(at, t)
+    }
+
+    fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
+        (**self).rates(at, t)
     }
 }
 
@@ -132,10 +201,7 @@ impl ExternalField for FieldSum {
     }
 
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
-        self.0.iter().fold(FieldForces::ZERO, |sum, field| {
-            let FieldForces { acc, jerk, pot } = field.forces(at, t);
-            FieldForces { acc: plus(&sum.acc, &acc), jerk: plus(&sum.jerk, &jerk), pot: plus_lanes(&sum.pot, &pot) }
-        })
+        self.0.iter().fold(FieldForces::ZERO, |sum, field| sum.plus(&field.forces(at, t)))
     }
 
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
@@ -143,6 +209,19 @@ impl ExternalField for FieldSum {
             let found = field.rates(at, t);
             [0, 1].map(|k| plus_lanes(&sum[k], &found[k]))
         })
+    }
+
+    /// That of the first field that has one.
+    fn carried(&self) -> Option<&dyn ExternalField> {
+        self.0.iter().find_map(|field| field.carried())
+    }
+
+    fn moments(&self) -> Vec<f64> {
+        self.0.iter().flat_map(|field| field.moments()).collect()
+    }
+
+    fn covers(&self, t: f64) -> Result<()> {
+        self.0.iter().try_for_each(|field| field.covers(t))
     }
 }
 

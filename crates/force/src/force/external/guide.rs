@@ -7,17 +7,20 @@
 //! The steps are those of the time axis, and each follows from the place and velocity at its beginning alone. So a run that is
 //! resumed has the same bits.
 
+mod moment;
 pub mod segment;
 mod tables;
 mod tidal;
 mod tidal_radius;
 
+pub use moment::Moment;
 pub use segment::{OrbitPoint, OrbitState};
 pub use tidal::{About, Tidal, Work};
 pub use tidal_radius::tidal_radius;
 
 use super::field::ExternalField;
 use crate::error::{Error, Result};
+use crate::particles::Particles;
 use crate::time::{Clock, LOG2_TICKS_PER_DT_MAX, TICKS_PER_DT_MAX, Time};
 use segment::{Segment, follow};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -45,7 +48,40 @@ struct Orbit {
 struct Step {
     number: u64,
     start: OrbitState,
+    /// Stretches between the moments of the field, one where it has none.
+    pieces: Vec<Piece>,
+}
+
+/// Stretch of a step in which the field is smooth.
+struct Piece {
+    /// Times since the beginning of the step.
+    from: f64,
+    to: f64,
+    /// Segments of equal length.
     segments: Vec<Segment>,
+}
+
+impl Step {
+    /// Returns the origin at a tick of the step; `tick` is the length of one.
+    fn at(&self, part: u64, tick: f64) -> OrbitPoint {
+        if let [Piece { segments, .. }] = &self.pieces[..] {
+            // The number of segments is a power of two: the rest of the division is exact.
+            let ticks = TICKS_PER_DT_MAX / segments.len() as u64;
+            return segments[(part / ticks) as usize].at((part % ticks) as f64 / ticks as f64);
+        }
+        let since = part as f64 * tick;
+        let found = self.pieces.partition_point(|piece| piece.to < since).min(self.pieces.len() - 1);
+        let Piece { from, to, segments } = &self.pieces[found];
+        let count = segments.len() as f64;
+        let z = ((since - from) / (to - from) * count).clamp(0.0, count);
+        let segment = z.floor().min(count - 1.0);
+        segments[segment as usize].at(z - segment)
+    }
+
+    /// Returns the state at the end.
+    fn end(&self) -> OrbitState {
+        self.pieces.last().and_then(|piece| piece.segments.last()).map_or(self.start, Segment::end)
+    }
 }
 
 impl MovingOrigin {
@@ -62,13 +98,8 @@ impl MovingOrigin {
     /// # Errors
     /// [`Error::Integration`] where the orbit is too strongly curved, or the moment is before the first one.
     pub fn at(&self, now: Time) -> Result<OrbitPoint> {
-        let part = now.0 % TICKS_PER_DT_MAX;
-        self.in_step(now, |step| {
-            // The number of segments is a power of two: the rest of the division is exact.
-            let ticks = TICKS_PER_DT_MAX / step.segments.len() as u64;
-            let z = (part % ticks) as f64 / ticks as f64;
-            step.segments[(part / ticks) as usize].at(z)
-        })
+        let (part, tick) = (now.0 % TICKS_PER_DT_MAX, self.lock().clock.tick());
+        self.in_step(now, |step| step.at(part, tick))
     }
 
     /// Returns the state at the beginning of the step in which a moment is: that from which the orbit goes on with the same
@@ -87,6 +118,27 @@ impl MovingOrigin {
     pub fn tidal(&self, now: Time) -> Result<Tidal<'_>> {
         let t = self.lock().clock.time(now);
         Ok(Tidal::new(&*self.field, self.at(now)?, t))
+    }
+
+    /// Returns the power of the moving origin on particles that stand at a moment, and its derivative, before the moment and after it: the
+    /// rate of the field may jump there; see [`Tidal::power`].
+    ///
+    /// # Errors
+    /// As [`MovingOrigin::at`].
+    pub fn power(&self, now: Time, p: &Particles) -> Result<[[Work; 2]; 2]> {
+        let clock = self.lock().clock;
+        let origin = self.at(now)?;
+        let at = |t: f64| Tidal::new(&*self.field, origin, t).power(p, t);
+        Ok(match moment::of(&*self.field, &clock).into_iter().find(|moment| moment.at == now) {
+            Some(moment) => [at(moment.before), at(moment.after)],
+            None => [at(clock.time(now)); 2],
+        })
+    }
+
+    /// Returns the first moment of the field after another one; see [`ExternalField::moments`].
+    #[must_use]
+    pub fn moment_after(&self, now: Time) -> Option<Moment> {
+        moment::of(&*self.field, &self.lock().clock).into_iter().find(|moment| moment.at > now)
     }
 
     /// Returns the field in which the origin moves.
@@ -123,8 +175,7 @@ impl Orbit {
             self.kept = vec![self.solve(field, self.first)?];
         }
         while let Some(last) = self.kept.last().filter(|last| last.number < number) {
-            let end = last.segments.last().map_or(last.start, Segment::end);
-            let next = self.solve(field, (last.number + 1, end))?;
+            let next = self.solve(field, (last.number + 1, last.end()))?;
             if self.kept.len() == KEPT {
                 self.kept.remove(0);
             }
@@ -136,7 +187,21 @@ impl Orbit {
 
     fn solve(&self, field: &dyn ExternalField, (number, start): (u64, OrbitState)) -> Result<Step> {
         let t = self.clock.time(Time::from_dt_max(number));
-        Ok(Step { number, start, segments: follow(field, t, start, self.clock.dt_max)? })
+        field.covers(t)?;
+        field.covers(t + self.clock.dt_max)?;
+        let inside = |end: &f64| *end > 0.0 && *end < self.clock.dt_max;
+        let mut ends: Vec<f64> = field.moments().into_iter().map(|moment| moment - t).filter(inside).collect();
+        ends.sort_unstable_by(f64::total_cmp);
+        ends.dedup();
+        ends.push(self.clock.dt_max);
+        let (mut pieces, mut from, mut at): (Vec<Piece>, f64, OrbitState) = (Vec::new(), 0.0, start);
+        for to in ends {
+            let segments = follow(field, t + from, at, to - from)?;
+            at = segments.last().map_or(at, Segment::end);
+            pieces.push(Piece { from, to, segments });
+            from = to;
+        }
+        Ok(Step { number, start, pieces })
     }
 }
 
@@ -171,6 +236,59 @@ mod tests {
             }
             assert!(later.at(Time::default()).is_err());
         }
+    }
+
+    /// A sphere whose mass falls suddenly.
+    struct Falling(Plummer);
+
+    /// Time at which its mass begins to fall, within a step.
+    const KINK: f64 = CLOCK.start + 2.3 * CLOCK.dt_max;
+
+    impl Falling {
+        fn strength(t: f64) -> [f64; 2] {
+            if t <= KINK { [1.0, 0.0] } else { [1.0 - 0.5 * (t - KINK), -0.5] }
+        }
+    }
+
+    impl ExternalField for Falling {
+        fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+            Self::strength(t)[0] * self.0.acc(pos, t)
+        }
+        fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+            let [value, slope] = Self::strength(t);
+            value * self.0.jerk(pos, vel, t) + slope * self.0.acc(pos, t)
+        }
+        fn pot(&self, pos: Vec3, t: f64) -> f64 {
+            Self::strength(t)[0] * self.0.pot(pos, t)
+        }
+        fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
+            let slope = Self::strength(t)[1];
+            [slope * self.0.pot(pos, t), -slope * vel.dot(&self.0.acc(pos, t))]
+        }
+        fn moments(&self) -> Vec<f64> {
+            vec![KINK]
+        }
+    }
+
+    #[test]
+    fn an_orbit_goes_through_a_kink_of_the_field() {
+        let field = Arc::new(Falling(Plummer { mass: 1.0, position: Vec3::zeros(), scale_radius: 0.1 }));
+        let origin = MovingOrigin::new(field.clone(), CLOCK, (0, START));
+        // The same by steps that end at the kink.
+        let until = follow(&*field, CLOCK.start, START, KINK - CLOCK.start).unwrap();
+        let rest = 1.4 * CLOCK.dt_max;
+        let expected = follow(&*field, KINK, until.last().unwrap().end(), rest).unwrap().last().unwrap().end();
+        let now = Time((3.7 * TICKS_PER_DT_MAX as f64) as u64);
+        let found = origin.at(now).unwrap();
+        assert!((found.pos - expected.pos).norm() < 1e-11, "{found:?} {expected:?}");
+        let moment = origin.moment_after(Time::default()).unwrap();
+        assert!((CLOCK.time(moment.at) - KINK).abs() <= CLOCK.tick() && moment.before <= KINK && moment.after > KINK);
+        assert!(origin.moment_after(moment.at).is_none());
+        let p = Particles::new(vec![1.0], vec![0.1 * Vec3::x()], vec![Vec3::y()]);
+        let [before, after] = origin.power(moment.at, &p).unwrap().map(|power| power[0].masses);
+        assert!((before - after).abs() > 1e-3, "{before} {after}");
+        let [before, after] = origin.power(now, &p).unwrap();
+        assert_eq!(before, after);
     }
 
     #[test]

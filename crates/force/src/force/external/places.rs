@@ -103,6 +103,16 @@ impl FieldForces {
     /// No force.
     pub const ZERO: Self = Self { acc: [[0.0; LANES]; 3], jerk: [[0.0; LANES]; 3], pot: [0.0; LANES] };
 
+    /// Returns the sum of two forces at each place.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self {
+            acc: plus(&self.acc, &other.acc),
+            jerk: plus(&self.jerk, &other.jerk),
+            pot: plus_lanes(&self.pot, &other.pot),
+        }
+    }
+
     /// Returns the force in a lane.
     #[must_use]
     pub fn of(&self, lane: usize) -> (Vec3, Vec3, f64) {

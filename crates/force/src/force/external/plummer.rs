@@ -1,9 +1,8 @@
 //! Plummer sphere at a fixed place.
 
 use super::field::ExternalField;
-use super::settings::FieldSettings;
+use super::settings::{self, FieldSettings};
 use super::values::{self, FieldUnits, Mistake};
-use super::variation::Variation;
 use crate::gravity::{attraction, pair, softened_square};
 use crate::particles::Vec3;
 use crate::units::{Real, Units};
@@ -62,22 +61,14 @@ impl ExternalField for Plummer {
     }
 }
 
-/// Plummer sphere at a fixed position, such as the gas that a cluster is embedded in.
-#[derive(Clone, Debug, PartialEq)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
-#[cfg_attr(feature = "serde", serde(deny_unknown_fields))]
-#[cfg_attr(feature = "serde", schemars(rename = "ExternalPlummer"))]
-pub struct PlummerSettings {
-    /// Mass of the whole sphere, above 0; unit: mass.
-    pub mass: Real,
-    /// Scale radius, above 0; unit: length. Half of the mass is within 1.305 of it.
-    pub scale_radius: Real,
-    /// Position of the centre; unit: length.
-    #[cfg_attr(feature = "serde", serde(default = "values::origin"))]
-    pub position: [Real; 3],
-    /// Change of the strength in time; default: none.
-    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
-    pub variation: Option<Variation>,
+settings::keys! {
+    /// Plummer sphere, such as the gas that a cluster is embedded in.
+    PlummerSettings, "ExternalPlummer", {
+        /// Mass of the whole sphere, above 0; unit: mass.
+        mass: Real,
+        /// Scale radius, above 0; unit: length. Half of the mass is within 1.305 of it.
+        scale_radius: Real,
+    }
 }
 
 impl FieldSettings for PlummerSettings {
@@ -90,22 +81,18 @@ impl FieldSettings for PlummerSettings {
         values::positive(found, "scale_radius", self.scale_radius);
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("scale radius", self.scale_radius)];
-        format!("Plummer sphere, {}", values::describe(self.mass, self.position, &lengths, units))
+        format!("Plummer sphere, {}", values::describe(self.mass, place, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["Plummer1911"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let (mass, scale_radius) = (to.mass(self.mass), to.length(self.scale_radius));
-        Ok(Box::new(Plummer { mass, position: to.place(self.position), scale_radius }))
+        Ok(Box::new(Plummer { mass, position: at, scale_radius }))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Values of the settings of fields: mistakes in them, their internal units, how they are described.
 
+use super::tables::Tables;
 use crate::formula;
 use crate::particles::Vec3;
 use crate::real;
@@ -41,6 +42,8 @@ pub struct FieldUnits<'a> {
     pub units: &'a Units,
     /// User units in one internal unit.
     pub scale: &'a Scale,
+    /// Source of the tables that settings name.
+    pub tables: &'a dyn Tables,
 }
 
 /// Values in internal units.
@@ -109,9 +112,9 @@ pub(super) fn not_negative(found: &mut Vec<Mistake>, key: &str, value: Real) {
 }
 
 /// Describes a mass at a place with its lengths.
-pub(super) fn describe(mass: Real, position: [Real; 3], lengths: &[(&str, Real)], units: &Units) -> String {
+pub(super) fn describe(mass: Real, place: &str, lengths: &[(&str, Real)], units: &Units) -> String {
     let mass_unit = &units.mass.name;
-    format!("{mass} {mass_unit} {}{}", at(position, units), list(lengths, &units.length.name))
+    format!("{mass} {mass_unit} {place}{}", list(lengths, &units.length.name))
 }
 
 /// Describes a place.

@@ -59,6 +59,13 @@ impl Variation {
     }
 }
 
+/// Number of moments in the time of a change: with 16 the sum of the work has a relative error of 10⁻⁷.
+const MOMENTS: u32 = 16;
+/// Age in times of a decay from which nothing is left.
+const LONGEST: u32 = 40;
+/// Age in times of an expulsion up to which moments are told: a thousandth is left.
+const EXPELLED: f64 = 1000.0;
+
 /// Field times a function of the time.
 struct Varying {
     field: Box<dyn ExternalField>,
@@ -112,6 +119,27 @@ impl ExternalField for Varying {
     fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
         let value = self.strength(t)[0];
         self.field.tide(pos, t).map(|it| value * it)
+    }
+
+    /// The start of the change, and times after it between which the slope changes by an eighth or so.
+    fn moments(&self) -> Vec<f64> {
+        let (start, tau) = (self.start, self.time);
+        let ages: Vec<f64> = match self.form {
+            Form::Growth => (0..=MOMENTS).map(|k| f64::from(k) / f64::from(MOMENTS)).collect(),
+            Form::Decay => (0..=LONGEST * MOMENTS).map(|k| f64::from(k) / f64::from(MOMENTS)).collect(),
+            Form::Expulsion => {
+                let mut ages = vec![0.0];
+                while let Some(age) = ages.last().filter(|age| **age < EXPELLED) {
+                    ages.push(age + (1.0 + age) / f64::from(MOMENTS));
+                }
+                ages
+            }
+        };
+        self.field.moments().into_iter().chain(ages.into_iter().map(|age| start + tau * age)).collect()
+    }
+
+    fn covers(&self, t: f64) -> crate::error::Result<()> {
+        self.field.covers(t)
     }
 
     /// With the strength A and the potential φ of the field: ∂(Aφ)/∂t = A′φ + A φ_t, and its derivative along a path

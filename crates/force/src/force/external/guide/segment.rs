@@ -54,50 +54,67 @@ pub struct Segment {
 }
 
 impl Segment {
-    /// Solves the equations of motion from `start` at the time `t` over the time `length`, which may be negative. [`None`]
-    /// where the polynomial does not have the digits.
-    fn solve(field: &dyn ExternalField, t: f64, start: OrbitState, length: f64) -> Option<Self> {
-        let (segment, correction) = Self::collocate(field, t, (start, length), CORRECTIONS);
-        let (middle, end) = (segment.at(0.5), segment.at(1.0));
-        let by_field = [field.acc(middle.pos, t + 0.5 * length), field.acc(end.pos, t + length)];
-        let largest = by_field.iter().map(|acc| acc.norm()).fold(segment.first.norm(), f64::max);
-        let residual = (middle.acc - by_field[0]).norm().max((end.acc - by_field[1]).norm());
-        let is_solved = correction <= MAX_CORRECTION * start.pos.norm().max(length.abs() * start.vel.norm());
-        (is_solved && residual <= MAX_RESIDUAL * largest).then_some(segment)
+    /// Solves the equations of motion of bodies from `starts` at the time `t` over the time `length`, which may be negative.
+    /// [`None`] where a polynomial does not have the digits.
+    fn solve(acc: Accelerations<'_>, t: f64, starts: &[OrbitState], length: f64) -> Option<Vec<Self>> {
+        let (segments, corrections) = Self::collocate(acc, t, (starts, length), CORRECTIONS);
+        let at = |z: f64| segments.iter().map(|segment| segment.at(z)).collect::<Vec<_>>();
+        let places = |points: &[OrbitPoint]| points.iter().map(|point| point.pos).collect::<Vec<_>>();
+        let (middle, end) = (at(0.5), at(1.0));
+        let by_field = [acc(&places(&middle), t + 0.5 * length), acc(&places(&end), t + length)];
+        let is_good = |body: usize| {
+            let [of_middle, of_end] = [by_field[0][body], by_field[1][body]];
+            let largest = [of_middle, of_end].iter().map(|acc| acc.norm()).fold(segments[body].first.norm(), f64::max);
+            let residual = (middle[body].acc - of_middle).norm().max((end[body].acc - of_end).norm());
+            let OrbitState { pos, vel } = starts[body];
+            let is_solved = corrections[body] <= MAX_CORRECTION * pos.norm().max(length.abs() * vel.norm());
+            is_solved && residual <= MAX_RESIDUAL * largest
+        };
+        (0..starts.len()).all(is_good).then_some(segments)
     }
 
-    /// Returns the polynomial after a number of corrections, and the length of the last one.
+    /// Returns the polynomials after a number of corrections, and the lengths of the last ones.
     ///
     /// X_q = X + H (c_q V + H Σ_r I_qr A_r), A_q = a(X_q): the place at the point q is the double integral of the polynomial
     /// through the accelerations (Hairer, Nørsett & Wanner 1993, Solving Ordinary Differential Equations I, II.7). The sums run
     /// over the differences from the first acceleration, which have less rounding.
     fn collocate(
-        field: &dyn ExternalField,
+        acc: Accelerations<'_>,
         t: f64,
-        (start, length): (OrbitState, f64),
+        (starts, length): (&[OrbitState], f64),
         corrections: usize,
-    ) -> (Self, f64) {
-        let OrbitState { pos, vel } = start;
-        let first = field.acc(pos, t);
-        let mut differences = [Vec3::zeros(); POINTS - 1];
-        let mut places = NODES.map(|c| pos + length * c * vel);
-        let mut correction = 0.0f64;
+    ) -> (Vec<Self>, Vec<f64>) {
+        let first = acc(&starts.iter().map(|start| start.pos).collect::<Vec<_>>(), t);
+        let mut differences = vec![[Vec3::zeros(); POINTS - 1]; starts.len()];
+        let mut places: Vec<[Vec3; POINTS - 1]> =
+            starts.iter().map(|OrbitState { pos, vel }| NODES.map(|c| pos + length * c * vel)).collect();
+        let mut last = vec![0.0f64; starts.len()];
         for _ in 0..corrections {
-            for ((difference, place), c) in differences.iter_mut().zip(&places).zip(NODES) {
-                *difference = field.acc(*place, t + c * length) - first;
+            for (q, c) in NODES.into_iter().enumerate() {
+                let there = acc(&places.iter().map(|places| places[q]).collect::<Vec<_>>(), t + c * length);
+                for (body, acc) in there.into_iter().enumerate() {
+                    differences[body][q] = acc - first[body];
+                }
             }
-            correction = 0.0;
-            for ((place, integrals), c) in places.iter_mut().zip(&DOUBLE_INTEGRALS).zip(NODES) {
-                let sum = weighted(integrals, &differences);
-                let next = pos + length * (c * vel + length * (0.5 * c * c * first + sum));
-                correction = correction.max((next - *place).norm());
-                *place = next;
+            for (body, OrbitState { pos, vel }) in starts.iter().enumerate() {
+                last[body] = 0.0;
+                for ((place, integrals), c) in places[body].iter_mut().zip(&DOUBLE_INTEGRALS).zip(NODES) {
+                    let sum = weighted(integrals, &differences[body]);
+                    let next = pos + length * (c * vel + length * (0.5 * c * c * first[body] + sum));
+                    last[body] = last[body].max((next - *place).norm());
+                    *place = next;
+                }
             }
         }
-        let differences = std::array::from_fn(|e| weighted(&COEFFICIENTS.map(|row| row[e]), &differences));
-        let mut segment = Self { start, length, first, differences, at_start: [Vec3::zeros(); 2] };
-        segment.at_start = [segment.integral(-1.0), segment.double_integral(-1.0)];
-        (segment, correction)
+        let segment = |(body, start): (usize, &OrbitState)| {
+            let differences = &differences[body];
+            let differences = std::array::from_fn(|e| weighted(&COEFFICIENTS.map(|row| row[e]), differences));
+            let at_start = [Vec3::zeros(); 2];
+            let mut segment = Self { start: *start, length, first: first[body], differences, at_start };
+            segment.at_start = [segment.integral(-1.0), segment.double_integral(-1.0)];
+            segment
+        };
+        (starts.iter().enumerate().map(segment).collect(), last)
     }
 
     /// Returns Σ f(e) C_e xᵉ over the powers from `from` on, divided by x to that power.
@@ -144,23 +161,17 @@ fn weighted(weights: &[f64; POINTS - 1], vectors: &[Vec3; POINTS - 1]) -> Vec3 {
     weights.iter().zip(vectors).fold(Vec3::zeros(), |sum, (weight, vector)| sum + *weight * vector)
 }
 
+/// Accelerations of bodies at their places, at a time.
+pub type Accelerations<'a> = &'a dyn Fn(&[Vec3], f64) -> Vec<Vec3>;
+
 /// Follows an orbit from `start` at the time `t` over the time `length`, which may be negative: in one segment, or in 2, 4, 8 …
 /// equal ones where it is strongly curved. Their number follows from the arguments alone.
 ///
 /// # Errors
 /// [`Error::Integration`] if 2¹² segments are too few.
 pub fn follow(field: &dyn ExternalField, t: f64, start: OrbitState, length: f64) -> Result<Vec<Segment>> {
-    let in_parts = |halvings: u32| {
-        let parts = 1u32 << halvings;
-        let (part, mut at, mut segments) = (length / f64::from(parts), start, Vec::new());
-        for k in 0..parts {
-            let segment = Segment::solve(field, t + f64::from(k) * part, at, part)?;
-            at = segment.end();
-            segments.push(segment);
-        }
-        Some(segments)
-    };
-    (0..=MAX_HALVINGS).find_map(in_parts).ok_or_else(|| Error::Integration {
+    let parts = follow_bodies(&|places, t| vec![field.acc(places[0], t)], t, &[start], length);
+    let parts = parts.ok_or_else(|| Error::Integration {
         problem: format!(
             "the orbit of the origin of coordinates cannot be followed: at a distance of {:e} from the origin of the fields \
              (internal units) its acceleration changes too quickly for steps of {:e}",
@@ -168,7 +179,29 @@ pub fn follow(field: &dyn ExternalField, t: f64, start: OrbitState, length: f64)
             length.abs() / f64::from(1u32 << MAX_HALVINGS)
         ),
         help: Some("give it an orbit that does not come so close to the centre of a field".into()),
-    })
+    })?;
+    Ok(parts.into_iter().flatten().collect())
+}
+
+/// Follows bodies as [`follow`] does one: returns the segments of all bodies for each part of the time. [`None`] if 2¹² parts are
+/// too few.
+pub(crate) fn follow_bodies(
+    acc: Accelerations<'_>,
+    t: f64,
+    starts: &[OrbitState],
+    length: f64,
+) -> Option<Vec<Vec<Segment>>> {
+    let in_parts = |halvings: u32| {
+        let parts = 1u32 << halvings;
+        let (part, mut at, mut found) = (length / f64::from(parts), starts.to_vec(), Vec::new());
+        for k in 0..parts {
+            let segments = Segment::solve(acc, t + f64::from(k) * part, &at, part)?;
+            at = segments.iter().map(Segment::end).collect();
+            found.push(segments);
+        }
+        Some(found)
+    };
+    (0..=MAX_HALVINGS).find_map(in_parts)
 }
 
 #[cfg(test)]
@@ -226,8 +259,9 @@ mod tests {
     fn verify_the_order_of_a_step_is_fourteen() {
         // One step from the pericentre, whatever its error.
         let error = |length: f64| {
-            let (segment, _) = Segment::collocate(&POINT_MASS, 0.0, (START, length), 100);
-            (segment.end().pos - kepler(length)).norm()
+            let acc = |places: &[Vec3], t: f64| vec![POINT_MASS.acc(places[0], t)];
+            let (segments, _) = Segment::collocate(&acc, 0.0, (&[START], length), 100);
+            (segments[0].end().pos - kepler(length)).norm()
         };
         let (long, short) = (error(0.4), error(0.2));
         let order = (long / short).log2();

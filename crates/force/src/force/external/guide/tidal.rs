@@ -3,7 +3,7 @@
 use super::segment::{OrbitPoint, OrbitState};
 use crate::compensated_sum::sum;
 use crate::force::external::field::ExternalField;
-use crate::force::external::places::{FieldForces, LANES, Lanes, Places};
+use crate::force::external::places::{FieldForces, LANES, Lanes, Places, plus, plus_lanes};
 use crate::particles::{Particles, Vec3};
 use rayon::prelude::*;
 
@@ -16,6 +16,8 @@ use rayon::prelude::*;
 #[derive(Clone, Copy)]
 pub struct Tidal<'a> {
     field: &'a dyn ExternalField,
+    /// The part of the field that moves with the origin.
+    carried: Option<&'a dyn ExternalField>,
     origin: OrbitPoint,
     /// Acceleration, jerk and potential at the origin.
     acc: Vec3,
@@ -52,7 +54,8 @@ impl<'a> Tidal<'a> {
     pub fn new(field: &'a dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
         let OrbitPoint { pos, vel, .. } = origin;
         let (acc, jerk, pot) = field.forces(&Places::new(&[pos], &[vel]), t).of(0);
-        Self { field, origin, acc, jerk, pot, rate: field.rate(pos, vel, t) }
+        let carried = field.carried();
+        Self { field, carried, origin, acc, jerk, pot, rate: field.rate(pos, vel, t) }
     }
 
     /// Returns this moment of a system that was given the energy `work` since its start.
@@ -98,56 +101,78 @@ impl Tidal<'_> {
             (here[1] - rate[1]) - acc.dot(&by_acc) - v.dot(&by_jerk) + snap.dot(&pos) + jerk.dot(&vel),
         ]
     }
+
+    /// Returns a(X + d) − a(X).
+    fn relative_acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        self.field.acc(self.origin.pos + pos, t) - self.acc
+    }
+
+    /// Returns the jerk at X + d with the velocity V + v, without that of the origin.
+    fn relative_jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
+    }
 }
 
 impl ExternalField for Tidal<'_> {
-    /// a(X + d) − a(X).
+    /// a(X + d) − a(X), and what moves with the origin.
     fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
-        self.field.acc(self.origin.pos + pos, t) - self.acc
+        let acc = self.relative_acc(pos, t);
+        self.carried.map_or(acc, |field| acc + field.acc(pos, t))
     }
 
     /// The jerk at X + d with the velocity V + v, without that of the origin.
     fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
-        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
+        let jerk = self.relative_jerk(pos, vel, t);
+        self.carried.map_or(jerk, |field| jerk + field.jerk(pos, vel, t))
     }
 
     /// Φ = φ(X + d) − φ(X) + a(X) · d, to second order −½ dᵀ T d with the tidal tensor T.
     fn pot(&self, pos: Vec3, t: f64) -> f64 {
-        (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos)
+        let pot = (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos);
+        self.carried.map_or(pot, |field| pot + field.pot(pos, t))
     }
 
     fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
-        self.field.tide(self.origin.pos + pos, t)
+        let tide = self.field.tide(self.origin.pos + pos, t);
+        let Some(carried) = self.carried.map(|field| field.tide(pos, t)) else { return tide };
+        std::array::from_fn(|k| tide[k] + carried[k])
     }
 
     /// ∂Φ/∂t = −V · Δa + j(X) · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − a(X); and its derivative.
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
         let OrbitPoint { pos: x, vel: v, .. } = self.origin;
         let here = self.field.rate(x + pos, v + vel, t);
-        self.rate_by(here, (pos, vel), (self.acc(pos, t), self.jerk(pos, vel, t)))
+        let relative = (self.relative_acc(pos, t), self.relative_jerk(pos, vel, t));
+        let relative = self.rate_by(here, (pos, vel), relative);
+        let Some(carried) = self.carried.map(|field| field.rate(pos, vel, t)) else { return relative };
+        [relative[0] + carried[0], relative[1] + carried[1]]
     }
 
     fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
         let OrbitPoint { pos, vel, .. } = self.origin;
-        without(self.field.accelerations(&at.plus(pos, vel), t), self.acc)
+        let acc = without(self.field.accelerations(&at.plus(pos, vel), t), self.acc);
+        self.carried.map_or(acc, |field| plus(&acc, &field.accelerations(at, t)))
     }
 
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
         let OrbitPoint { pos, vel, .. } = self.origin;
         let FieldForces { acc, jerk, pot } = self.field.forces(&at.plus(pos, vel), t);
         let pot = std::array::from_fn(|lane| (pot[lane] - self.pot) + self.acc.dot(&at.place(lane)));
-        FieldForces { acc: without(acc, self.acc), jerk: without(jerk, self.jerk), pot }
+        let relative = FieldForces { acc: without(acc, self.acc), jerk: without(jerk, self.jerk), pot };
+        self.carried.map_or(relative, |field| relative.plus(&field.forces(at, t)))
     }
 
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         let OrbitPoint { pos, vel, .. } = self.origin;
         let there = at.plus(pos, vel);
         let (rates, forces) = (self.field.rates(&there, t), self.field.forces(&there, t));
-        at.pairs(|lane| {
+        let relative = at.pairs(|lane| {
             let (acc, jerk, _) = forces.of(lane);
             let here = rates.map(|rate| rate[lane]);
             self.rate_by(here, (at.place(lane), at.velocity(lane)), (acc - self.acc, jerk - self.jerk))
-        })
+        });
+        let Some(carried) = self.carried.map(|field| field.rates(at, t)) else { return relative };
+        [0, 1].map(|k| plus_lanes(&relative[k], &carried[k]))
     }
 }
 

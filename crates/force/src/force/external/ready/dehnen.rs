@@ -4,7 +4,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -34,12 +34,12 @@ impl FieldSettings for DehnenSettings {
         }
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("scale radius", self.scale_radius)];
         format!(
             "Dehnen sphere of inner slope {}, {}",
             self.inner_slope,
-            values::describe(self.mass, self.position, &lengths, units)
+            values::describe(self.mass, place, &lengths, units)
         )
     }
 
@@ -47,11 +47,7 @@ impl FieldSettings for DehnenSettings {
         &["Dehnen1993"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let parameters =
             [("mass", to.mass(self.mass)), ("a", to.length(self.scale_radius)), ("gamma", self.inner_slope.get())];
         // The general form divides 0 by 0 at γ = 2.
@@ -60,7 +56,7 @@ impl FieldSettings for DehnenSettings {
         } else {
             "-G*mass/(a*(2 - gamma))*(1 - (1 + a/r)^(gamma - 2))"
         };
-        settings::compiled(&FieldSource::new(formula, &parameters), to.place(self.position))
+        settings::compiled(&FieldSource::new(formula, &parameters), at)
     }
 }
 
@@ -68,7 +64,6 @@ impl FieldSettings for DehnenSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -79,6 +74,7 @@ mod tests {
                 scale_radius: real!(2.0),
                 inner_slope: slope,
                 position: [real!(0.0); 3],
+                motion: None,
                 variation: None,
             };
             let field = field(&settings);

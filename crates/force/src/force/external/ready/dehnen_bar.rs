@@ -5,7 +5,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -41,8 +41,8 @@ impl FieldSettings for DehnenBarSettings {
         values::positive(found, "bar_radius", self.bar_radius);
     }
 
-    fn describe(&self, units: &Units) -> String {
-        let (strength, place) = (self.strength, values::at(self.position, units));
+    fn describe(&self, units: &Units, place: &str) -> String {
+        let strength = self.strength;
         let lengths = values::list(&[("radius", self.bar_radius)], &units.length.name);
         let pattern = values::list(&[("pattern speed", self.pattern_speed)], &values::frequency_unit(units));
         format!("quadrupole of a bar, strength {strength} {place}{lengths}{pattern}")
@@ -56,11 +56,7 @@ impl FieldSettings for DehnenBarSettings {
         self.pattern_speed.get() != 0.0
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let (v0, ratio) = (to.velocity(self.v0), self.r0.get() / self.bar_radius.get());
         let parameters = [
             ("amplitude", self.strength.get() * (v0 * v0) / 3.0 * (ratio * ratio * ratio)),
@@ -69,10 +65,7 @@ impl FieldSettings for DehnenBarSettings {
             ("omega", to.frequency(self.pattern_speed)),
         ];
         let formula = "amplitude*(u^2 - w^2)/r^2*if(r < rb, (r/rb)^3 - 2, -(rb/r)^3)";
-        settings::compiled(
-            &FieldSource::new(formula, &parameters).with_parts(&[ALONG, ACROSS]),
-            to.place(self.position),
-        )
+        settings::compiled(&FieldSource::new(formula, &parameters).with_parts(&[ALONG, ACROSS]), at)
     }
 }
 
@@ -80,7 +73,6 @@ impl FieldSettings for DehnenBarSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -93,6 +85,7 @@ mod tests {
             angle: real!(0.0),
             pattern_speed: real!(0.0),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         let field = field(&settings);

@@ -4,7 +4,6 @@ use super::miyamoto_nagai::disc;
 use crate::force::external::field::{ExternalField, FieldSum};
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
 use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
@@ -95,22 +94,18 @@ impl FieldSettings for ExponentialDiscSettings {
         }
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("scale length", self.scale_length), ("scale height", self.scale_height)];
-        format!("exponential disc, {}", values::describe(self.mass, self.position, &lengths, units))
+        format!("exponential disc, {}", values::describe(self.mass, place, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["Smith2015", "MiyamotoNagai1975"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let sizes = [to.mass(self.mass), to.length(self.scale_length), to.length(self.scale_height)];
-        discs(sizes, self.vertical, to.place(self.position))
+        discs(sizes, self.vertical, at)
     }
 }
 
@@ -128,6 +123,7 @@ mod tests {
             scale_height: real!(0.01),
             vertical: Vertical::Sech2,
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         let field = field(&settings);

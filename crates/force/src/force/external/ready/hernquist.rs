@@ -4,7 +4,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -32,22 +32,18 @@ impl FieldSettings for HernquistSettings {
         values::positive(found, "scale_radius", self.scale_radius);
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("scale radius", self.scale_radius)];
-        format!("Hernquist sphere, {}", values::describe(self.mass, self.position, &lengths, units))
+        format!("Hernquist sphere, {}", values::describe(self.mass, place, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["Hernquist1990"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let source = sphere(to.mass(self.mass), to.length(self.scale_radius));
-        settings::compiled(&source, to.place(self.position))
+        settings::compiled(&source, at)
     }
 }
 
@@ -55,7 +51,6 @@ impl FieldSettings for HernquistSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -65,6 +60,7 @@ mod tests {
             mass: real!(8.0),
             scale_radius: real!(2.0),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         let (field, at) = (field(&settings), 2.0 * Vec3::x());

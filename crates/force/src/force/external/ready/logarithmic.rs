@@ -4,7 +4,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -41,10 +41,9 @@ impl FieldSettings for LogarithmicSettings {
         values::positive(found, "flattening_z", self.flattening_z);
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let (speed, velocity, length) = (self.speed, &units.velocity.name, &units.length.name);
-        let (place, core, [p, q]) =
-            (values::at(self.position, units), self.core_radius, [self.flattening_y, self.flattening_z]);
+        let (core, p, q) = (self.core_radius, self.flattening_y, self.flattening_z);
         format!(
             "logarithmic halo, {speed} {velocity} {place}, core radius {core} {length}, flattening {p} in y, {q} in z"
         )
@@ -54,11 +53,7 @@ impl FieldSettings for LogarithmicSettings {
         &["Binney1981"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let source = FieldSource::new(
             "0.5*v0^2*log(unit^2*(x^2 + y^2/p^2 + z^2/q^2 + c^2))",
             &[
@@ -69,7 +64,7 @@ impl FieldSettings for LogarithmicSettings {
                 ("unit", to.scale.length),
             ],
         );
-        settings::compiled(&source, to.place(self.position))
+        settings::compiled(&source, at)
     }
 }
 
@@ -77,7 +72,6 @@ impl FieldSettings for LogarithmicSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -89,6 +83,7 @@ mod tests {
             flattening_y: real!(1.0),
             flattening_z: real!(0.5),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         let field = field(&settings);

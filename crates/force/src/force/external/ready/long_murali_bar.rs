@@ -5,7 +5,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -41,10 +41,10 @@ impl FieldSettings for LongMuraliBarSettings {
         values::positive(found, "height", self.height);
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("half length", self.half_length), ("width", self.width), ("height", self.height)];
         let pattern = values::list(&[("pattern speed", self.pattern_speed)], &values::frequency_unit(units));
-        format!("Long-Murali bar, {}{pattern}", values::describe(self.mass, self.position, &lengths, units))
+        format!("Long-Murali bar, {}{pattern}", values::describe(self.mass, place, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
@@ -55,11 +55,7 @@ impl FieldSettings for LongMuraliBarSettings {
         self.pattern_speed.get() != 0.0
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let parameters = [
             ("mass", to.mass(self.mass)),
             ("a", to.length(self.half_length)),
@@ -74,7 +70,7 @@ impl FieldSettings for LongMuraliBarSettings {
             ("h", "w^2 + (b + sqrt(c^2 + z^2))^2"),
             ("ends", "sqrt((a + u)^2 + h) + sqrt((a - u)^2 + h)"),
         ]);
-        settings::compiled(&source, to.place(self.position))
+        settings::compiled(&source, at)
     }
 }
 
@@ -82,7 +78,6 @@ impl FieldSettings for LongMuraliBarSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -95,6 +90,7 @@ mod tests {
             angle: real!(90.0),
             pattern_speed: real!(0.5),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         let field = field(&settings);

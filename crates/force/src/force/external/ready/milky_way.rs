@@ -8,8 +8,8 @@ use super::power_law::cut_off;
 use crate::force::external::field::{ExternalField, FieldSum};
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
 use crate::formula::gamma::gamma_p;
+use crate::particles::Vec3;
 use crate::units::{Quantity, Real, Units};
 
 settings::keys! {
@@ -56,24 +56,20 @@ impl FieldSettings for Mw2014Settings {
         }
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let or = |value: Option<Real>, unit: &str, name: &str| {
             value.map_or_else(|| name.to_owned(), |value| format!("{value} {unit}"))
         };
         let v0 = or(self.v0, &units.velocity.name, "220 km/s");
         let r0 = or(self.r0, &units.length.name, "8 kpc");
-        format!("Milky Way of Bovy (2015) {}, {v0} at {r0}", values::at(self.position, units))
+        format!("Milky Way of Bovy (2015) {place}, {v0} at {r0}")
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["Bovy2015", "MiyamotoNagai1975", "NavarroFrenkWhite1997"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let r0 = self.r0.map_or_else(|| physical("8 kpc", to), |r0| to.length(r0));
         let v0 = self.v0.map_or_else(|| physical("220 km/s", to), |v0| to.velocity(v0));
         // M(r0) = share · v0² r0; lengths in units of r0.
@@ -84,13 +80,12 @@ impl FieldSettings for Mw2014Settings {
         let of_disc = 1.0 / (distance * distance.sqrt());
         let y = 1.0 / scale;
         let of_halo = libm::log1p(y) - y / (1.0 + y);
-        let position = to.place(self.position);
         let parts = [
             cut_off(mass(0.05, bulge), slope, cut_off_radius * r0),
             disc(mass(0.6, of_disc), a * r0, b * r0),
             halo(mass(0.35, of_halo), scale * r0),
         ];
-        let fields = parts.iter().map(|source| settings::compiled(source, position)).collect::<Result<_, _>>()?;
+        let fields = parts.iter().map(|source| settings::compiled(source, at)).collect::<Result<_, _>>()?;
         Ok(Box::new(FieldSum(fields)))
     }
 }
@@ -106,30 +101,25 @@ impl FieldSettings for Mw2022Settings {
         }
     }
 
-    fn describe(&self, units: &Units) -> String {
-        format!("Milky Way of gala (2022) {}", values::at(self.position, units))
+    fn describe(&self, _: &Units, place: &str) -> String {
+        format!("Milky Way of gala (2022) {place}")
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["PriceWhelan2017", "Smith2015", "Hernquist1990", "NavarroFrenkWhite1997"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let physical = |text| physical(text, to);
-        let position = to.place(self.position);
         let parts = [
             sphere(physical("5e9 Msun"), physical("1 kpc")),
             sphere(physical("1.8142e9 Msun"), physical("0.0688867 kpc")),
             halo(physical("5.5427e11 Msun"), physical("15.626 kpc")),
         ];
         let disc = [physical("4.7717e10 Msun"), physical("2.6 kpc"), physical("0.3 kpc")];
-        let mut fields = vec![discs(disc, Vertical::Sech2, position)?];
+        let mut fields = vec![discs(disc, Vertical::Sech2, at)?];
         for source in &parts {
-            fields.push(settings::compiled(source, position)?);
+            fields.push(settings::compiled(source, at)?);
         }
         Ok(Box::new(FieldSum(fields)))
     }
@@ -138,7 +128,7 @@ impl FieldSettings for Mw2022Settings {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::particles::Vec3;
+    use crate::force::external::tables::NoTables;
     use crate::units::names::{LengthUnit, MassUnit, VelocityUnit};
     use crate::units::{Rates, Scale};
     use crate::{force::external::ready::by_hand, real};
@@ -159,10 +149,11 @@ mod tests {
         // Internal velocities are those of the user where the mass in one unit is 1/G.
         let g = units.g();
         let scale = Scale { mass: 1.0 / g, length: 1.0, velocity: 1.0, time: 1.0 };
-        let to = FieldUnits { units: &units, scale: &scale };
+        let to = FieldUnits { units: &units, scale: &scale, tables: &NoTables };
         let none = [real!(0.0); 3];
-        let bovy: &dyn FieldSettings = &Mw2014Settings { r0: None, v0: None, position: none, variation: None };
-        let gala: &dyn FieldSettings = &Mw2022Settings { position: none, variation: None };
+        let bovy: &dyn FieldSettings =
+            &Mw2014Settings { r0: None, v0: None, position: none, motion: None, variation: None };
+        let gala: &dyn FieldSettings = &Mw2022Settings { position: none, motion: None, variation: None };
         let [bovy, gala] = [bovy, gala].map(|settings| settings.build(to).expect("a field"));
         // Computed with 40 digits from the formulas.
         for (field, r, expected) in [
@@ -183,14 +174,24 @@ mod tests {
 
     #[test]
     fn hénon_units_need_what_they_do_not_tell() {
-        let missing: &dyn FieldSettings =
-            &Mw2014Settings { r0: None, v0: Some(real!(1.0)), position: [real!(0.0); 3], variation: None };
+        let missing: &dyn FieldSettings = &Mw2014Settings {
+            r0: None,
+            v0: Some(real!(1.0)),
+            position: [real!(0.0); 3],
+            motion: None,
+            variation: None,
+        };
         assert_eq!(missing.mistakes(&Units::henon()).len(), 1);
-        let given =
-            Mw2014Settings { r0: Some(real!(1.0)), v0: Some(real!(2.0)), position: [real!(0.0); 3], variation: None };
+        let given = Mw2014Settings {
+            r0: Some(real!(1.0)),
+            v0: Some(real!(2.0)),
+            position: [real!(0.0); 3],
+            motion: None,
+            variation: None,
+        };
         let field = by_hand::field(&given);
         by_hand::close(field.acc(Vec3::y(), 0.0).y, -4.0);
-        let gala: &dyn FieldSettings = &Mw2022Settings { position: [real!(0.0); 3], variation: None };
+        let gala: &dyn FieldSettings = &Mw2022Settings { position: [real!(0.0); 3], motion: None, variation: None };
         assert_eq!(gala.mistakes(&Units::henon()).len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -37,22 +37,18 @@ impl FieldSettings for MiyamotoNagaiSettings {
         values::positive(found, "scale_height", self.scale_height);
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("scale length", self.scale_length), ("scale height", self.scale_height)];
-        format!("Miyamoto-Nagai disc, {}", values::describe(self.mass, self.position, &lengths, units))
+        format!("Miyamoto-Nagai disc, {}", values::describe(self.mass, place, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["MiyamotoNagai1975"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let [mass, a, b] = [to.mass(self.mass), to.length(self.scale_length), to.length(self.scale_height)];
-        settings::compiled(&disc(mass, a, b), to.place(self.position))
+        settings::compiled(&disc(mass, a, b), at)
     }
 }
 
@@ -60,7 +56,6 @@ impl FieldSettings for MiyamotoNagaiSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -70,6 +65,7 @@ mod tests {
             scale_length: real!(1.0),
             scale_height: real!(3.0),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         // In the plane: D² = R² + (a + b)² = 25. Above the centre at z = 4: w = 5, D = 6, a_z = −M z (a + w) / (w D³).

@@ -13,6 +13,7 @@ pub mod miyamoto_nagai;
 pub mod nfw;
 pub mod power_law;
 mod rotating;
+pub mod tidal_tensor;
 pub mod tide;
 pub mod user;
 
@@ -23,6 +24,7 @@ mod reference;
 mod by_hand {
     use crate::force::external::field::ExternalField;
     use crate::force::external::settings::FieldSettings;
+    use crate::force::external::tables::NoTables;
     use crate::force::external::values::FieldUnits;
     use crate::units::{Scale, Units};
 
@@ -30,7 +32,7 @@ mod by_hand {
     pub fn field(settings: &dyn FieldSettings) -> Box<dyn ExternalField> {
         let units = Units::henon();
         assert!(settings.mistakes(&units).is_empty());
-        settings.build(FieldUnits { units: &units, scale: &Scale::IDENTITY }).expect("a field")
+        settings.build(FieldUnits { units: &units, scale: &Scale::IDENTITY, tables: &NoTables }).expect("a field")
     }
 
     /// Asserts that two numbers agree to 13 digits.

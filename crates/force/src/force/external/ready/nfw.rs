@@ -4,7 +4,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -42,22 +42,18 @@ impl FieldSettings for NfwSettings {
         values::positive(found, "scale_radius", self.scale_radius);
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("scale radius", self.scale_radius)];
-        format!("NFW halo, {}", values::describe(self.mass, self.position, &lengths, units))
+        format!("NFW halo, {}", values::describe(self.mass, place, &lengths, units))
     }
 
     fn references(&self) -> &'static [&'static str] {
         &["NavarroFrenkWhite1997"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let source = halo(to.mass(self.mass), to.length(self.scale_radius));
-        settings::compiled(&source, to.place(self.position))
+        settings::compiled(&source, at)
     }
 }
 
@@ -65,13 +61,17 @@ impl FieldSettings for NfwSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
     fn values_by_hand() {
-        let settings =
-            NfwSettings { mass: real!(3.0), scale_radius: real!(2.0), position: [real!(0.0); 3], variation: None };
+        let settings = NfwSettings {
+            mass: real!(3.0),
+            scale_radius: real!(2.0),
+            position: [real!(0.0); 3],
+            motion: None,
+            variation: None,
+        };
         let field = field(&settings);
         // At r = a: φ = −M ln 2 / a, a = −M (ln 2 − ½) / a².
         close(field.pot(2.0 * Vec3::z(), 0.0), -1.5 * 2f64.ln());

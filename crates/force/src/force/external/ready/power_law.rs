@@ -4,7 +4,7 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::particles::Vec3;
 use crate::units::{Real, Units};
 
 settings::keys! {
@@ -44,9 +44,9 @@ impl FieldSettings for PowerLawSettings {
         }
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let lengths = [("cut-off radius", self.cutoff_radius)];
-        let placed = values::describe(self.mass, self.position, &lengths, units);
+        let placed = values::describe(self.mass, place, &lengths, units);
         format!("power law of slope {} with a cut-off, {placed}", self.slope)
     }
 
@@ -54,13 +54,9 @@ impl FieldSettings for PowerLawSettings {
         &["Bovy2015"]
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let field = cut_off(to.mass(self.mass), self.slope.get(), to.length(self.cutoff_radius));
-        settings::compiled(&field, to.place(self.position))
+        settings::compiled(&field, at)
     }
 }
 
@@ -68,7 +64,6 @@ impl FieldSettings for PowerLawSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::real;
 
     #[test]
@@ -79,6 +74,7 @@ mod tests {
             slope: real!(1.0),
             cutoff_radius: real!(2.0),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         };
         let field = field(&settings);

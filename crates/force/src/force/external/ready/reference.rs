@@ -43,7 +43,7 @@ fn real(value: f64) -> Real {
 fn named(name: &str) -> Option<Box<dyn ExternalField>> {
     macro_rules! of {
         ($settings:ident { $($key:ident: $value:expr),* }) => {
-            field(&$settings { $($key: $value,)* position: [real(0.0); 3], variation: None })
+            field(&$settings { $($key: $value,)* position: [real(0.0); 3], motion: None, variation: None })
         };
     }
     let point = |mass, scale_radius| Box::new(Plummer { mass, position: Vec3::zeros(), scale_radius });

@@ -5,7 +5,6 @@ use crate::force::external::field::ExternalField;
 use crate::force::external::formula::FieldSource;
 use crate::force::external::settings::{self, FieldSettings};
 use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
 use crate::particles::Vec3;
 use crate::units::{Real, Units};
 use std::f64::consts::PI;
@@ -76,14 +75,15 @@ impl TideSettings {
         Some(Frequencies { omega: a - b, kappa2: -4.0 * b * (a - b), nu2 })
     }
 
-    /// Returns the tide of other fields, in internal units, on a circle of the radius; [`None`] without a radius.
+    /// Returns the tide of other fields at full strength, in internal units, on a circle of the radius, with its centre at
+    /// `at_centre`; [`None`] without a radius.
     ///
     /// # Errors
     /// [`Mistake`] where the fields have no circular orbit.
     pub(crate) fn of_others(
         &self,
         others: &dyn ExternalField,
-        to: FieldUnits<'_>,
+        (to, at_centre): (FieldUnits<'_>, Vec3),
     ) -> Option<Result<Box<dyn ExternalField>, Mistake>> {
         let radius = self.radius?;
         let r = to.length(radius);
@@ -95,14 +95,10 @@ impl TideSettings {
             return Some(Err(Mistake::new("radius", problem)));
         }
         // −∂²φ/∂R² = 3Ω² − κ², −∂²φ/∂z² = −ν²
-        let field = self.field(&Frequencies { omega: omega2.sqrt(), kappa2: 3.0 * omega2 - xx, nu2: -zz }, to);
-        Some(match &self.variation {
-            Some(variation) => field.map(|field| variation.of(field, to)),
-            None => field,
-        })
+        Some(self.field(&Frequencies { omega: omega2.sqrt(), kappa2: 3.0 * omega2 - xx, nu2: -zz }, at_centre))
     }
 
-    fn field(&self, of: &Frequencies, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn field(&self, of: &Frequencies, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         let parameters = [
             ("outwards", 3.0 * (of.omega * of.omega) - of.kappa2),
             ("omega", of.omega),
@@ -110,7 +106,7 @@ impl TideSettings {
             ("angle", self.angle.get().to_radians()),
         ];
         let source = FieldSource::new("-(outwards*u^2 - omega^2*w^2 - nu2*z^2)/2", &parameters);
-        settings::compiled(&source.with_parts(&[ALONG, ACROSS]), to.place(self.position))
+        settings::compiled(&source.with_parts(&[ALONG, ACROSS]), at)
     }
 }
 
@@ -136,14 +132,14 @@ impl FieldSettings for TideSettings {
         }
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, units: &Units, place: &str) -> String {
         let unit = values::frequency_unit(units);
         let given = self.given().into_iter().flatten().flatten().map(|(key, value)| match key {
             "radius" => format!(", of the other fields at {value} {}", units.length.name),
             "density" => format!(", {key} {value} {}/{}^3", units.mass.name, units.length.name),
             _ => format!(", {key} {value} {unit}"),
         });
-        format!("tide on a circular orbit {}{}", values::at(self.position, units), given.collect::<String>())
+        format!("tide on a circular orbit {place}{}", given.collect::<String>())
     }
 
     fn references(&self) -> &'static [&'static str] {
@@ -154,13 +150,9 @@ impl FieldSettings for TideSettings {
         self.omega.is_none_or(|omega| omega.get() != 0.0)
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
         match self.frequencies(to) {
-            Some(of) => self.field(&of, to),
+            Some(of) => self.field(&of, at),
             None => Err(Mistake::new("", format!("missing keys: expected {WAYS}"))),
         }
     }
@@ -171,6 +163,7 @@ mod tests {
     use super::*;
     use crate::force::external::plummer::Plummer;
     use crate::force::external::ready::by_hand::{close, field};
+    use crate::force::external::tables::NoTables;
     use crate::real;
     use crate::units::Scale;
 
@@ -185,6 +178,7 @@ mod tests {
             radius: None,
             angle: real!(0.0),
             position: [real!(0.0); 3],
+            motion: None,
             variation: None,
         }
     }
@@ -219,15 +213,15 @@ mod tests {
         let others = Plummer { mass: 8.0, position: Vec3::zeros(), scale_radius: 0.0 };
         let settings = TideSettings { radius: Some(real!(2.0)), ..none() };
         let units = Units::henon();
-        let to = FieldUnits { units: &units, scale: &Scale::IDENTITY };
-        let tide = settings.of_others(&others, to).expect("a radius").expect("a circle");
+        let to = FieldUnits { units: &units, scale: &Scale::IDENTITY, tables: &NoTables };
+        let tide = settings.of_others(&others, (to, Vec3::zeros())).expect("a radius").expect("a circle");
         // Ω² = 1: T = 2, −1, −1.
         let found = tide.tide(Vec3::zeros(), 0.0);
         close(found[0], 2.0);
         close(found[3], -1.0);
         close(found[5], -1.0);
         let repels = Plummer { mass: -8.0, ..others };
-        assert!(settings.of_others(&repels, to).expect("a radius").is_err());
+        assert!(settings.of_others(&repels, (to, Vec3::zeros())).expect("a radius").is_err());
     }
 
     #[test]

@@ -3,10 +3,11 @@
 use crate::force::external::field::ExternalField;
 use crate::force::external::formula::{FieldSource, FormulaField};
 use crate::force::external::settings::{self, FieldSettings};
-use crate::force::external::values::{self, FieldUnits, Mistake};
-use crate::force::external::variation::Variation;
+use crate::force::external::tables::NoTables;
+use crate::force::external::values::{FieldUnits, Mistake};
 use crate::formula::Parameter;
 use crate::formula::dimension::GravityDimension;
+use crate::particles::Vec3;
 use crate::units::{Dimension, Quantity, Scale, Units};
 use std::collections::BTreeMap;
 
@@ -40,7 +41,7 @@ impl FormulaSettings {
     /// and derivatives.
     fn checked(&self, units: &Units) -> Result<FormulaField, Mistake> {
         let scale = Scale::choose(units, 1.0, 1.0);
-        let to = FieldUnits { units, scale: &scale };
+        let to = FieldUnits { units, scale: &scale, tables: &NoTables };
         FormulaField::checked(&self.source(to), to.place(self.position))
             .map_err(|mistake| Mistake::in_formula("potential", mistake))
     }
@@ -61,26 +62,22 @@ impl FieldSettings for FormulaSettings {
         found.extend(self.checked(units).err());
     }
 
-    fn describe(&self, units: &Units) -> String {
+    fn describe(&self, _: &Units, place: &str) -> String {
         let parameters: String =
             self.parameters.iter().map(|(name, value)| format!(", {name} = {}", value.text())).collect();
-        format!("formula {}{parameters} {}", self.potential, values::at(self.position, units))
+        format!("formula {}{parameters} {}", self.potential, place)
     }
 
     fn depends_on_time(&self, units: &Units) -> bool {
         self.checked(units).is_ok_and(|field| field.depends_on_time())
     }
 
-    fn variation(&self) -> Option<&Variation> {
-        self.variation.as_ref()
-    }
-
     fn notes(&self, units: &Units) -> Vec<String> {
         self.checked(units).map(|field| field.notes().to_vec()).unwrap_or_default()
     }
 
-    fn at_full_strength(&self, to: FieldUnits<'_>) -> Result<Box<dyn ExternalField>, Mistake> {
-        match FormulaField::new(&self.source(to), to.place(self.position)) {
+    fn at_full_strength(&self, to: FieldUnits<'_>, at: Vec3) -> Result<Box<dyn ExternalField>, Mistake> {
+        match FormulaField::new(&self.source(to), at) {
             Ok(field) => Ok(Box::new(field)),
             Err(mistake) => Err(Mistake::in_formula("potential", mistake)),
         }
@@ -91,7 +88,6 @@ impl FieldSettings for FormulaSettings {
 mod tests {
     use super::*;
     use crate::force::external::ready::by_hand::{close, field};
-    use crate::particles::Vec3;
     use crate::units::names::{LengthUnit, MassUnit, VelocityUnit};
     use crate::units::{Rates, Real};
 
@@ -101,6 +97,7 @@ mod tests {
             potential: potential.into(),
             parameters: parameters.iter().map(parameter).collect(),
             position: [crate::real!(0.0); 3],
+            motion: None,
             variation: None,
         }
     }
