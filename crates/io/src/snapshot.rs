@@ -95,6 +95,8 @@ pub struct SnapshotData {
     pub columns: Vec<NamedColumn>,
     /// Stars of subsystems relative to each other; empty where the file has none.
     pub close: Vec<CloseStars>,
+    /// Place and velocity of the origin of coordinates in the external fields, if it moves.
+    pub orbit: Option<OrbitState>,
 }
 
 /// Writes a snapshot atomically.
@@ -201,6 +203,15 @@ fn write_orbit(header: &Group, origin: &OrbitState, units: &FileUnits) -> H5Resu
     put_array(header, ORBIT_VELOCITY, (origin.vel * units.scale.velocity).as_slice())
 }
 
+/// Reads what [`write_orbit`] wrote; [`None`] of a file without it.
+fn read_orbit(header: &TisaneGroup<'_>) -> Result<Option<OrbitState>> {
+    if !header.has(ORBIT_POSITION) {
+        return Ok(None);
+    }
+    let vector = |name: &str| header.get_array::<f64, 3>(name).map(Vec3::from);
+    Ok(Some(OrbitState { pos: vector(ORBIT_POSITION)?, vel: vector(ORBIT_VELOCITY)? }))
+}
+
 /// Writes the group with which yt reads `/Units`. Its reader of Gadget's files ignores them and assumes Gadget's default
 /// units; its reader of AREPO's files, which have the same layout, takes them (yt 4.4,
 /// `yt/frontends/arepo/data_structures.py`).
@@ -292,6 +303,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         radius,
         columns,
         close,
+        orbit: read_orbit(&tree.group("Header")?)?,
     })
 }
 

@@ -1,6 +1,7 @@
 //! System of particles with the engines that move and measure it: what a run with its files and a simulation in memory
 //! share.
 
+use crate::cluster::TimedSurvey;
 use crate::row;
 use crate::subsystems::binding_energy;
 use std::collections::HashMap;
@@ -13,13 +14,14 @@ use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::error::Result;
-use tisane::force::external::guide::{MovingOrigin, Work};
+use tisane::force::external::guide::{MovingOrigin, OrbitState, Work};
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::subsystems::{Description, Event, Removed, Subsystems};
+use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
 use tisane_io::fields::{DiagnosticsRow, FieldColumns};
@@ -36,6 +38,8 @@ pub struct Engines {
     pub law: Option<Arc<Law>>,
     /// Origin of coordinates, if it moves in an external field.
     pub origin: Option<MovingOrigin>,
+    /// Tide on the cluster, if there is one.
+    pub tide: Option<TideSource>,
     /// Softening length, in internal units.
     pub epsilon: f64,
 }
@@ -199,6 +203,16 @@ impl System {
         }
         row.virial_ratio = self.in_own_frame(measured).virial_ratio();
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
+    }
+
+    /// Returns the tide on the cluster at a synchronised time, if there is one, with the digits of a snapshot.
+    #[must_use]
+    pub(crate) fn tide(&self, measured: &Field) -> Option<TidalFrame> {
+        let RunState { now, clock, scale, .. } = &self.state;
+        let in_units = |OrbitState { pos, vel }| OrbitState { pos: pos * scale.length, vel: vel * scale.velocity };
+        let orbit = measured.about.map(|about| in_units(about.origin));
+        let source = self.engines.tide.as_ref()?;
+        Some(TimedSurvey::tide(source, orbit, clock.time(*now) * scale.time, scale))
     }
 
     /// Measures the system in its own frame.

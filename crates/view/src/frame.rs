@@ -98,6 +98,7 @@ mod tests {
             radius: Vec::new(),
             columns: Vec::new(),
             close: Vec::new(),
+            orbit: None,
         }
     }
 

@@ -243,6 +243,7 @@ mod tests {
             radius: Vec::new(),
             columns: Vec::new(),
             close: Vec::new(),
+            orbit: None,
         };
         let settings = Settings::parse("[integrator.hermite4]\ndt_max = 0.5").unwrap();
         let state = State::from_snapshot("snapshot_0001.hdf5", data, &settings);

@@ -22,7 +22,7 @@ use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::law::Law;
 use tisane::time::Clock;
 use tisane::units::{Real, Scale, Units};
-use tisane_io::fields::FieldColumns;
+use tisane_io::fields::{FieldColumns, TideColumns};
 
 /// Configuration of a run, as one TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -122,6 +122,17 @@ impl Config {
             (Some(_), _) => FieldColumns::Tidal,
             (None, false) => FieldColumns::External,
             (None, true) => FieldColumns::None,
+        }
+    }
+
+    /// Returns the columns of the cluster journal by the tide on the cluster: that of fields in which the origin of coordinates
+    /// moves, or one linear tide.
+    #[must_use]
+    pub fn tide_columns(&self) -> TideColumns {
+        match (&self.orbit, self.external.tide.0.len()) {
+            (Some(_), _) => TideColumns::Orbit,
+            (None, 1) => TideColumns::Circle,
+            (None, _) => TideColumns::None,
         }
     }
 

@@ -295,7 +295,7 @@ impl Member {
     fn survey(&self, field: &Field, settings: &Settings) -> TimedSurvey {
         let state = &self.system.state;
         let stars = TimedSurvey::stars(&self.system.particles, &field.pot, &state.scale);
-        TimedSurvey::new(&stars, state.time(), settings)
+        TimedSurvey::new(&stars, state.time(), settings, self.system.tide(field).as_ref())
     }
 
     fn is_dissolved(&self) -> bool {

@@ -178,9 +178,10 @@ impl Simulation {
         let state = &self.system.state;
         let time = state.clock.time(state.now) * state.scale.time;
         let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &state.scale);
+        let tide = self.system.tide(measured);
         let (sender, receiver) = mpsc::channel();
         // The receiver is gone if the run has ended in an error.
-        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
+        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings, tide.as_ref()))));
         outputs.survey = Some(receiver);
         Ok(())
     }

@@ -1,0 +1,98 @@
+//! Promise: a run in a tide tells its tidal radius, the mass within it and who may leave, from its snapshots too, to the bit.
+
+use crate::orbit::last;
+use crate::program::Folder;
+use std::collections::HashMap;
+use std::fs;
+use tisane_io::snapshot;
+
+/// 256 stars of 1000 solar masses on a circle of 8 kpc in the Milky Way of Bovy (2015).
+fn milky_way(more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 8.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n\
+         [initial.king]\nn = 256\nw0 = 5.0\nmass = 1000.0\nvirial_radius = 3.0\n[softening]\nepsilon = 0.1\n\
+         [external.mw-2014]\n[integrator.multipoint]\ndt_max = 0.5\n[output]\ninterval = 2.0\n{more}"
+    )
+}
+
+type Columns = HashMap<String, Vec<f64>>;
+
+/// Columns of `cluster.csv` in a folder.
+fn cluster(folder: &Folder, dir: &str) -> Columns {
+    let text = fs::read_to_string(folder.path(dir).join("cluster.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<f64>> = lines.map(|line| line.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    names.iter().enumerate().map(|(k, name)| ((*name).to_owned(), rows.iter().map(|row| row[k]).collect())).collect()
+}
+
+fn run(config: &str) -> (Folder, Columns) {
+    let folder = Folder::new(config);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let found = cluster(&folder, "o");
+    (folder, found)
+}
+
+#[test]
+fn verify_the_tidal_radius_in_the_milky_way() {
+    // r_t of 1000 solar masses by Ω and κ with 40 digits.
+    let of_1000 = 13.720_53;
+    let about = run(&milky_way("[orbit]\ncircular = 8000.0\n"));
+    let linear = run(&milky_way("[external.tide]\nradius = 8000.0\n"));
+    for (folder, found) in [&about, &linear] {
+        for (radius, mass) in found["tidal_radius"].iter().zip(&found["tidal_mass"]) {
+            assert!((radius / (of_1000 * (mass / 1000.0).cbrt()) - 1.0).abs() < 1e-6, "{radius} {mass}");
+            assert!(*mass > 900.0 && *mass <= 1000.0 * (1.0 + 1e-12), "{mass}");
+        }
+        let check = |row: usize| {
+            let of = |name: &str| found[name][row];
+            assert!((of("tidal_number") - 256.0 * of("tidal_mass") / 1000.0).abs() < 1e-6);
+            assert!(of("tidal_half_mass_radius") < of("tidal_radius") / 3.0);
+            assert!(of("jacobi_bound_mass") <= of("tidal_mass") && of("potential_escapers") <= of("tidal_number"));
+            let centre = ["x", "y", "z"].map(|axis| of(&format!("density_centre_{axis}")));
+            let offset = centre.iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!((of("offset") - offset).abs() < 1e-12 * 8000.0 && offset < 2.0, "{offset}");
+        };
+        (0..found["time"].len()).for_each(check);
+        // From the snapshots, to the bit.
+        folder.tisane(&["analyze", "o"]).exits(0);
+        let read = |path: &str| fs::read_to_string(folder.path(path)).unwrap();
+        assert_eq!(read("o/analysis/cluster.csv"), read("o/cluster.csv"));
+    }
+    let (folder, found) = &about;
+    let origin = snapshot::read(&last(folder)).unwrap().orbit.unwrap();
+    let end = |name: &str| *found[name].last().unwrap();
+    assert_eq!(
+        [end("orbit_position_x"), end("orbit_position_y"), end("orbit_velocity_y")],
+        [origin.pos.x, origin.pos.y, origin.vel.y]
+    );
+    let radius = (end("orbit_position_x").powi(2) + end("orbit_position_y").powi(2)).sqrt();
+    assert!((radius - 8000.0).abs() < 1e-8, "{radius}");
+    assert!(!linear.1.contains_key("orbit_position_x"));
+    // A run without a tide has none of these columns, and in the centre of a core there is no tidal radius.
+    let plain = run(&milky_way("").replace("[external.mw-2014]\n", ""));
+    assert!(!plain.1.keys().any(|name| name.starts_with("tidal") || name == "offset"));
+    let core = milky_way("[orbit]\nposition = [0.1, 0.0, 0.0]\nvelocity = [0.0, 0.0, 0.0]\n");
+    let core = run(&core.replace("[external.mw-2014]", "[external.plummer]\nmass = 1e6\nscale_radius = 1000.0"));
+    assert!(core.1["tidal_radius"].iter().chain(&core.1["tidal_mass"]).all(|x| x.is_nan()));
+    assert!(core.1["tidal_number"].iter().all(|n| *n == 0.0));
+}
+
+#[test]
+fn verify_a_star_at_the_tidal_radius_stays_there() {
+    // A star without mass at rest on L1 of a body of mass 1, in axes that turn: (4 Ω² − κ²) r³ = 1.
+    let radius = (1.0 / (4.0 - 1.69f64)).cbrt();
+    let folder = Folder::new(
+        "[run]\nname = \"r\"\nt_end = 4.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"two.csv\"\n\
+         [softening]\nepsilon = 0.0\n[encounters]\nperturbation = 0.0\n[integrator.multipoint]\norder = 8\neta = 0.02\n\
+         [external.tide]\nomega = 1.0\nkappa = 1.3\nnu = 2.1\n",
+    );
+    folder.write("two.csv", format!("m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n0,{radius:?},0,0,0,{radius:?},0\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let found = snapshot::read(&last(&folder)).unwrap();
+    let (s, c) = 4f64.sin_cos();
+    let [x, y, z] = found.pos[1].into();
+    let off = (x - radius * c).hypot(y - radius * s).hypot(z);
+    // Errors grow as e^(2.1 t).
+    assert!(off < 1e-8, "{off:e}");
+}
