@@ -134,7 +134,7 @@ impl Simulation {
             has_contact: false,
         };
         let (history, info) = (History::default(), SessionInfo::default());
-        let system = System { particles, state, engines, field: plan.field };
+        let system = System { particles, state, engines, field: plan.field, events: Vec::new() };
         let (watch, measured) = (ErrorWatch::default(), None);
         Self { system, history, info, units, provenance, plan, session, watch, measured }
     }

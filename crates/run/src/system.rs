@@ -20,7 +20,7 @@ use tisane::integrator::Progress;
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
-use tisane::subsystems::{Description, Event, Removed, Subsystems};
+use tisane::subsystems::{Description, Event, Removed, Subsystems, TakenOut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
@@ -61,6 +61,8 @@ pub struct System {
     pub engines: Engines,
     /// Columns of the diagnostics by the external field that acts on the particles.
     pub field: FieldColumns,
+    /// Changes of subsystems and stars that were not handed over yet.
+    pub events: Vec<Event>,
 }
 
 impl System {
@@ -72,7 +74,7 @@ impl System {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
         self.state.orbit = None;
-        self.follow_origin()
+        self.follow_origin(&[])
     }
 
     /// Takes the present state as the one that energies and momenta are compared with.
@@ -103,9 +105,11 @@ impl System {
             };
             let done = self.engines.propagator.advance(&mut self.particles, end, max - sum.block_steps)?;
             self.count(done);
+            let events = self.new_events();
             if done.block_steps > 0 && done.now.is_synchronised() {
-                self.follow_origin()?;
+                self.follow_origin(&events)?;
             }
+            self.events.extend(events);
             sum = sum.plus(&done);
             if done.now < end || end == until || sum.block_steps >= max {
                 return Ok(sum);
@@ -113,28 +117,59 @@ impl System {
         }
     }
 
-    /// Takes down the state of a moving origin at a synchronised time, and the work that it has done.
-    fn follow_origin(&mut self) -> Result<()> {
+    /// Takes down the state of a moving origin at a synchronised time, and the work that it has done: on the particles that `events`
+    /// took out too, until now.
+    fn follow_origin(&mut self, events: &[Event]) -> Result<()> {
         let Some(origin) = &self.engines.origin else { return Ok(()) };
-        let (now, tidal) = (self.state.now, self.tidal_work()?);
+        let now = self.state.now;
+        let mut gone = Particles::default();
+        for TakenOut { mass, pos, vel } in events.iter().filter(|event| event.time == now).filter_map(Event::taken_out)
+        {
+            gone.mass.push(mass);
+            gone.pos.push(pos);
+            gone.vel.push(vel);
+        }
+        let mut tidal = self.tidal_work(&gone)?;
+        if !gone.is_empty() {
+            tidal.power = self.power(&Particles::default())?;
+        }
         self.state.orbit = Some(OrbitNumbers { origin: origin.beginning(now)?, tidal });
         Ok(())
     }
 
-    /// Returns the work of the moving origin at a synchronised time.
-    fn tidal_work(&self) -> Result<TidalWork> {
+    /// Returns the work of the moving origin at a synchronised time, also on particles that are `gone` then.
+    fn tidal_work(&self, gone: &Particles) -> Result<TidalWork> {
         let RunState { now, clock, orbit, .. } = &self.state;
-        let Some(origin) = &self.engines.origin else { return Ok(TidalWork::default()) };
-        let particles = self.engines.propagator.loaded(&self.particles);
-        let power = origin.tidal(*now)?.power(particles, clock.time(*now));
+        let power = self.power(gone)?;
         Ok(match orbit {
             Some(orbit) => orbit.tidal.at(*now, clock, power),
             None => TidalWork { until: *now, power, work: Work::default() },
         })
     }
 
+    /// Returns the power of the moving origin at a synchronised time, also on particles that are `gone` then.
+    fn power(&self, gone: &Particles) -> Result<[Work; 2]> {
+        let RunState { now, clock, .. } = &self.state;
+        let Some(origin) = &self.engines.origin else { return Ok([Work::default(); 2]) };
+        let (tidal, t) = (origin.tidal(*now)?, clock.time(*now));
+        let staying = tidal.power(self.engines.propagator.loaded(&self.particles), t);
+        if gone.is_empty() {
+            return Ok(staying);
+        }
+        let gone = tidal.power(gone, t);
+        let both = |k: usize| Work { masses: staying[k].masses + gone[k].masses, massless: staying[k].massless };
+        Ok([both(0), both(1)])
+    }
+
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.
     pub fn take_events(&mut self) -> Vec<Event> {
+        let new = self.new_events();
+        self.events.extend(new);
+        std::mem::take(&mut self.events)
+    }
+
+    /// Returns what the integrator has not handed over yet, and counts what was taken out of the system.
+    fn new_events(&mut self) -> Vec<Event> {
         let events = self.engines.propagator.subsystems().map(Subsystems::take_events).unwrap_or_default();
         for removed in events.iter().filter_map(Event::removed) {
             self.state.references.removed += removed;
@@ -172,7 +207,7 @@ impl System {
         if let Some(origin) = &self.engines.origin {
             let work = match self.state.orbit.filter(|orbit| orbit.tidal.until == self.state.now) {
                 Some(orbit) => orbit.tidal,
-                None => self.tidal_work()?,
+                None => self.tidal_work(&Particles::default())?,
             };
             field.about = Some(origin.tidal(self.state.now)?.about(work.work));
         }

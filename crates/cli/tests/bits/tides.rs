@@ -1,6 +1,7 @@
 //! Promise: a run in a tide tells its tidal radius, the mass within it and who may leave, from its snapshots too, to the bit.
 
 use crate::orbit::last;
+use crate::outcome::Outcome;
 use crate::program::Folder;
 use std::collections::HashMap;
 use std::fs;
@@ -95,4 +96,86 @@ fn verify_a_star_at_the_tidal_radius_stays_there() {
     let off = (x - radius * c).hypot(y - radius * s).hypot(z);
     // Errors grow as e^(2.1 t).
     assert!(off < 1e-8, "{off:e}");
+}
+
+/// A cluster of the size of its tidal radius about two spheres, with its escapers, in Hénon units; `action` is what becomes of them.
+fn losing(action: &str, more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 8.0\n[initial.plummer]\nn = 128\n[external.point-mass]\nmass = 1e4\n\
+         [external.plummer]\nmass = 3e3\nscale_radius = 20.0\n[orbit]\nposition = [60.0, 0.0, 5.0]\nvelocity = [2.0, 12.0, 0.0]\n\
+         [encounters]\n[escapers]\n{action}[output]\ninterval = 1.0\n{more}"
+    )
+}
+
+/// Rows of `stars.csv`, each by the names of the columns.
+fn stars(folder: &Folder) -> Vec<HashMap<String, String>> {
+    let text = fs::read_to_string(folder.path("o/stars.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| names.iter().zip(line.split(',')).map(|(a, b)| ((*a).into(), b.into())).collect();
+    lines.map(row).collect()
+}
+
+#[test]
+fn stars_that_leave_in_a_tide_are_beyond_the_tidal_radius_with_the_energy_to() {
+    let folder = Folder::new(&losing("", "[cluster]\ninterval = \"1/8\"\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let (found, cluster) = (stars(&folder), cluster(&folder, "o"));
+    assert!(found.len() > 5, "{} escapers", found.len());
+    for star in &found {
+        let of = |name: &str| star[name].parse::<f64>().unwrap();
+        // Recorded, which is the default in a tide; the energy is that above the critical one.
+        assert!(star["event"] == "escape" && of("removed_energy") == 0.0 && of("specific_energy") > 0.0, "{star:?}");
+        // The survey has the same density centre and tidal radius but for those that have escaped before.
+        let row = cluster["time"].iter().position(|t| *t == of("time")).unwrap();
+        let apart = ["x", "y", "z"]
+            .map(|axis| of(&format!("position_{axis}")) - cluster[&format!("density_centre_{axis}")][row]);
+        let distance = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert!(distance > 1.9 * cluster["tidal_radius"][row], "{star:?}");
+    }
+    assert_eq!(snapshot::read(&last(&folder)).unwrap().id.len(), 128);
+    // Farther out there are fewer.
+    let far = Folder::new(&losing("tidal_radii = 3.0\n", ""));
+    far.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    assert!(stars(&far).len() < found.len());
+}
+
+#[test]
+fn verify_the_energy_of_those_that_are_taken_out_of_a_tide_is_known() {
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        let (_, error, removed) = taken_out(scheme);
+        assert!(removed > 5, "{scheme}: {removed} escapers");
+        assert!(error < 1e-5, "{scheme}: {error:e}");
+    }
+}
+
+/// Runs with a scheme, and takes escapers out. Returns the result, the largest energy error, and the number of escapers.
+fn taken_out(scheme: &str) -> (Outcome, f64, usize) {
+    let folder = Folder::new(&losing("action = \"remove\"\n", &format!("[integrator.{scheme}]\n")));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--threads", "1"]).exits(0);
+    let outcome = Outcome::read(&folder.path("o"));
+    let errors = outcome.diagnostics["relative_energy_error"].iter().map(|x| x.parse::<f64>().unwrap().abs());
+    let largest = errors.fold(0.0, f64::max);
+    let particles: Vec<usize> = outcome.diagnostics["particles"].iter().map(|n| n.parse().unwrap()).collect();
+    (outcome, largest, 128 - particles.last().unwrap())
+}
+
+#[test]
+fn escapers_in_a_tide_have_the_same_bits_on_threads_and_through_stops() {
+    for scheme in ["multipoint", "ahmad_cohen"] {
+        let (expected, ..) = taken_out(scheme);
+        let config = losing("action = \"remove\"\n", &format!("[integrator.{scheme}]\n"));
+        let folder = Folder::new(&config);
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--threads", "3"]).exits(0);
+        expected.assert_same(&Outcome::read(&folder.path("o")), "3 threads");
+        let folder = Folder::new(&format!("{config}[limits]\nblock_steps = 900\n"));
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+        let mut stops = 1;
+        while folder.tisane(&["resume", "o", "-q"]).code == 3 {
+            stops += 1;
+            assert!(stops < 1000, "no progress");
+        }
+        assert!(stops > 1, "{stops} stops");
+        expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{stops} stops"));
+    }
 }

@@ -4,6 +4,7 @@ use super::cluster_plan;
 use super::engine::{self, Task};
 use super::session::Session;
 use super::setup::Setup;
+use super::tide;
 use crate::config::{Config, OnFull, WallTime, orbit};
 use crate::own_field;
 use crate::simulation::{Plan, SessionInfo, Simulation};
@@ -30,7 +31,8 @@ pub(super) fn choose_engines(
     // As in the files of the run: what follows from the number of stars stays where they become bodies, merge or leave.
     let mut settled = config.clone();
     settled.integrator.scheme_mut().resolve_late(task.precision, task.n);
-    match settled.integrator_of_run(task.precision, task.clock, task.scale) {
+    let tide = tide::of_task(config, &task).map(|source| (source, task.origin.cloned()));
+    match settled.integrator_of_run((task.precision, task.clock), task.scale, tide) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
     }

@@ -126,7 +126,7 @@ impl Member {
             plan.encounter.map(|_| Pair::new(&star(BINARY[0]), &star(BINARY[1]), 0.0).binding_energy());
         let units = FileUnits { units: config.units(), scale };
         let Setup { particles, config, .. } = setup;
-        let system = System { particles, state, engines, field: config.field_columns() };
+        let system = System { particles, state, engines, field: config.field_columns(), events: Vec::new() };
         Ok(Self {
             number,
             system,
