@@ -480,6 +480,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         checkpoint_interval: if cadence.checkpoints { Duration::ZERO } else { Duration::MAX },
         wall_time: None,
         block_steps: None,
+        bound_fraction: None,
         energy_error: None,
         wait_for_space: false,
         field: FieldColumns::None,

@@ -2,7 +2,7 @@
 
 use crate::orbit::last;
 use crate::outcome::Outcome;
-use crate::program::Folder;
+use crate::program::{Folder, summary};
 use std::collections::HashMap;
 use std::fs;
 use tisane_io::snapshot;
@@ -178,4 +178,78 @@ fn escapers_in_a_tide_have_the_same_bits_on_threads_and_through_stops() {
         assert!(stops > 1, "{stops} stops");
         expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{stops} stops"));
     }
+}
+
+/// A softened cluster that its tide dissolves quickly.
+fn dissolving(more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 60.0\n[initial.plummer]\nn = 64\n[softening]\nepsilon = \"1/32\"\n\
+         [external.point-mass]\nmass = 1e4\n[orbit]\ncircular = 40.0\n[output]\ninterval = 60.0\n[cluster]\ninterval = 1.0\n{more}"
+    )
+}
+
+#[test]
+fn a_run_stops_where_its_cluster_has_dissolved() {
+    let folder = Folder::new(&dissolving("[limits]\nbound_fraction = 0.3\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+    let said = summary(&folder.path("o"));
+    let cluster_of = |folder: &Folder| cluster(folder, "o");
+    let found = cluster_of(&folder);
+    let mass = &found["tidal_mass"];
+    let first = mass.iter().position(|held| *held < 0.3 * mass[0]).unwrap();
+    assert_eq!((first + 1, said["exit_reason"].as_str()), (mass.len(), Some("dissolution")));
+    assert_eq!([said["time"].as_f64(), said["dissolution_time"].as_f64()], [Some(found["time"][first]); 2]);
+    // It goes on to the next measurement, and without the limit to the end; the time is that of the default then, or none.
+    folder.tisane(&["resume", "o", "-q"]).exits(3);
+    assert_eq!(cluster_of(&folder)["time"].len(), mass.len() + 1);
+    let plain = Folder::new(&dissolving(""));
+    plain.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let (said, all) = (summary(&plain.path("o")), cluster_of(&plain));
+    assert_eq!(all["tidal_mass"][..mass.len()], mass[..]);
+    let dissolved = all["tidal_mass"].iter().position(|held| *held < 0.05 * mass[0]);
+    assert_eq!(said["dissolution_time"].as_f64(), dissolved.map(|row| all["time"][row]));
+    // A member of an ensemble ends at the mass within its tidal radius, too.
+    let members =
+        Folder::new(&dissolving("[ensemble]\nstop = \"dissolution\"\nbound_fraction = 0.3\ncheck_interval = 1.0\n"));
+    members.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let table = fs::read_to_string(members.path("o/members.csv")).unwrap();
+    let line = table.lines().last().unwrap();
+    // Of all mass at the start, of which some is beyond the tidal radius.
+    let end = all["tidal_mass"].iter().position(|held| *held < 0.3).unwrap();
+    assert!(line.contains("dissolved") && line.contains(&format!(",{:e},", all["time"][end])), "{line}");
+}
+
+#[test]
+fn verify_models_fill_their_tidal_radius() {
+    let of_1000 = 13.720_53;
+    let first = |config: &str| {
+        let folder = Folder::new(config);
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "run.t_end=0.5"]).exits(0);
+        let first = fs::read_dir(folder.path("o/snapshots")).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
+        let found = snapshot::read(&first).unwrap();
+        let mut radii: Vec<f64> = found.pos.iter().map(|x| x.norm()).collect();
+        radii.sort_by(f64::total_cmp);
+        radii
+    };
+    for tide in [
+        "[orbit]\ncircular = 8000.0\n",
+        "[orbit]\ncircular = 8000.0\nback = 30.0\n",
+        "[external.tide]\nradius = 8000.0\n",
+    ] {
+        let king = milky_way(tide).replace("virial_radius = 3.0", "tidal_filling = 1.0");
+        let radii = first(&king);
+        assert!(radii[255] < of_1000 && radii[255] > 0.6 * of_1000, "{tide}: {}", radii[255]);
+        let plummer = milky_way(tide).replace("[initial.king]", "[initial.plummer]").replace("w0 = 5.0\n", "");
+        let radii = first(&plummer.replace("virial_radius = 3.0", "tidal_filling = 0.15"));
+        assert!((radii[127] / (0.15 * of_1000) - 1.0).abs() < 1e-6, "{tide}: {}", radii[127]);
+    }
+    // In the core of a galaxy there is no tidal radius to fill.
+    let core = milky_way("[orbit]\nposition = [0.1, 0.0, 0.0]\nvelocity = [0.0, 0.0, 0.0]\n")
+        .replace("[external.mw-2014]", "[external.plummer]\nmass = 1e6\nscale_radius = 1000.0")
+        .replace("virial_radius = 3.0", "tidal_filling = 1.0");
+    let folder = Folder::new(&core);
+    folder
+        .tisane(&["check", "run.toml"])
+        .exits(2)
+        .says(&["initial.king.tidal_filling", "there is no tidal radius at the start"]);
 }

@@ -17,7 +17,7 @@ use tisane::force::external::guide::{MovingOrigin, OrbitState};
 use tisane::integrator::AnyIntegrator;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
-use tisane::units::Scale;
+use tisane::units::{Real, Scale};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 
@@ -49,6 +49,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         wall_time: config.limits.wall_time.map(WallTime::get),
         block_steps: config.limits.block_steps,
         energy_error: config.energy_limit(),
+        bound_fraction: config.limits.bound_fraction.map(Real::get),
         wait_for_space: config.output.on_full == OnFull::Wait,
         field: config.field_columns(),
         epsilon: config.softening.epsilon.get() / scale.length,

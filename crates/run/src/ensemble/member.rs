@@ -230,7 +230,9 @@ impl Member {
     }
 
     fn note_bound(&mut self, survey: &TimedSurvey) {
-        self.bound_fraction = survey.survey.bound.0 / self.system.particles.total_mass();
+        // In a tide what is within the tidal radius counts.
+        let held = survey.survey.tidal.as_ref().map_or(survey.survey.bound.0, |tidal| tidal.mass);
+        self.bound_fraction = held / self.system.particles.total_mass();
     }
 
     /// Returns the share of its time that it has been integrated over.

@@ -44,6 +44,8 @@ impl Simulation {
         }
         if due.cluster {
             self.start_cluster_survey(outputs, &measured.field)?;
+            // Where the run stops must not depend on how long the survey takes.
+            self.finish_cluster_survey(outputs, self.plan.bound_fraction.is_some())?;
         }
         if due.snapshot {
             self.write_snapshot(&measured)?;
@@ -189,6 +191,9 @@ impl Simulation {
     /// Writes the rows of a finished survey of the cluster; with `wait`, waits for the survey to finish.
     pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
+        if let (Some(fraction), Some(tidal)) = (self.plan.bound_fraction, &survey.survey.tidal) {
+            self.session.dissolution.note(survey.time, tidal.mass, fraction);
+        }
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
         let (history, written) =
             self.retry_when_full(|| journals.append(&survey, &self.history, &self.system.state.written))?;
