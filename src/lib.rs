@@ -61,6 +61,7 @@
 // A mistake of a caller ends in an `Error`, not in a panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
+pub mod density;
 pub mod diagnostics;
 pub mod encounters;
 pub mod few_body;
@@ -71,6 +72,7 @@ pub mod propagator;
 pub mod saved_states;
 pub mod stellar;
 pub mod subsystems;
+pub mod tidal_frame;
 
 pub use tisane_force::{
     Error, Result, compensated_sum, error, force, formula, gravity, law, pair, particles, real, spin_pool, states,

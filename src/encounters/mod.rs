@@ -28,6 +28,7 @@ pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadiu
 
 use crate::integrator::{Integrator, Progress, Steps};
 use crate::subsystems::{Description, Event, Subsystems};
+use crate::tidal_frame::TideSource;
 use contacts::neighbours::Neighbours;
 use contacts::ways::Crossings;
 use forces::bodies::Bodies;
@@ -49,6 +50,7 @@ use settings::criteria::{self, Rules};
 use std::time::{Duration, Instant};
 use tisane_force::error::Result;
 use tisane_force::force::block_steps::Pause;
+use tisane_force::force::external::guide::MovingOrigin;
 use tisane_force::force::profile::Profiler;
 use tisane_force::force::{Field, ForceEngine, Forces, Targets};
 use tisane_force::particles::Particles;
@@ -82,6 +84,8 @@ pub struct Encounters {
     neighbours: Neighbours,
     /// Treatment of stars that leave.
     escapes: Option<Escapes>,
+    /// Tide in which they do, if there is one, and the origin of coordinates, if it moves.
+    tide: Option<(TideSource, Option<MovingOrigin>)>,
     /// Changes of the stars that the particles of the caller do not have yet.
     changed: Vec<Changed>,
     /// Time that it took to give the caller the state last.
@@ -115,6 +119,7 @@ impl Encounters {
             crossings: Crossings::default(),
             neighbours: Neighbours::default(),
             escapes: None,
+            tide: None,
             changed: Vec::new(),
             storing: Duration::ZERO,
         }

@@ -1,7 +1,8 @@
 //! Changes of subsystems: what ended, what began, and the orbit that it is about.
 
 use super::component::{Component, PairOrbit};
-use super::stars::{Collision, Escape, Removed};
+use super::stars::{Collision, Escape, Escaper, Removed, TakenOut};
+use tisane_force::particles::Vec3;
 use tisane_force::time::Time;
 
 /// Kind of a change of subsystems.
@@ -106,6 +107,17 @@ impl Event {
             Detail::Collision(collision) => collision.merged.map(|merged| merged.removed),
             Detail::Escape(escape) => Some(escape.removed),
         }
+    }
+
+    /// Returns the centre of mass of what an escape takes out of the system, if it does.
+    #[must_use]
+    pub fn taken_out(&self) -> Option<TakenOut> {
+        let Detail::Escape(escape) = &self.detail else { return None };
+        let mass = escape.removed.mass;
+        let mean = |of: fn(&Escaper) -> Vec3| {
+            escape.stars.iter().fold(Vec3::zeros(), |sum, star| sum + of(star) * star.mass) / mass
+        };
+        (mass > 0.0).then(|| TakenOut { mass, pos: mean(|star| star.pos), vel: mean(|star| star.vel) })
     }
 
     /// Creates an event of stars.

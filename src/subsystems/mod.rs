@@ -8,7 +8,7 @@ pub(crate) mod stars;
 pub use component::{Component, PairOrbit};
 pub use description::{Description, StarInside};
 pub use event::{Detail, Event, EventBody, EventKind};
-pub use stars::{Collision, Escape, Escaper, Merged, Removed};
+pub use stars::{Collision, Escape, Escaper, Merged, Removed, TakenOut};
 
 use tisane_force::error::Result;
 use tisane_force::time::Time;

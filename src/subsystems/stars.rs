@@ -82,10 +82,22 @@ pub struct Collision {
 pub struct Escape {
     /// The stars, in the order of their ids.
     pub stars: Vec<Escaper>,
-    /// Energy per unit mass of the motion of their centre of mass in the frame of that of the system, which is positive.
+    /// Energy per unit mass of the motion of their centre of mass in the frame of that of the system, in a tide the Jacobi energy
+    /// less the critical one: positive.
     pub energy: f64,
     /// What the escape takes out of the system: nothing if it is only recorded.
     pub removed: Removed,
+}
+
+/// Centre of mass of what left the system together, in internal units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TakenOut {
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub pos: Vec3,
+    /// Velocity.
+    pub vel: Vec3,
 }
 
 /// Star that left the system, in internal units.

@@ -26,7 +26,7 @@ use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
-use tisane_io::fields::{DiagnosticsRow, FieldColumns};
+use tisane_io::fields::{DiagnosticsRow, FieldColumns, TideColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_run::cluster;
@@ -384,7 +384,15 @@ fn pair((mass, pos, vel): (f64, Vec3, Vec3), axis: f64, e: f64, turn: Vec3) -> [
 /// What computes, with an audit of its forces by the CPU in f64: `of_its_own`, or where that is none what measures.
 pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>) -> Engines {
     let auditor = Auditor { engine: of_its_own, sample: 16, limit: f64::INFINITY };
-    Engines { kind: EngineKind::Cpu, propagator, auditor: Some(auditor), law: None, origin: None, epsilon: 0.0 }
+    Engines {
+        kind: EngineKind::Cpu,
+        propagator,
+        auditor: Some(auditor),
+        law: None,
+        origin: None,
+        tide: None,
+        epsilon: 0.0,
+    }
 }
 
 /// Threads and engines of a session of a run, by the session's number.
@@ -464,10 +472,15 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         end: Time::from_dt_max(periods),
         diagnostics_every: every(cadence.diagnostics),
         snapshots_every: every(cadence.snapshots),
-        cluster: (cadence.cluster > 0).then(|| cluster::Plan { every: every(cadence.cluster), settings }),
+        cluster: (cadence.cluster > 0).then(|| cluster::Plan {
+            every: every(cadence.cluster),
+            settings,
+            tide: TideColumns::None,
+        }),
         checkpoint_interval: if cadence.checkpoints { Duration::ZERO } else { Duration::MAX },
         wall_time: None,
         block_steps: None,
+        bound_fraction: None,
         energy_error: None,
         wait_for_space: false,
         field: FieldColumns::None,

@@ -78,6 +78,7 @@ pub fn simulation(
         checkpoint_interval,
         wall_time: None,
         block_steps: None,
+        bound_fraction: None,
         energy_error: None,
         wait_for_space: false,
     };

@@ -9,6 +9,7 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::spin_pool::on_threads;
+use tisane::tidal_frame::TideSource;
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
 use tisane_io::fields::Journal;
@@ -17,7 +18,7 @@ use tisane_io::history::History;
 use tisane_io::lock::Lock;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, SnapshotData};
-use tisane_run::assemble::cluster_settings;
+use tisane_run::assemble::{cluster_settings, tide_source};
 use tisane_run::cluster::{Journals, TimedSurvey};
 use tisane_run::config::{Config, MAX_THREADS};
 
@@ -55,8 +56,9 @@ pub fn analyze(args: &AnalyzeArgs, verbosity: Verbosity) -> Result<u8> {
     let lock = Lock::take(&output)?;
     lock.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));
     let mut analysis = Analysis {
+        journals: Journals::create(&output, &first.units, config.tide_columns())?,
+        tide: tide_source(&config, &first.units.scale)?,
         config,
-        journals: Journals::create(&output, &first.units)?,
         units: first.units,
         history: History::default(),
         written: OutputCounts::default(),
@@ -113,6 +115,8 @@ fn configuration(dir: &Path, snapshot: &SnapshotData, sets: &[String]) -> Result
 /// State of an analysis.
 struct Analysis {
     config: Config,
+    /// Tide on the cluster.
+    tide: Option<TideSource>,
     journals: Journals,
     units: FileUnits,
     history: History,
@@ -159,7 +163,7 @@ impl Analysis {
             return Err(Error::input(path, "other units than in the snapshots before: of another run"));
         }
         let (settings, origin) = (cluster_settings(&self.config, &data.units.scale), data.provenance.clone());
-        Ok((TimedSurvey::from_snapshot(data, &settings), origin))
+        Ok((TimedSurvey::from_snapshot(data, &settings, self.tide.as_ref()), origin))
     }
 
     fn append(&mut self, seen: &TimedSurvey, origin: Provenance) -> Result<()> {

@@ -42,6 +42,7 @@ pub mod atomic;
 pub mod checkpoint;
 pub mod checksum;
 pub mod directory;
+pub mod dissolution;
 pub mod elements;
 pub mod fields;
 pub mod file_units;

@@ -203,6 +203,15 @@ fn write_orbit(header: &Group, origin: &OrbitState, units: &FileUnits) -> H5Resu
     put_array(header, ORBIT_VELOCITY, (origin.vel * units.scale.velocity).as_slice())
 }
 
+/// Reads what [`write_orbit`] wrote; [`None`] of a file without it.
+fn read_orbit(header: &TisaneGroup<'_>) -> Result<Option<OrbitState>> {
+    if !header.has(ORBIT_POSITION) {
+        return Ok(None);
+    }
+    let vector = |name: &str| header.get_array::<f64, 3>(name).map(Vec3::from);
+    Ok(Some(OrbitState { pos: vector(ORBIT_POSITION)?, vel: vector(ORBIT_VELOCITY)? }))
+}
+
 /// Writes the group with which yt reads `/Units`. Its reader of Gadget's files ignores them and assumes Gadget's default
 /// units; its reader of AREPO's files, which have the same layout, takes them (yt 4.4,
 /// `yt/frontends/arepo/data_structures.py`).
@@ -294,18 +303,8 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         radius,
         columns,
         close,
-        orbit: read_orbit(&tree)?,
+        orbit: read_orbit(&tree.group("Header")?)?,
     })
-}
-
-/// Reads place and velocity of a moving origin of coordinates.
-fn read_orbit(tree: &TisaneFile) -> Result<Option<OrbitState>> {
-    let header = tree.group("Header")?;
-    if !header.has(ORBIT_POSITION) {
-        return Ok(None);
-    }
-    let vector = |name: &str| Ok::<_, tisane::Error>(Vec3::from(header.get_array::<f64, 3>(name)?));
-    Ok(Some(OrbitState { pos: vector(ORBIT_POSITION)?, vel: vector(ORBIT_VELOCITY)? }))
 }
 
 /// Metadata of a snapshot.
@@ -335,7 +334,7 @@ pub fn read_header(path: &Path) -> Result<SnapshotHeader> {
     let units = file_units::read(&tree.group("Units")?)?;
     let origin = tree.group("Provenance")?;
     let (engine, precision) = (origin.text("engine")?, origin.text("precision")?);
-    let (time, orbit) = (tree.root().get("time")?, read_orbit(&tree)?);
+    let (time, orbit) = (tree.root().get("time")?, read_orbit(&tree.group("Header")?)?);
     Ok(SnapshotHeader { time, n: count[OUR_TYPE], units, engine, precision, orbit })
 }
 

@@ -57,6 +57,10 @@ pub struct Summary {
     pub energy_time: f64,
     /// Relative error of the angular momentum at the last row; null if there is none after the start.
     pub angular_momentum_error: Option<f64>,
+    /// Time of the first measurement of the cluster at which the mass within its tidal radius was below `limits.bound_fraction`,
+    /// or 0.05, of that at the start; only in runs in a tide where it was.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dissolution_time: Option<f64>,
     /// Number of block steps.
     pub block_steps: u64,
     /// Number of particle steps.
@@ -69,7 +73,7 @@ pub struct Summary {
     pub wall_seconds: f64,
     /// Pair interactions per second of wall time; null if no wall time was measured.
     pub pairs_per_second: Option<f64>,
-    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, collision, failed.
+    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, dissolution, collision, failed.
     pub exit_reason: &'static str,
     /// Error that ended the run; only if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]

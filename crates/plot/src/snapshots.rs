@@ -5,8 +5,8 @@ use super::gallery::{Gallery, caption, diagnostics, name};
 use super::quantity::quantity;
 use super::shells::{FEW, Shell, shells};
 use std::path::Path;
+use tisane::density::core;
 use tisane::diagnostics::cluster::Stars;
-use tisane::diagnostics::cluster::density::core;
 use tisane::diagnostics::cluster::systems::{self, Hardness, Systems};
 use tisane::error::Result;
 use tisane::force::external::guide::OrbitState;
@@ -65,7 +65,7 @@ impl Look {
         };
         let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
         let systems = systems::find(&stars, &neighbours, 0.0, Hardness::at_least(HARDNESS));
-        let centre = core(&stars, &neighbours, &systems.bound.is_bound).centre * scale.length;
+        let centre = core(&stars.mass, &stars.pos, &neighbours, &systems.bound.is_bound).centre * scale.length;
         Ok(Self {
             time: data.time,
             units: data.units,

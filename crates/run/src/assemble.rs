@@ -24,6 +24,7 @@ mod setup;
 mod stars;
 mod stepped_elsewhere;
 pub(crate) mod steps;
+mod tide;
 mod width;
 
 pub(crate) use changes::{differing_section, first_difference};
@@ -51,3 +52,4 @@ pub use session::Session;
 pub use setup::Setup;
 pub use stepped_elsewhere::engines_stepped_elsewhere;
 pub use steps::close_pairs;
+pub use tide::tide_source;

@@ -8,13 +8,15 @@ mod events;
 
 use std::path::Path;
 use tisane::diagnostics::cluster::systems::System;
-use tisane::diagnostics::cluster::{Settings, Stars, Survey};
+use tisane::diagnostics::cluster::{Settings, Stars, Survey, TidalSurvey};
 use tisane::diagnostics::structure::{crossing_time, virial_radius};
 use tisane::error::Result;
+use tisane::force::external::guide::OrbitState;
 use tisane::particles::{Particles, Vec3, components_mut};
+use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::units::{Dimension, Scale};
 use tisane_io::checkpoint::OutputCounts;
-use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, UserTime};
+use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, TideColumns, UserTime};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
 use tisane_io::journal::{self, JournalWriter};
@@ -28,6 +30,8 @@ pub struct Plan {
     pub every: u64,
     /// Settings of the survey.
     pub settings: Settings,
+    /// Columns by the tide on the cluster.
+    pub tide: TideColumns,
 }
 
 /// Survey of the cluster with the mass fractions of the files, and its time.
@@ -37,6 +41,17 @@ pub struct TimedSurvey {
     pub time: f64,
     /// The survey, in internal units.
     pub survey: Survey<{ FRACTIONS.len() }>,
+    /// Place of the cluster in the tide, if there is one, in internal units.
+    pub place: Option<Place>,
+}
+
+/// Place of a cluster in a tide, in internal units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Place {
+    /// Place and velocity of the origin of coordinates in the fields, if it moves.
+    pub orbit: Option<OrbitState>,
+    /// Distance of the density centre from where the tide has its centre.
+    pub offset: f64,
 }
 
 impl TimedSurvey {
@@ -55,26 +70,41 @@ impl TimedSurvey {
         }
     }
 
-    /// Surveys the particles of a snapshot.
+    /// Returns the tide on a cluster at `time`, where the origin of coordinates has the state `orbit`, if it moves; both in the
+    /// user's units, as in a snapshot.
     #[must_use]
-    pub fn from_snapshot(data: SnapshotData, settings: &Settings) -> Self {
+    pub fn tide(source: &TideSource, orbit: Option<OrbitState>, time: f64, scale: &Scale) -> TidalFrame {
+        let back = |x: Vec3, d: Dimension| x.map(|x| x / scale.factor(d));
+        let state = |orbit: OrbitState| OrbitState {
+            pos: back(orbit.pos, Dimension::LENGTH),
+            vel: back(orbit.vel, Dimension::VELOCITY),
+        };
+        source.with_origin(orbit.map(state), time / scale.factor(Dimension::TIME))
+    }
+
+    /// Surveys the particles of a snapshot, in a tide if there is one.
+    #[must_use]
+    pub fn from_snapshot(data: SnapshotData, settings: &Settings, tide: Option<&TideSource>) -> Self {
         let scale = data.units.scale;
         let back = |x: &mut f64, d: Dimension| *x /= scale.factor(d);
-        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, .. } = data;
+        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, orbit, .. } = data;
+        // Snapshots that do not say where the origin is have no tide.
+        let tide = tide.filter(|source| source.circle.is_some() || orbit.is_some());
+        let tide = tide.map(|source| Self::tide(source, orbit, time, &scale));
         mass.iter_mut().for_each(|x| back(x, Dimension::MASS));
         components_mut(&mut pos).iter_mut().for_each(|x| back(x, Dimension::LENGTH));
         components_mut(&mut vel).iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
         pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
-        Self::new(&Stars { id, mass, pos, vel, pot }, time, settings)
+        Self::new(&Stars { id, mass, pos, vel, pot }, time, settings, tide.as_ref())
     }
 
-    /// Surveys particles at `time`, in the user's unit.
+    /// Surveys particles at `time`, in the user's unit, in a tide if there is one.
     #[must_use]
-    pub fn new(stars: &Stars, time: f64, settings: &Settings) -> Self {
-        Self {
-            time,
-            survey: Survey::new(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0)),
-        }
+    pub fn new(stars: &Stars, time: f64, settings: &Settings, tide: Option<&TidalFrame>) -> Self {
+        let survey = Survey::new(stars, settings, FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0), tide);
+        let offset = |tide: &TidalFrame| (survey.core.centre - tide.expected).norm();
+        let place = tide.map(|tide| Place { orbit: tide.orbit, offset: offset(tide) });
+        Self { time, survey, place }
     }
 
     /// Returns the row of the journal `cluster`, on the structure of the cluster.
@@ -83,6 +113,9 @@ impl TimedSurvey {
         let s = &self.survey;
         let (core_mass, core_number, core_dispersion) = s.within_core;
         let ([kinetic, potential], (bound_mass, bound_number)) = (s.energies, s.bound);
+        let orbit = self.place.and_then(|place| place.orbit);
+        let tidal = |of: fn(&TidalSurvey) -> f64| self.place.map(|_| s.tidal.as_ref().map_or(f64::NAN, of));
+        let number = |of: fn(&TidalSurvey) -> u64| self.place.map(|_| s.tidal.as_ref().map_or(0, of));
         ClusterRow {
             time: UserTime(self.time),
             density_centre: s.core.centre,
@@ -111,6 +144,15 @@ impl TimedSurvey {
             hierarchies: s.systems.iter().filter(|system| system.is_hierarchy()).count() as u64,
             binding_energy: tisane::compensated_sum::sum(s.systems.iter().map(|system| system.pair.binding_energy())),
             encounters: s.encounters.len() as u64,
+            orbit_position: orbit.map(|orbit| orbit.pos),
+            orbit_velocity: orbit.map(|orbit| orbit.vel),
+            offset: self.place.map(|place| place.offset),
+            tidal_radius: tidal(|it| it.radius),
+            tidal_mass: tidal(|it| it.mass),
+            tidal_half_mass_radius: tidal(|it| it.half_mass_radius),
+            tidal_number: number(|it| it.number),
+            jacobi_bound_mass: tidal(|it| it.jacobi_bound_mass),
+            potential_escapers: number(|it| it.potential_escapers),
             lagrangian_radius: s.lagrangian,
             shell_number: s.shells.map(|shell| shell.number),
             shell_mean_mass: s.shells.map(|shell| shell.mean_mass),
@@ -169,14 +211,20 @@ impl ResumableJournals {
     ///
     /// # Errors
     /// As [`journal::ResumableJournal::check`].
-    pub fn check(dir: &Path, written: &OutputCounts, units: &FileUnits) -> Result<Self> {
+    pub fn check(dir: &Path, written: &OutputCounts, units: &FileUnits, tide: TideColumns) -> Result<Self> {
         use journal::ResumableJournal;
         if written.cluster_rows == 0 {
-            let (cluster, binaries) = (ResumableJournal::empty(dir, units), ResumableJournal::empty(dir, units));
-            return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units) });
+            let cluster = ResumableJournal::empty(dir, units, &ClusterRow::absent_columns(tide));
+            let binaries = ResumableJournal::empty(dir, units, &[]);
+            return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units, &[]) });
         }
         Ok(Self {
-            cluster: ResumableJournal::check(dir, (written.cluster_rows, written.cluster_sha256), units, &[])?,
+            cluster: ResumableJournal::check(
+                dir,
+                (written.cluster_rows, written.cluster_sha256),
+                units,
+                &ClusterRow::absent_columns(tide),
+            )?,
             binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units, &[])?,
             events: ResumableJournal::check(dir, (written.events, written.events_sha256), units, &[])?,
         })
@@ -197,9 +245,9 @@ impl Journals {
     ///
     /// # Errors
     /// As [`JournalWriter::create`].
-    pub fn create(dir: &Path, units: &FileUnits) -> Result<Self> {
+    pub fn create(dir: &Path, units: &FileUnits, tide: TideColumns) -> Result<Self> {
         Ok(Self {
-            cluster: JournalWriter::create(dir, units, &[])?,
+            cluster: JournalWriter::create(dir, units, &ClusterRow::absent_columns(tide))?,
             binaries: JournalWriter::create(dir, units, &[])?,
             events: JournalWriter::create(dir, units, &[])?,
         })

@@ -33,6 +33,7 @@ use tisane::subsystems::Description;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::RunState;
 use tisane_io::directory;
+use tisane_io::dissolution::{self, Dissolution};
 use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
@@ -105,6 +106,8 @@ struct Session {
     stop: &'static AtomicBool,
     /// Flag that stars have touched.
     has_contact: bool,
+    /// Mass within the tidal radius at the start of the run and of the last survey; with a limit of it only.
+    dissolution: Dissolution,
 }
 
 /// Time after which a GPU that takes whole block steps hands the state over: for progress, checkpoints and the limit of
@@ -132,9 +135,10 @@ impl Simulation {
             last_checkpoint: now,
             stop: &NEVER,
             has_contact: false,
+            dissolution: Dissolution::default(),
         };
         let (history, info) = (History::default(), SessionInfo::default());
-        let system = System { particles, state, engines, field: plan.field };
+        let system = System { particles, state, engines, field: plan.field, events: Vec::new() };
         let (watch, measured) = (ErrorWatch::default(), None);
         Self { system, history, info, units, provenance, plan, session, watch, measured }
     }
@@ -229,6 +233,10 @@ impl Simulation {
             self.check_row(&row, &measured, audit.as_ref())?;
         }
         let written = self.system.state.written;
+        if self.plan.bound_fraction.is_some() && written.cluster_rows > 0 {
+            // The mass at the start; what the cluster was like since then did not stop the run.
+            self.session.dissolution.first = dissolution::read(&self.plan.directory, 0.0)?.first;
+        }
         let outputs = Outputs::resume(&self.plan, &written, &self.units)?;
         directory::remove_snapshots(&self.plan.directory, written.snapshots)?;
         Ok(outputs)
@@ -329,6 +337,8 @@ impl Simulation {
             Some(ExitReason::Finished)
         } else if self.plan.stops_at_contact && self.session.has_contact {
             Some(ExitReason::Collision)
+        } else if self.session.dissolution.time.is_some() {
+            Some(ExitReason::Dissolution)
         } else if self.session.stop.load(Ordering::Relaxed) {
             Some(ExitReason::Interrupted)
         } else if plan.wall_time.is_some_and(|limit| self.session.began.elapsed() >= limit) {

@@ -1,6 +1,7 @@
 //! System of particles with the engines that move and measure it: what a run with its files and a simulation in memory
 //! share.
 
+use crate::cluster::TimedSurvey;
 use crate::row;
 use crate::subsystems::binding_energy;
 use std::collections::HashMap;
@@ -13,13 +14,14 @@ use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::error::Result;
-use tisane::force::external::guide::{MovingOrigin, Work};
+use tisane::force::external::guide::{MovingOrigin, OrbitState, Work};
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
-use tisane::subsystems::{Description, Event, Removed, Subsystems};
+use tisane::subsystems::{Description, Event, Removed, Subsystems, TakenOut};
+use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
 use tisane_io::fields::{DiagnosticsRow, FieldColumns};
@@ -36,6 +38,8 @@ pub struct Engines {
     pub law: Option<Arc<Law>>,
     /// Origin of coordinates, if it moves in an external field.
     pub origin: Option<MovingOrigin>,
+    /// Tide on the cluster, if there is one.
+    pub tide: Option<TideSource>,
     /// Softening length, in internal units.
     pub epsilon: f64,
 }
@@ -57,6 +61,8 @@ pub struct System {
     pub engines: Engines,
     /// Columns of the diagnostics by the external field that acts on the particles.
     pub field: FieldColumns,
+    /// Changes of subsystems and stars that were not handed over yet.
+    pub events: Vec<Event>,
 }
 
 impl System {
@@ -68,7 +74,7 @@ impl System {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
         self.state.orbit = None;
-        self.follow_origin()
+        self.follow_origin(&[])
     }
 
     /// Takes the present state as the one that energies and momenta are compared with.
@@ -95,9 +101,11 @@ impl System {
             let end = self.next_sum_of_work(until);
             let done = self.engines.propagator.advance(&mut self.particles, end, max - sum.block_steps)?;
             self.count(done);
+            let events = self.new_events();
             if done.block_steps > 0 && done.now.is_synchronised() {
-                self.follow_origin()?;
+                self.follow_origin(&events)?;
             }
+            self.events.extend(events);
             sum = sum.plus(&done);
             if sum.block_steps >= max {
                 return Ok(sum);
@@ -128,29 +136,47 @@ impl System {
             return Ok(());
         }
         let then = self.engines.propagator.synchronised(&self.particles, at)?;
-        let tidal = Self::summed(&origin, &self.state, (at, &then))?;
+        let tidal = Self::summed(&origin, &self.state, (at, &then), &Particles::default())?;
         self.state.orbit = Some(OrbitNumbers { origin: origin.beginning(at)?, tidal });
         Ok(())
     }
 
-    /// Takes down the state of a moving origin at a synchronised time, and the work that it has done.
-    fn follow_origin(&mut self) -> Result<()> {
+    /// Takes down the state of a moving origin at a synchronised time, and the work that it has done: on the particles that `events`
+    /// took out too, until now.
+    fn follow_origin(&mut self, events: &[Event]) -> Result<()> {
         let Some(origin) = &self.engines.origin else { return Ok(()) };
-        let (now, tidal) = (self.state.now, self.tidal_work()?);
+        let now = self.state.now;
+        let mut gone = Particles::default();
+        for TakenOut { mass, pos, vel } in events.iter().filter(|event| event.time == now).filter_map(Event::taken_out)
+        {
+            gone.mass.push(mass);
+            gone.pos.push(pos);
+            gone.vel.push(vel);
+        }
+        let tidal = self.tidal_work(&gone)?;
         self.state.orbit = Some(OrbitNumbers { origin: origin.beginning(now)?, tidal });
         Ok(())
     }
 
-    /// Returns the work of the moving origin at a synchronised time.
-    fn tidal_work(&self) -> Result<TidalWork> {
+    /// Returns the work of the moving origin at a synchronised time, also on particles that are `gone` then.
+    fn tidal_work(&self, gone: &Particles) -> Result<TidalWork> {
         let Some(origin) = &self.engines.origin else { return Ok(TidalWork::default()) };
-        Self::summed(origin, &self.state, (self.state.now, self.engines.propagator.loaded(&self.particles)))
+        Self::summed(origin, &self.state, (self.state.now, self.engines.propagator.loaded(&self.particles)), gone)
     }
 
-    /// Returns the work of a moving origin at a moment at which the particles stand. The power that a next sum begins with is that after
-    /// it.
-    fn summed(origin: &MovingOrigin, state: &RunState, (now, p): (Time, &Particles)) -> Result<TidalWork> {
-        let [before, power] = origin.power(now, p)?;
+    /// Returns the work of a moving origin at a moment at which the particles stand, also on particles that are `gone` then. The power
+    /// that a next sum begins with is that after it, without these.
+    fn summed(
+        origin: &MovingOrigin,
+        state: &RunState,
+        (now, p): (Time, &Particles),
+        gone: &Particles,
+    ) -> Result<TidalWork> {
+        let [mut before, power] = origin.power(now, p)?;
+        if !gone.is_empty() {
+            let [on_gone, _] = origin.power(now, gone)?;
+            before.iter_mut().zip(on_gone).for_each(|(work, of)| work.masses += of.masses);
+        }
         Ok(match &state.orbit {
             Some(orbit) => TidalWork { power, ..orbit.tidal.at(now, &state.clock, before) },
             None => TidalWork { until: now, power, work: Work::default() },
@@ -159,6 +185,13 @@ impl System {
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.
     pub fn take_events(&mut self) -> Vec<Event> {
+        let new = self.new_events();
+        self.events.extend(new);
+        std::mem::take(&mut self.events)
+    }
+
+    /// Returns what the integrator has not handed over yet, and counts what was taken out of the system.
+    fn new_events(&mut self) -> Vec<Event> {
         let events = self.engines.propagator.subsystems().map(Subsystems::take_events).unwrap_or_default();
         for removed in events.iter().filter_map(Event::removed) {
             self.state.references.removed += removed;
@@ -196,7 +229,7 @@ impl System {
         if let Some(origin) = &self.engines.origin {
             let work = match self.state.orbit.filter(|orbit| orbit.tidal.until == self.state.now) {
                 Some(orbit) => orbit.tidal,
-                None => self.tidal_work()?,
+                None => self.tidal_work(&Particles::default())?,
             };
             field.about = Some(origin.tidal(self.state.now)?.about(work.work));
         }
@@ -227,6 +260,16 @@ impl System {
         }
         row.virial_ratio = self.in_own_frame(measured).virial_ratio();
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
+    }
+
+    /// Returns the tide on the cluster at a synchronised time, if there is one, with the digits of a snapshot.
+    #[must_use]
+    pub(crate) fn tide(&self, measured: &Field) -> Option<TidalFrame> {
+        let RunState { now, clock, scale, .. } = &self.state;
+        let in_units = |OrbitState { pos, vel }| OrbitState { pos: pos * scale.length, vel: vel * scale.velocity };
+        let orbit = measured.about.map(|about| in_units(about.origin));
+        let source = self.engines.tide.as_ref()?;
+        Some(TimedSurvey::tide(source, orbit, clock.time(*now) * scale.time, scale))
     }
 
     /// Measures the system in its own frame.

@@ -188,8 +188,13 @@ impl Together {
     pub fn new(setup: Setup, kind: EngineKind, device: u32) -> Result<Option<Self>> {
         let Some((engines, given)) = engines(&setup, kind, device)? else { return Ok(None) };
         let (epsilon, context, state) = (setup.epsilon(), setup.run_context(), setup.state());
-        let system =
-            System { particles: setup.particles, state, engines, field: tisane_io::fields::FieldColumns::None };
+        let system = System {
+            particles: setup.particles,
+            state,
+            engines,
+            field: tisane_io::fields::FieldColumns::None,
+            events: Vec::new(),
+        };
         Ok(Some(Self { system, rules: None, epsilon, given, context, problem: None }))
     }
 

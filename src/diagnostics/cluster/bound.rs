@@ -6,8 +6,8 @@
 //! of all particles, which is another one as soon as a tail or a heavy runaway takes part in it. Where much mass is left
 //! over, it begins again at the densest place of the rest: there may be several clusters.
 
-use super::density::{centre_of, densities};
 use super::stars::Stars;
+use crate::density::{centre_of, densities};
 use crate::nearest::Neighbours;
 use rayon::prelude::*;
 use tisane_force::compensated_sum::sum;
@@ -201,7 +201,7 @@ impl Search<'_> {
     /// Returns the particles that are bound to the cluster; [`None`] if there are no two bodies that are.
     pub fn find(&self, neighbours: &Neighbours<'_>) -> Option<Bound> {
         let stars = self.stars;
-        let density = densities(stars, neighbours);
+        let density = densities(&stars.mass, neighbours);
         let mut dense: Vec<u32> = (0..stars.len() as u32).filter(|&i| density[i as usize] > 0.0).collect();
         let key = |i: &u32| (density[*i as usize], stars.id[*i as usize]);
         dense.sort_unstable_by(|a, b| key(b).0.total_cmp(&key(a).0).then(key(a).1.cmp(&key(b).1)));

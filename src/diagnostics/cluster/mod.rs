@@ -4,21 +4,23 @@
 
 pub mod bodies;
 pub mod bound;
-pub mod density;
 pub mod members;
 pub mod own_frame;
 pub mod segregation;
 pub mod spheres;
 mod stars;
 pub mod systems;
+mod tidal;
 
 pub use stars::Stars;
+pub use tidal::TidalSurvey;
 pub use tisane_force::pair;
 
 use super::structure;
+use crate::density::{self, Core};
 use crate::nearest::Neighbours;
+use crate::tidal_frame::TidalFrame;
 use bound::Bound;
-use density::Core;
 use members::Members;
 use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
@@ -95,6 +97,8 @@ pub struct Survey<const F: usize> {
     pub escaped: u64,
     /// Close encounters.
     pub encounters: Vec<Encounter>,
+    /// The part within the tidal radius, if there is a tide that stretches the cluster.
+    pub tidal: Option<TidalSurvey>,
 }
 
 /// Particle or system that has escaped.
@@ -122,14 +126,14 @@ pub struct Encounter {
 }
 
 impl<const F: usize> Survey<F> {
-    /// Analyses a cluster; the `fractions` of the mass are ascending.
+    /// Analyses a cluster, which may be in a tide; the `fractions` of the mass are ascending.
     #[must_use]
-    pub fn new(stars: &Stars, settings: &Settings, fractions: [f64; F]) -> Self {
+    pub fn new(stars: &Stars, settings: &Settings, fractions: [f64; F], tide: Option<&TidalFrame>) -> Self {
         let neighbours = Neighbours::new(&stars.id, &stars.pos, settings.neighbours);
         let hardness = Hardness::at_least(settings.binary_hardness);
         let systems = systems::find(stars, &neighbours, settings.epsilon, hardness);
         let Bound { velocity, is_bound, .. } = &systems.bound;
-        let core = density::core(stars, &neighbours, is_bound);
+        let core = density::core(&stars.mass, &stars.pos, &neighbours, is_bound);
         let all = RadialOrder::new(&stars.id, &stars.pos, core.centre, 0..stars.len() as u32);
         let bound = all.only(|i| is_bound[i as usize]);
         // Lengths and numbers of the cluster; without one, of all that there is.
@@ -150,6 +154,7 @@ impl<const F: usize> Survey<F> {
         let (escapers, escaped) = escapers(stars, &systems, &frame, beyond);
         let nearby = settings.encounter_radius * 4.0 * half_mass_radius / cluster.order.len() as f64;
         let encounters = encounters(stars, &neighbours, &systems, nearby, settings.epsilon);
+        let tidal = tide.and_then(|tide| TidalSurvey::new(stars, &systems, tide, core.centre, settings.epsilon));
         Self {
             number: stars.len() as u64,
             core,
@@ -169,6 +174,7 @@ impl<const F: usize> Survey<F> {
             escapers,
             escaped,
             encounters,
+            tidal,
         }
     }
 }

@@ -4,9 +4,9 @@
 
 use super::bodies::{Bodies, MIN_BODIES};
 use super::bound::Bound;
-use super::density::{self, Core};
 use super::spheres::RadialOrder;
 use super::stars::Stars;
+use crate::density::{self, Core};
 use crate::diagnostics::structure;
 use crate::nearest::Neighbours;
 use std::borrow::Cow;
@@ -85,7 +85,7 @@ impl OwnFrame {
             return Self { kind, ..Self::of_particles(stars) };
         }
         let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
-        let Core { centre, .. } = density::core(stars, &neighbours, &found.systems.bound.is_bound);
+        let Core { centre, .. } = density::core(&stars.mass, &stars.pos, &neighbours, &found.systems.bound.is_bound);
         let leaves = leaving(stars, found, centre);
         let systems = &found.systems;
         let counts = |i: &u32| systems.outermost.binary_search(&systems.part_of[*i as usize]).is_ok_and(|k| !leaves[k]);

@@ -68,17 +68,19 @@ pub enum EscapeAction {
     Record,
 }
 
-/// Distance from the centre of mass beyond which stars of positive energy escape.
+/// Distance from the centre beyond which stars escape that have the energy to leave.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum EscapeRadius {
     /// Length, in internal units.
     Length(f64),
     /// Number of half-mass radii at that moment, of those that have not escaped; a subsystem counts as one body.
     HalfMassRadii(f64),
+    /// Number of tidal radii at that moment, at least 1, of the mass within the tidal radius; in a tide only.
+    TidalRadii(f64),
 }
 
-/// Treatment of stars and subsystems of positive energy, in the frame of the centre of mass, far from it. They are looked for at
-/// multiples of dt_max.
+/// Treatment of stars and subsystems that leave: far from the centre of mass and with positive energy in its frame, or in a tide far
+/// from the density centre and with more than the critical Jacobi energy. They are looked for at multiples of dt_max.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Escapes {
     /// What happens.

@@ -24,5 +24,6 @@ mod outcome;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod restart_bitwise;
+mod tides;
 mod verify_cluster;
 mod written_config;

@@ -141,7 +141,7 @@ fn a_run_goes_on_with_another_longest_step() {
 }
 
 /// Path of the last snapshot of a run.
-fn last(folder: &Folder) -> std::path::PathBuf {
+pub fn last(folder: &Folder) -> std::path::PathBuf {
     let snapshots = fs::read_dir(folder.path("o/snapshots")).unwrap();
     snapshots.map(|entry| entry.unwrap().path()).max().unwrap()
 }

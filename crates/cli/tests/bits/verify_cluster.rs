@@ -36,7 +36,7 @@ fn stars(p: &Particles, epsilon: f64) -> Stars {
 }
 
 fn survey(stars: &Stars) -> Survey<{ FRACTIONS.len() }> {
-    Survey::new(stars, &settings(), fractions())
+    Survey::new(stars, &settings(), fractions(), None)
 }
 
 /// Adds a particle.
@@ -195,7 +195,7 @@ fn verify_a_binary_put_in_is_found_with_its_elements() {
 #[test]
 fn verify_the_energy_of_a_binary_is_softened_as_the_forces_are() {
     let (epsilon, p) = (5e-4, with_pair([0.001, 0.002], &elements(1e-3, 0.0, 0.0)));
-    let found = Survey::new(&stars(&p, epsilon), &Settings { epsilon, ..settings() }, fractions());
+    let found = Survey::new(&stars(&p, epsilon), &Settings { epsilon, ..settings() }, fractions(), None);
     let [binary] = &found.systems[..] else { panic!("{:?}", found.systems) };
     let (r, v2) = (binary.pair.distance, binary.pair.speed.powi(2));
     let energy = 0.5 * v2 - 0.003 / (r * r + epsilon * epsilon).sqrt();
@@ -278,7 +278,7 @@ fn escapers_and_encounters_are_seen() {
     assert!((passing.pair.distance / b - 1.0).abs() < 1e-10 && passing.pair.energy > 0.0 && passing.hardness < 0.0);
     assert!(passing.pair.pericentre() <= passing.pair.distance);
     let current = Settings { lagrangian_mass: LagrangianMass::Current, ..settings() };
-    let bound = Survey::new(&stars(&p, 0.0), &current, fractions());
+    let bound = Survey::new(&stars(&p, 0.0), &current, fractions(), None);
     assert_eq!(bound.shells.iter().map(|shell| shell.number).sum::<u64>(), bound.bound.1);
     assert!(bound.lagrangian.last() < found.lagrangian.last());
 }
@@ -290,7 +290,7 @@ fn few_particles_and_degenerate_ones_get_an_answer() {
         for pos in [line(n), vec![Vec3::new(0.3, 0.2, 0.1); n]] {
             for epsilon in [0.0, 0.1] {
                 let p = Particles::new(vec![0.5; n], pos.clone(), vec![Vec3::zeros(); n]);
-                let found = Survey::new(&stars(&p, epsilon), &Settings { epsilon, ..settings() }, fractions());
+                let found = Survey::new(&stars(&p, epsilon), &Settings { epsilon, ..settings() }, fractions(), None);
                 assert_eq!(found.number, n as u64);
                 assert!(n < 2 || found.core.centre.iter().all(|x| x.is_finite()), "{n} {found:?}");
                 let counted: u64 = found.shells.iter().map(|shell| shell.number).sum();

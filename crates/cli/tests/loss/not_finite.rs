@@ -140,6 +140,7 @@ fn the_last_checkpoint_stays_whole() {
         auditor: None,
         law: None,
         origin: None,
+        tide: None,
         epsilon: 0.0,
     };
     let begin = (particles(), not_begun());

@@ -270,6 +270,7 @@ fn every_word_that_a_user_may_write_is_documented() {
         ExitReason::Interrupted,
         ExitReason::TimeLimit,
         ExitReason::BlockStepLimit,
+        ExitReason::Dissolution,
         ExitReason::Collision,
     ];
     assert_words("docs/src/stopping.md", reasons.iter().map(|reason| reason.name().to_owned()));

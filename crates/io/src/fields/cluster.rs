@@ -67,6 +67,15 @@ row! {
         hierarchies: u64, NONE, "hierarchies: bound systems with a binary or hierarchy as one of two components; those inside others count";
         binding_energy: f64, ENERGY, "binding energy of all binaries and hierarchies, positive";
         encounters: u64, NONE, "pairs of particles in a close encounter: nearer to each other than cluster.encounter_radius times 4 r_h / N of the bound particles, and not in one binary or hierarchy";
+        orbit_position: Option<Vec3>, LENGTH, "place of the origin of coordinates in the frame of the external fields; only in runs with the section orbit, like orbit_velocity";
+        orbit_velocity: Option<Vec3>, VELOCITY, "its velocity there";
+        offset: Option<f64>, LENGTH, "distance of the density centre from the origin, with external.tide from its position; only in runs in a tide: with the section orbit, or with one external.tide, like the columns that follow, up to potential_escapers";
+        tidal_radius: Option<f64>, LENGTH, "tidal radius r_t = (G M / (lambda + Omega^2))^(1/3) of the mass M within it, with the largest eigenvalue lambda of the tidal tensor and the angular velocity Omega of the orbit at this moment (King 1962; Renaud, Gieles & Boily 2011); 0 where no particle is left within it, NaN where the tide has no such radius";
+        tidal_mass: Option<f64>, MASS, "mass M within the tidal radius about the density centre; NaN where there is no tidal radius, like the next column and jacobi_bound_mass";
+        tidal_half_mass_radius: Option<f64>, LENGTH, "radius of the smallest sphere about the density centre that holds half of that mass";
+        tidal_number: Option<u64>, NONE, "particles within the tidal radius; 0 where there is none, like potential_escapers";
+        jacobi_bound_mass: Option<f64>, MASS, "mass of the particles within the tidal radius whose Jacobi energy, relative to the density centre and the mean velocity within the tidal radius, is at most -3/2 G M / r_t; binaries and hierarchies with their centre of mass";
+        potential_escapers: Option<u64>, NONE, "the other particles within the tidal radius: they have the energy to leave (Fukushige & Heggie 2000)";
         lagrangian_radius: [f64; FRACTIONS.len()], LENGTH, "Lagrangian radius: of the smallest sphere about the density centre that holds the mass fraction at the end of the name, in thousandths; of all particles or of the bound ones, as cluster.lagrangian_mass says; NaN where the innermost particle is more than that";
         shell_number: [u64; FRACTIONS.len()], NONE, "particles in the shell between the Lagrangian radius before and this one";
         shell_mean_mass: [f64; FRACTIONS.len()], MASS, "mean mass of a particle in the shell; NaN where it is empty";
@@ -115,4 +124,43 @@ row! {
         speed: f64, VELOCITY, "of a close encounter the relative speed, else the speed of the centre of mass relative to centre_velocity";
         energy: f64, POTENTIAL, "energy per unit mass of the centre of mass in the cluster: positive for what escapes";
     }
+}
+
+impl ClusterRow {
+    /// Returns which optional columns the journal of a run does not have.
+    #[must_use]
+    pub fn absent_columns(tide: TideColumns) -> Vec<(&'static str, bool)> {
+        const OF_ORBIT: [&str; 6] = [
+            "orbit_position_x",
+            "orbit_position_y",
+            "orbit_position_z",
+            "orbit_velocity_x",
+            "orbit_velocity_y",
+            "orbit_velocity_z",
+        ];
+        const OF_TIDE: [&str; 7] = [
+            "offset",
+            "tidal_radius",
+            "tidal_mass",
+            "tidal_half_mass_radius",
+            "tidal_number",
+            "jacobi_bound_mass",
+            "potential_escapers",
+        ];
+        let of_orbit = OF_ORBIT.into_iter().filter(|_| tide != TideColumns::Orbit);
+        let of_tide = OF_TIDE.into_iter().filter(|_| tide == TideColumns::None);
+        of_orbit.chain(of_tide).map(|name| (name, false)).collect()
+    }
+}
+
+/// Columns of the cluster journal by the tide that acts on the cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum TideColumns {
+    /// None.
+    #[default]
+    None,
+    /// The linear tide on a circle.
+    Circle,
+    /// That of fields in which the origin of coordinates moves.
+    Orbit,
 }

@@ -80,6 +80,19 @@ impl RowField for Vec3 {
     }
 }
 
+/// Optional columns; NaN in a row without the value.
+impl RowField for Option<Vec3> {
+    const ZERO: Self = None;
+    const KIND: ColumnKind = ColumnKind::Float;
+    const OPTIONAL: bool = true;
+    fn suffixes() -> Vec<String> {
+        <Vec3 as RowField>::suffixes()
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        RowField::push(&self.unwrap_or(Vec3::repeat(f64::NAN)), scale, values);
+    }
+}
+
 impl RowField for Spread {
     const ZERO: Self = Self { max: 0.0, rms: 0.0, p99: 0.0 };
     const KIND: ColumnKind = ColumnKind::Float;

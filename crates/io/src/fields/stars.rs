@@ -24,7 +24,7 @@ row! {
         relative_position: Vec3, LENGTH, "position of the second star relative to the first at the contact";
         relative_velocity: Vec3, VELOCITY, "its velocity relative to the first";
         pericentre: f64, LENGTH, "pericentre distance of the orbit of the two at the contact";
-        specific_energy: f64, POTENTIAL, "energy per unit mass: of the relative motion of the two at the contact, v^2/2 - G (m1 + m2)/r; of a star that escapes, or of the centre of mass of the subsystem that it is in, in the frame of the centre of mass of all";
+        specific_energy: f64, POTENTIAL, "energy per unit mass: of the relative motion of the two at the contact, v^2/2 - G (m1 + m2)/r; of a star that escapes, or of the centre of mass of the subsystem that it is in, in the frame of the centre of mass of all; in a tide its Jacobi energy less the critical one, -3/2 G M / r_t";
         removed_energy: f64, ENERGY, "energy before the event less that after it; of several stars that escape as one subsystem, in the row of the lowest id; 0 for a touch, and for an escape that is only recorded";
     }
 }

@@ -84,9 +84,10 @@ impl<R: JournalRow> ResumableJournal<R> {
         Ok(Self { found: RowSource::Csv, length, hash, ..empty })
     }
 
-    /// Returns a journal without rows, for a checkpoint of a version that had no such journal.
-    pub fn empty(dir: &Path, units: &FileUnits) -> Self {
-        let columns = columns::<R>(&[], None);
+    /// Returns a journal without rows, for a checkpoint of a version that had no such journal; `known` as in
+    /// [`JournalWriter::create`].
+    pub fn empty(dir: &Path, units: &FileUnits, known: &[(&str, bool)]) -> Self {
+        let columns = columns::<R>(known, None);
         Self::from_text(dir, (header(&columns), ""), (units, columns), 0)
     }
 

@@ -33,13 +33,14 @@ const FREE: [&str; 12] = [
     "force.threads",
 ];
 /// Sections and keys that a run can go on with.
-const BY_SET: [&str; 6] = [
+const BY_SET: [&str; 7] = [
     "integrator",
     "force.precision",
     "collisions.action",
     "escapers.action",
     "escapers.radius",
     "escapers.half_mass_radii",
+    "escapers.tidal_radii",
 ];
 /// Returns the freedom of a setting.
 pub(super) fn freedom(key: &str) -> Freedom {

@@ -7,7 +7,11 @@ use tisane::units::Scale;
 
 /// Returns the interval and settings of the surveys; [`None`] if they are disabled.
 pub(super) fn cluster_plan(config: &Config, scale: &Scale) -> Option<Plan> {
-    let plan = || Plan { every: config.cluster_every(), settings: cluster_settings(config, scale) };
+    let plan = || Plan {
+        every: config.cluster_every(),
+        settings: cluster_settings(config, scale),
+        tide: config.tide_columns(),
+    };
     config.cluster.enabled.then(plan)
 }
 

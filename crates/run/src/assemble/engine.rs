@@ -12,6 +12,7 @@ pub(super) use task::Task;
 
 use super::gpu::{OnGpu, gpus};
 use super::session::Session;
+use super::tide;
 use crate::config::{Config, DeviceSet, Engine, Stepping};
 use crate::several::Gpus;
 use crate::simulation::SessionInfo;
@@ -193,8 +194,9 @@ pub(super) fn choose<E: Build>(
         profiler,
         steps_on_device,
     };
-    let (law, origin, epsilon) = (task.law.cloned(), task.origin.cloned(), task.epsilon);
-    Ok((Engines { kind, propagator, auditor, law, origin, epsilon }, info))
+    let (law, origin, tide, epsilon) =
+        (task.law.cloned(), task.origin.cloned(), tide::of_task(config, &task), task.epsilon);
+    Ok((Engines { kind, propagator, auditor, law, origin, tide, epsilon }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are

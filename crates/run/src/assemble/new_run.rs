@@ -4,6 +4,7 @@ use super::cluster_plan;
 use super::engine::{self, Task};
 use super::session::Session;
 use super::setup::Setup;
+use super::tide;
 use crate::config::{Config, OnFull, WallTime, orbit};
 use crate::own_field;
 use crate::simulation::{Plan, SessionInfo, Simulation};
@@ -16,7 +17,7 @@ use tisane::force::external::guide::{MovingOrigin, OrbitState};
 use tisane::integrator::AnyIntegrator;
 use tisane::propagator::Propagator;
 use tisane::time::{Clock, Time};
-use tisane::units::Scale;
+use tisane::units::{Real, Scale};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 
@@ -30,7 +31,8 @@ pub(super) fn choose_engines(
     // As in the files of the run: what follows from the number of stars stays where they become bodies, merge or leave.
     let mut settled = config.clone();
     settled.integrator.scheme_mut().resolve_late(task.precision, task.n);
-    match settled.integrator_of_run(task.precision, task.clock, task.scale) {
+    let tide = tide::of_task(config, &task).map(|source| (source, task.origin.cloned()));
+    match settled.integrator_of_run((task.precision, task.clock), task.scale, tide) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
         AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
     }
@@ -47,6 +49,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         wall_time: config.limits.wall_time.map(WallTime::get),
         block_steps: config.limits.block_steps,
         energy_error: config.energy_limit(),
+        bound_fraction: config.limits.bound_fraction.map(Real::get),
         wait_for_space: config.output.on_full == OnFull::Wait,
         field: config.field_columns(),
         epsilon: config.softening.epsilon.get() / scale.length,

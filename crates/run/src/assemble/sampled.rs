@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::potentials::{energy, potentials_for};
 use super::stars::{self, Pairs, Stars};
-use crate::config::{Initial, Model, Rotation, Sampled, Size};
+use crate::config::{Initial, Model, Rotation, Sampled, Size, TIDAL_FILLING};
 use tisane::diagnostics::structure::{lagrangian_radius, radii};
 use tisane::error::Result;
 use tisane::initial::eff::{Eff, Slopes};
@@ -38,7 +38,19 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
     let body = initial.central.as_ref().map(|central| central.mass.get());
     let share = body.map(|body| body / stars.total);
     let centre = motion(&mut p, initial.rotation.as_ref(), share, seed);
-    let scale = scale(&mut p, &of, &shape, share, context)?;
+    let size = match (of.sampling.tidal_filling, of.size()) {
+        (None, Some(size)) => size,
+        (filling, _) => {
+            let key = format!("{at}.{}.{TIDAL_FILLING}", of.name);
+            let radius = context.tidal_radius(&key, filling, stars.total + body.unwrap_or(0.0))?;
+            if matches!(initial.model, Model::King(_)) {
+                Size::Own("tidal_radius", radius)
+            } else {
+                Size::HalfMass(radius)
+            }
+        }
+    };
+    let scale = scale(&mut p, (&of, size), &shape, share, context)?;
 
     let (units, length) = (&context.units, scale.particles);
     scaling::rescale(&mut p, stars.total, length, (units.g() * stars.total / length).sqrt());
@@ -210,12 +222,12 @@ struct Scaled {
 /// its virial ratio.
 fn scale(
     p: &mut Particles,
-    of: &Sampled<'_>,
+    (of, size): (&Sampled<'_>, Size),
     shape: &Shape,
     body: Option<f64>,
     context: &mut Context<'_>,
 ) -> Result<Scaled> {
-    let (ratio, size, total) = (of.virial_ratio(), of.size(), 1.0 + body.unwrap_or(0.0));
+    let (ratio, total) = (of.virial_ratio(), 1.0 + body.unwrap_or(0.0));
     let own = |key: &str| shape.lengths.iter().find(|(name, ..)| *name == key).map_or(1.0, |(.., length)| *length);
     if let (Size::Own(key, length), true) = (size, ratio == 0.0) {
         p.vel.fill(Vec3::zeros());

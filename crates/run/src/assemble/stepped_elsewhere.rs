@@ -38,7 +38,7 @@ pub fn engines_stepped_elsewhere(
     let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
     let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
     let propagator = Propagator::new(integrator, engine, f64_engine);
-    Ok(Some(Engines { kind, propagator, auditor, law: None, origin: None, epsilon: set.epsilon() }))
+    Ok(Some(Engines { kind, propagator, auditor, law: None, origin: None, tide: None, epsilon: set.epsilon() }))
 }
 
 #[cfg(test)]

@@ -177,7 +177,7 @@ mod tests {
             encounter_radius: 0.0,
             epsilon: 0.0,
         };
-        TimedSurvey::new(&stars, 0.0, &settings)
+        TimedSurvey::new(&stars, 0.0, &settings, None)
     }
 
     fn lines(events: &[EventRow]) -> Vec<String> {

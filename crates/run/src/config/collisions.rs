@@ -31,18 +31,23 @@ pub enum Radii {
     Fixed,
 }
 
-/// Escapers, in runs with encounters: stars of positive energy far from the centre of mass.
+/// Escapers, in runs with encounters: stars of positive energy far from the centre of mass; in a tide, with `[orbit]` or
+/// `[external.tide]`, stars beyond the tidal radius with the energy to leave.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Escapers {
-    /// What happens with a star that escapes.
-    #[serde(default)]
-    pub action: EscapeAction,
+    /// What happens with a star that escapes; default: remove, in a tide record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<EscapeAction>,
     /// Distance from the centre of mass beyond which a star of positive energy escapes, above 0; unit: length. Either this or
-    /// `half_mass_radii`.
+    /// `half_mass_radii`; not in a tide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub radius: Option<Real>,
     /// That distance in half-mass radii of the moment, above 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub half_mass_radii: Option<Real>,
+    /// In a tide: distance from the density centre, in tidal radii of the moment, beyond which a star escapes whose Jacobi energy is
+    /// above the critical one, at least 1; default: 2.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tidal_radii: Option<Real>,
 }

@@ -17,12 +17,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tisane::encounters::{EncounterSettings, Encounters, StarEvents};
 use tisane::force::external::ExternalSettings;
+use tisane::force::external::guide::MovingOrigin;
 use tisane::force::precision::Precision;
 use tisane::integrator::{AnyIntegrator, IntegratorSettings};
 use tisane::law::Law;
+use tisane::tidal_frame::TideSource;
 use tisane::time::Clock;
 use tisane::units::{Real, Scale, Units};
-use tisane_io::fields::FieldColumns;
+use tisane_io::fields::{FieldColumns, TideColumns};
 
 /// Configuration of a run, as one TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -98,19 +100,31 @@ impl Config {
     /// Builds the integrator, with subsystems if it has them, in internal units.
     #[must_use]
     pub fn integrator(&self, precision: Precision, clock: Clock) -> AnyIntegrator {
-        self.integrator_with(precision, clock, StarEvents::default())
+        self.integrator_with(precision, clock, StarEvents::default(), None)
     }
 
     /// Builds the integrator of a run in which `scale` is the size of the internal units: with collisions and escapers too.
-    pub(crate) fn integrator_of_run(&self, precision: Precision, clock: Clock, scale: &Scale) -> AnyIntegrator {
-        self.integrator_with(precision, clock, self.star_events(scale))
+    /// `tide` is that on the cluster, with the origin of coordinates if it moves.
+    pub(crate) fn integrator_of_run(
+        &self,
+        (precision, clock): (Precision, Clock),
+        scale: &Scale,
+        tide: Option<(TideSource, Option<MovingOrigin>)>,
+    ) -> AnyIntegrator {
+        self.integrator_with(precision, clock, self.star_events(scale), tide)
     }
 
-    fn integrator_with(&self, precision: Precision, clock: Clock, of_stars: StarEvents) -> AnyIntegrator {
+    fn integrator_with(
+        &self,
+        precision: Precision,
+        clock: Clock,
+        of_stars: StarEvents,
+        tide: Option<(TideSource, Option<MovingOrigin>)>,
+    ) -> AnyIntegrator {
         let scheme = self.integrator.scheme();
         let with = self.subsystems().and_then(|it| {
             let steps = scheme.build_steps(precision, clock)?;
-            Some(Encounters::from_settings(steps, it, clock).with_star_events(of_stars))
+            Some(Encounters::from_settings(steps, it, clock).with_star_events(of_stars).with_tide(tide))
         });
         with.map_or_else(|| scheme.build(precision, clock), |it| AnyIntegrator::Forces(Box::new(it)))
     }
@@ -125,19 +139,29 @@ impl Config {
         }
     }
 
+    /// Returns the columns of the cluster journal by the tide on the cluster: that of fields in which the origin of coordinates
+    /// moves, or one linear tide.
+    #[must_use]
+    pub fn tide_columns(&self) -> TideColumns {
+        match (&self.orbit, self.external.tide.0.len()) {
+            (Some(_), _) => TideColumns::Orbit,
+            (None, 1) => TideColumns::Circle,
+            (None, _) => TideColumns::None,
+        }
+    }
+
     /// Returns true if a program brings the particles.
     pub(super) fn is_of_a_program(&self) -> bool {
         matches!(self.initial.model, Model::Memory {})
     }
 
-    /// Returns true if a cluster has subsystems by default: without softening and with Newton's law, in no external field or about an
-    /// origin that moves in it, by a scheme with block steps, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration
+    /// Returns true if a cluster has subsystems by default: without softening and with Newton's law, in no external field but a tide, by a scheme with block steps, where neither they nor the shortest step nor the place of the steps is set. A resolved configuration
     /// has a shortest step. A program that hands over particles asks for what it wants.
     pub(super) fn leaves_subsystems_open(&self) -> bool {
         let scheme = self.integrator.scheme();
         self.encounters.is_none()
             && self.softening.epsilon.get() == 0.0
-            && (self.external.is_empty() || self.orbit.is_some())
+            && (self.external.is_empty() || self.tide_columns() != TideColumns::None)
             && self.law_section().is_none()
             && scheme.steps_set().is_some_and(|set| set.dt_min.is_none())
             && self.force.stepping != Stepping::Device

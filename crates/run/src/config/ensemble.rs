@@ -23,7 +23,7 @@ pub struct Ensemble {
     pub seed: u64,
     /// Reason for a member to end before t_end.
     pub stop: StopAt,
-    /// Share of the initial mass, above 0 and below 1, below which a cluster is dissolved when this is the bound mass; with stop = "dissolution".
+    /// Share of the initial mass, above 0 and below 1, below which a cluster is dissolved when this is the bound mass, in a tide that within the tidal radius; with stop = "dissolution".
     pub bound_fraction: Real,
     /// Time between looks for a reason to stop; a whole multiple of dt_max; unit: time. Default: output.diagnostics_interval.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -59,7 +59,7 @@ pub enum StopAt {
     /// None: every member runs to `t_end`.
     #[default]
     End,
-    /// The bound mass is below a share of the initial mass: the cluster is dissolved.
+    /// The bound mass, in a tide that within the tidal radius, is below a share of the initial mass: the cluster is dissolved.
     Dissolution,
     /// The outcome of an encounter is certain: with the model binary-single.
     Escape,

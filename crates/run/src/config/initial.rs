@@ -17,6 +17,7 @@ use tisane::real;
 use tisane::units::Real;
 use tisane_io::formats::Datasets;
 
+pub(crate) use models::TIDAL_FILLING;
 pub use models::{Eff, Fractal, Hernquist, King, Plummer, Sampled, Sampling, Size, UniformSphere};
 pub use population::{
     Binaries, Central, Eccentricity, MassFunction, Masses, Pairing, Rotation, Segregation, SemiMajorAxis,
@@ -143,6 +144,17 @@ impl Initial {
         let mut found = Vec::new();
         self.add_inputs("initial", &mut found);
         found
+    }
+
+    /// Returns the key of each size in a tide, in a list of each cluster.
+    pub(crate) fn tidal_fillings(&self, at: &str) -> Vec<String> {
+        if let Model::Clusters(clusters) = &self.model {
+            let items = clusters.iter().enumerate();
+            let keys = items.map(|(k, it)| it.initial.tidal_fillings(&item_path(&format!("{at}.clusters"), k)));
+            return keys.flatten().collect();
+        }
+        let filled = self.model.sampled().filter(|of| of.sampling.tidal_filling.is_some());
+        filled.map(|of| format!("{at}.{}.{TIDAL_FILLING}", of.name)).into_iter().collect()
     }
 
     fn add_inputs<'a>(&'a self, at: &str, found: &mut Vec<(String, &'a Path)>) {

@@ -36,6 +36,10 @@ pub struct Limits {
     /// that changes in time without `[orbit]`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub energy_error: Option<Real>,
+    /// Part of the mass within the tidal radius at the start, above 0 and below 1, below which the run stops with a checkpoint: the
+    /// cluster has dissolved. In a tide, with `[orbit]` or one `[external.tide]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bound_fraction: Option<Real>,
 }
 
 /// Audit of every engine and mode other than the CPU in f64: at each row of diagnostics the forces on a random sample

@@ -39,6 +39,7 @@ pub use ensemble::{Ensemble, Kept, MAX_MEMBERS, Rule, StopAt, Variation};
 pub use error::Problem;
 pub use file::{Source, commented, read, read_text};
 pub use format::Format;
+pub(crate) use initial::TIDAL_FILLING;
 pub use initial::{
     Apsis, Binaries, BinarySingle, Central, Cluster, Eccentricity, Eff, Elements, Encounter, FileModel, Fractal,
     Hernquist, Initial, King, MassFunction, Masses, Model, Pairing, Plummer, Rotation, Sampled, Sampling, Segregation,

@@ -126,13 +126,13 @@ impl Initial {
         let Some((size, ratio)) = self.model.sampled().map(|model| (model.size(), model.default_virial_ratio())) else {
             return;
         };
-        if let (Model::UniformSphere(model), Size::Own(_, radius)) = (&mut self.model, size) {
+        if let (Model::UniformSphere(model), Some(Size::Own(_, radius))) = (&mut self.model, size) {
             model.radius = Some(radius);
         }
         let Some(sampling) = self.model.sampling_mut() else { return };
         sampling.seed.get_or_insert(number);
         sampling.virial_ratio.get_or_insert(ratio);
-        if let Size::Virial(radius) = size {
+        if let Some(Size::Virial(radius)) = size {
             sampling.virial_radius = Some(radius);
         }
         if henon {

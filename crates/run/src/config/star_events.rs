@@ -3,22 +3,29 @@
 use super::collisions::{CollisionSettings, Radii};
 use super::configuration::Config;
 use super::error::Problem;
-use tisane::encounters::{CollisionAction, Collisions, EscapeRadius, Escapes, RadiusLaw, StarEvents};
+use tisane::encounters::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};
 use tisane::particles::Particles;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS};
 use tisane::units::{Real, Scale};
+use tisane_io::fields::TideColumns;
+
+/// Distance beyond which stars escape in a tide, in tidal radii: that of NBODY6.
+const TIDAL_RADII: Real = tisane::real!(2.0);
 
 impl Config {
     /// Returns the treatment of collisions and escapers, in internal units.
     pub(super) fn star_events(&self, scale: &Scale) -> StarEvents {
         let collisions =
             self.collisions.as_ref().map(|it| Collisions { action: it.action, law: self.radius_law(scale, it.radii) });
+        let in_tide = self.tide_columns() != TideColumns::None;
         let escapes = self.escapers.as_ref().map(|it| {
             let radius = match (it.radius, it.half_mass_radii) {
+                _ if in_tide => EscapeRadius::TidalRadii(it.tidal_radii.unwrap_or(TIDAL_RADII).get()),
                 (_, Some(number)) => EscapeRadius::HalfMassRadii(number.get()),
                 (radius, None) => EscapeRadius::Length(radius.map_or(f64::INFINITY, Real::get) / scale.length),
             };
-            Escapes { action: it.action, radius }
+            let default = if in_tide { EscapeAction::Record } else { EscapeAction::Remove };
+            Escapes { action: it.action.unwrap_or(default), radius }
         });
         StarEvents { collisions, escapes }
     }

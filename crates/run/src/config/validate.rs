@@ -14,6 +14,7 @@ use super::initial::Model;
 use tisane::integrator::{IntegratorSettings, InvalidSetting, SchemeInfo};
 use tisane::time::MAX_DT_MAX_STEPS;
 use tisane::units::{Real, shortest_decimal, twelve_digits};
+use tisane_io::fields::TideColumns;
 
 /// Greatest length of the name of a run, which is the name of a directory.
 const MAX_NAME: usize = 128;
@@ -24,11 +25,18 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     name(config, &mut found);
     units(config, &mut found);
     initial::initial(&config.initial, physical(config), &mut found);
+    if config.tide_columns() == TideColumns::None {
+        found.extend(config.initial.tidal_fillings("initial").into_iter().map(|key| {
+            let problem = "there is no tide: the ratio to the tidal radius needs [orbit], or one [external.tide]";
+            Problem::new(key, problem).with_help("[external.point-mass]\nmass = 1e11\n[orbit]\ncircular = 8000.0")
+        }));
+    }
     at_least(&mut found, "softening.epsilon", Some(config.softening.epsilon), 0.0);
     at_least(&mut found, "cluster.binary_hardness", Some(config.cluster.binary_hardness), 0.0);
     above(&mut found, "cluster.escape_radius", Some(config.cluster.escape_radius), 0.0);
     at_least(&mut found, "cluster.encounter_radius", Some(config.cluster.encounter_radius), 0.0);
     above(&mut found, "limits.energy_error", config.limits.energy_error, 0.0);
+    dissolution(config, &mut found);
     found.extend(config.external.mistakes(&config.units()).into_iter().map(external::problem));
     orbit::validate(config, &mut found);
     encounters(config, &mut found);
@@ -47,6 +55,24 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
         found.push(Problem::new("output.directory", "expected a path, found empty text"));
     }
     found
+}
+
+/// Checks the limit at which a dissolved cluster stops.
+fn dissolution(config: &Config, found: &mut Vec<Problem>) {
+    let Some(fraction) = config.limits.bound_fraction else { return };
+    let key = "limits.bound_fraction";
+    if !(fraction.get() > 0.0 && fraction.get() < 1.0) {
+        found.push(Problem::new(key, format!("expected a share above 0 and below 1, found {fraction}")));
+    }
+    if config.tide_columns() == TideColumns::None {
+        let problem = "there is no tide: the mass within the tidal radius needs [orbit], or one [external.tide]";
+        found.push(
+            Problem::new(key, problem).with_help("[external.point-mass]\nmass = 1e11\n[orbit]\ncircular = 8000.0"),
+        );
+    } else if !config.cluster.enabled {
+        let problem = "the mass within the tidal radius is not measured without the diagnostics of the cluster";
+        found.push(Problem::new(key, problem).against("cluster.enabled"));
+    }
 }
 
 fn physical(config: &Config) -> bool {

@@ -126,7 +126,7 @@ impl Member {
             plan.encounter.map(|_| Pair::new(&star(BINARY[0]), &star(BINARY[1]), 0.0).binding_energy());
         let units = FileUnits { units: config.units(), scale };
         let Setup { particles, config, .. } = setup;
-        let system = System { particles, state, engines, field: config.field_columns() };
+        let system = System { particles, state, engines, field: config.field_columns(), events: Vec::new() };
         Ok(Self {
             number,
             system,
@@ -230,7 +230,9 @@ impl Member {
     }
 
     fn note_bound(&mut self, survey: &TimedSurvey) {
-        self.bound_fraction = survey.survey.bound.0 / self.system.particles.total_mass();
+        // In a tide what is within the tidal radius counts.
+        let held = survey.survey.tidal.as_ref().map_or(survey.survey.bound.0, |tidal| tidal.mass);
+        self.bound_fraction = held / self.system.particles.total_mass();
     }
 
     /// Returns the share of its time that it has been integrated over.
@@ -295,7 +297,7 @@ impl Member {
     fn survey(&self, field: &Field, settings: &Settings) -> TimedSurvey {
         let state = &self.system.state;
         let stars = TimedSurvey::stars(&self.system.particles, &field.pot, &state.scale);
-        TimedSurvey::new(&stars, state.time(), settings)
+        TimedSurvey::new(&stars, state.time(), settings, self.system.tide(field).as_ref())
     }
 
     fn is_dissolved(&self) -> bool {

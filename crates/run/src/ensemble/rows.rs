@@ -204,7 +204,12 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) ->
     match stop {
         StopAt::End => {}
         StopAt::Dissolution => {
-            columns.push(column("bound_fraction", "1", "Bound mass at the last output over the initial mass", Float));
+            columns.push(column(
+                "bound_fraction",
+                "1",
+                "Bound mass at the last output over the initial mass; in a tide that within the tidal radius",
+                Float,
+            ));
         }
         StopAt::Escape => columns.extend([
             column("escaper", "", "Id of the star that left a binary; empty if none did", Text),

@@ -61,7 +61,8 @@ impl InMemory {
                 assemble::engines_at(&loaded.config, before, n, clock, scale, None, orbit)?;
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
-            let system = System { particles, state, engines, field: field_columns(&loaded.config, external.is_some()) };
+            let field = field_columns(&loaded.config, external.is_some());
+            let system = System { particles, state, engines, field, events: Vec::new() };
             let mut started = Started::from_system(system, info, provenance, external);
             if let Some(time) = time {
                 let until = started.moment(time)?;

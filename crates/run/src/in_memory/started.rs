@@ -116,6 +116,7 @@ impl Started {
             state,
             engines,
             field: field_columns(&setup.config, external.is_some()),
+            events: Vec::new(),
         };
         let mut started = Self::from_system(system, info, provenance, external);
         started.system.start()?;

@@ -32,7 +32,7 @@ impl Outputs {
     /// As [`JournalWriter::create`].
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
-        let cluster = plan.cluster.map(|_| Journals::create(dir, units)).transpose()?;
+        let cluster = plan.cluster.map(|cluster| Journals::create(dir, units, cluster.tide)).transpose()?;
         let encounters = plan.subsystems.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let stars = plan.star_events.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let diagnostics = JournalWriter::create(dir, units, &plan.optional_columns())?;
@@ -48,7 +48,8 @@ impl Outputs {
         let dir = &plan.directory;
         let of_checkpoint = (written.diagnostics_rows, written.diagnostics_sha256);
         let diagnostics = ResumableJournal::check(dir, of_checkpoint, units, &plan.optional_columns())?;
-        let cluster = plan.cluster.map(|_| ResumableJournals::check(dir, written, units)).transpose()?;
+        let cluster =
+            plan.cluster.map(|cluster| ResumableJournals::check(dir, written, units, cluster.tide)).transpose()?;
         let of_checkpoint = (written.encounters_rows, written.encounters_sha256);
         let encounters =
             plan.subsystems.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;

@@ -30,6 +30,8 @@ pub struct Plan {
     /// Relative energy error of a row of diagnostics above which the run stops with an error; by default a quarter of
     /// the larger of kinetic and potential energy.
     pub energy_error: Option<f64>,
+    /// Part of the mass within the tidal radius at the start below which the run stops with a checkpoint.
+    pub bound_fraction: Option<f64>,
     /// Flag to wait for space if a file does not fit on the disk, instead of ending with an error.
     pub wait_for_space: bool,
     /// Columns of the diagnostics by the external field that acts on the particles.
@@ -63,6 +65,8 @@ pub enum ExitReason {
     TimeLimit,
     /// The limit of block steps was reached.
     BlockStepLimit,
+    /// The mass within the tidal radius fell below the limit.
+    Dissolution,
     /// Two stars touched, at which the run was to stop.
     Collision,
     /// An error ended the run.
@@ -78,6 +82,7 @@ impl ExitReason {
             Self::Interrupted => "interrupted",
             Self::TimeLimit => "time-limit",
             Self::BlockStepLimit => "block-step-limit",
+            Self::Dissolution => "dissolution",
             Self::Collision => "collision",
             Self::Failed => directory::FAILED,
         }

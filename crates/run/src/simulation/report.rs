@@ -6,6 +6,8 @@ use tisane::error::{Error, Result, RunContext};
 use tisane::force::profile::Profiler;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
+use tisane_io::dissolution::{self, BOUND_FRACTION};
+use tisane_io::fields::TideColumns;
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::removed;
 use tisane_io::summary::Summary;
@@ -83,6 +85,10 @@ impl Simulation {
             true => Vec::new(),
             false => removed::read(&self.plan.directory, energy_time).unwrap_or_default(),
         };
+        let dissolution = self.plan.cluster.filter(|cluster| cluster.tide != TideColumns::None).and_then(|_| {
+            let fraction = self.plan.bound_fraction.unwrap_or(BOUND_FRACTION);
+            dissolution::read(&self.plan.directory, fraction).ok()?.time
+        });
         Summary {
             name: name.into(),
             version: made_by.version.clone(),
@@ -104,6 +110,7 @@ impl Simulation {
             cluster_energy_error: self.measured.filter(|_| is_measured).and_then(|last| last.cluster_energy_error),
             energy_time,
             angular_momentum_error: measured(references.angular_momentum_error),
+            dissolution_time: dissolution,
             block_steps: state.counters.block_steps,
             particle_steps: state.counters.particle_steps,
             clamped_steps: state.counters.clamped_steps,

@@ -44,6 +44,8 @@ impl Simulation {
         }
         if due.cluster {
             self.start_cluster_survey(outputs, &measured.field)?;
+            // Where the run stops must not depend on how long the survey takes.
+            self.finish_cluster_survey(outputs, self.plan.bound_fraction.is_some())?;
         }
         if due.snapshot {
             self.write_snapshot(&measured)?;
@@ -178,9 +180,10 @@ impl Simulation {
         let state = &self.system.state;
         let time = state.clock.time(state.now) * state.scale.time;
         let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &state.scale);
+        let tide = self.system.tide(measured);
         let (sender, receiver) = mpsc::channel();
         // The receiver is gone if the run has ended in an error.
-        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings))));
+        rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings, tide.as_ref()))));
         outputs.survey = Some(receiver);
         Ok(())
     }
@@ -188,6 +191,9 @@ impl Simulation {
     /// Writes the rows of a finished survey of the cluster; with `wait`, waits for the survey to finish.
     pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
+        if let (Some(fraction), Some(tidal)) = (self.plan.bound_fraction, &survey.survey.tidal) {
+            self.session.dissolution.note(survey.time, tidal.mass, fraction);
+        }
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
         let (history, written) =
             self.retry_when_full(|| journals.append(&survey, &self.history, &self.system.state.written))?;

@@ -57,7 +57,7 @@ impl Made {
     }
 
     fn survey(&self) -> Survey<1> {
-        Survey::new(&self.stars(), &SETTINGS, [0.5])
+        Survey::new(&self.stars(), &SETTINGS, [0.5], None)
     }
 }
 
@@ -270,7 +270,7 @@ fn binaries_are_bound_as_one_body_and_move_as_one() {
             let others = (0..stars.len()).filter(|&j| j != i);
             stars.pot[i] = -others.map(|j| stars.mass[j] / (stars.pos[i] - stars.pos[j]).norm()).sum::<f64>();
         }
-        Survey::new(&stars, &settings, [0.5])
+        Survey::new(&stars, &settings, [0.5], None)
     };
     let (single, double) = (with(None, 1.0), with(Some(1e-5), 1.0));
     assert_eq!((double.systems.len(), double.bound.1), (100, single.bound.1 + single.bound.1.div_ceil(4)));

@@ -28,6 +28,10 @@ pub struct Sampling {
     /// Radius that holds half the mass of the sample, in place of another radius; unit: length.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) half_mass_radius: Option<Real>,
+    /// Size in the tide, above 0, in place of a radius: half-mass radius over the tidal radius of the mass at the start; king: the edge over
+    /// it, 1 for a cluster that fills it. With `[orbit]` or one `[external.tide]`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) tidal_filling: Option<Real>,
     /// Virial ratio: kinetic energy over |potential energy|, from 0 (all at rest) to below 1. Default: 1/2,
     /// equilibrium; uniform-sphere: 0.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -47,6 +51,9 @@ impl Sampling {
         self.mass.map(Real::get)
     }
 }
+
+/// Key of the size in the tide.
+pub(crate) const TIDAL_FILLING: &str = "tidal_filling";
 
 /// Plummer (1911) sphere.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -194,23 +201,30 @@ pub struct Sampled<'a> {
 }
 
 impl Sampled<'_> {
-    /// Returns every radius by its key: the two of any sample, then those of the model.
+    /// Returns what sets the size, by its key: the three of any sample, then the lengths of the model.
     pub(crate) fn radii(&self) -> Vec<(&'static str, Option<Real>)> {
-        let of_samples =
-            [("virial_radius", self.sampling.virial_radius), ("half_mass_radius", self.sampling.half_mass_radius)];
+        let of = self.sampling;
+        let of_samples = [
+            ("virial_radius", of.virial_radius),
+            ("half_mass_radius", of.half_mass_radius),
+            (TIDAL_FILLING, of.tidal_filling),
+        ];
         of_samples.into_iter().chain(self.lengths.iter().copied()).collect()
     }
 
-    /// Returns the radius that is given, or else the default in Hénon units.
+    /// Returns the radius that is given, or else the default in Hénon units; [`None`] where the size follows from the tide.
     #[must_use]
-    pub fn size(&self) -> Size {
+    pub fn size(&self) -> Option<Size> {
+        if self.sampling.tidal_filling.is_some() {
+            return None;
+        }
         let given = self.radii().into_iter().find_map(|(key, value)| Some((key, value?)));
-        match given {
+        Some(match given {
             Some(("virial_radius", value)) => Size::Virial(value),
             Some(("half_mass_radius", value)) => Size::HalfMass(value),
             Some((key, value)) => Size::Own(key, value),
             None => self.default_size,
-        }
+        })
     }
 
     /// Returns kinetic energy over |potential energy|.

@@ -1,9 +1,10 @@
 //! Validation of the sections on collisions of stars and on escapers.
 
-use crate::config::bounds::above;
+use crate::config::bounds::{above, at_least};
 use crate::config::collisions::{CollisionSettings, Escapers, Radii};
 use crate::config::configuration::Config;
 use crate::config::error::Problem;
+use tisane_io::fields::TideColumns;
 
 /// Adds the mistakes of the two sections to `found`.
 pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
@@ -52,9 +53,24 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
 }
 
 fn validate_escapers(config: &Config, escapers: &Escapers, found: &mut Vec<Problem>) {
-    let Escapers { radius, half_mass_radii, .. } = escapers;
+    let Escapers { radius, half_mass_radii, tidal_radii, .. } = escapers;
     above(found, "escapers.radius", *radius, 0.0);
     above(found, "escapers.half_mass_radii", *half_mass_radii, 0.0);
+    at_least(found, "escapers.tidal_radii", *tidal_radii, 1.0);
+    if config.tide_columns() != TideColumns::None {
+        let alone =
+            [("radius", radius), ("half_mass_radii", half_mass_radii)].into_iter().filter(|(_, it)| it.is_some());
+        found.extend(alone.map(|(key, _)| {
+            let problem = format!("`{key}` is for a system alone: in a tide stars escape beyond `tidal_radii`");
+            Problem::new(format!("escapers.{key}"), problem).with_help("[escapers]\ntidal_radii = 2.0")
+        }));
+        return;
+    }
+    if tidal_radii.is_some() {
+        let problem = "there is no tide: `tidal_radii` needs [orbit], or one [external.tide]";
+        found.push(Problem::new("escapers.tidal_radii", problem).with_help("[escapers]\nhalf_mass_radii = 20.0"));
+        return;
+    }
     let wrong = match (radius, half_mass_radii) {
         (Some(_), Some(_)) => Some(("escapers.half_mass_radii", "both")),
         (None, None) => Some(("escapers", "neither")),
@@ -65,7 +81,8 @@ fn validate_escapers(config: &Config, escapers: &Escapers, found: &mut Vec<Probl
         Problem::new(key, problem).with_help("[escapers]\nhalf_mass_radii = 20.0")
     }));
     if !config.external.is_empty() {
-        let problem = "stars in an external field have no energy by which they escape: [escapers] needs a system alone";
+        let problem = "in an external field at rest no energy tells whether a star escapes: [escapers] needs a system alone, [orbit], or \
+                       one [external.tide]";
         found.push(Problem::new("escapers", problem).against("external"));
     }
 }

@@ -11,6 +11,11 @@ pub(super) fn validate(settings: &Ensemble, config: &Config, found: &mut Vec<Pro
     let model = &config.initial.model;
     let of_one_run = [
         ("limits.block_steps", config.limits.block_steps.is_some(), "limits.wall_time limits an ensemble"),
+        (
+            "limits.bound_fraction",
+            config.limits.bound_fraction.is_some(),
+            "ensemble.bound_fraction, with stop = \"dissolution\"",
+        ),
         ("output.on_full", config.output.on_full == OnFull::Wait, "an ensemble stops, and is resumed"),
     ];
     for (key, _, help) in of_one_run.into_iter().filter(|(_, given, _)| *given) {

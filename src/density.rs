@@ -1,6 +1,5 @@
-//! Density centre and core.
+//! Density centre and core of a cluster.
 
-use super::stars::Stars;
 use crate::nearest::Neighbours;
 use std::f64::consts::PI;
 use tisane_force::compensated_sum::{sum, sum3};
@@ -22,13 +21,13 @@ pub struct Core {
 /// the last, over the volume out to the last, which is unbiased. The centre is the mean position with these weights, the
 /// core radius the mean distance from it, the core density their mean. Where neighbours coincide the density is infinite
 /// and only those particles count. Without densities, for fewer than 3 particles, the centre is the centre of mass and
-/// the rest NaN.
+/// the rest NaN. Masses and positions are in internal units, one entry a particle, as the flags.
 #[must_use]
-pub fn core(stars: &Stars, neighbours: &Neighbours<'_>, counts: &[bool]) -> Core {
+pub fn core(mass: &[f64], pos: &[Vec3], neighbours: &Neighbours<'_>, counts: &[bool]) -> Core {
     let all = !counts.contains(&true);
-    let which: Vec<usize> = (0..stars.len()).filter(|&i| all || counts[i]).collect();
-    let pos: Vec<Vec3> = which.iter().map(|&i| stars.pos[i]).collect();
-    let density: Vec<f64> = which.iter().map(|&i| density_at(stars, neighbours, i)).collect();
+    let which: Vec<usize> = (0..mass.len()).filter(|&i| all || counts[i]).collect();
+    let pos: Vec<Vec3> = which.iter().map(|&i| pos[i]).collect();
+    let density: Vec<f64> = which.iter().map(|&i| density_at(mass, neighbours, i)).collect();
     let densest = density.iter().copied().fold(0.0, f64::max);
     let weight: Vec<f64> = if densest == f64::INFINITY {
         density.iter().map(|rho| f64::from(u8::from(*rho == densest))).collect()
@@ -37,7 +36,7 @@ pub fn core(stars: &Stars, neighbours: &Neighbours<'_>, counts: &[bool]) -> Core
     };
     let total = sum(weight.iter().copied());
     if !(densest > 0.0 && total.is_finite()) {
-        let mass: Vec<f64> = which.iter().map(|&i| stars.mass[i]).collect();
+        let mass: Vec<f64> = which.iter().map(|&i| mass[i]).collect();
         return Core { centre: centre_of(&mass, &pos), density: f64::NAN, radius: f64::NAN };
     }
     let centre = centre_of(&weight, &pos);
@@ -45,16 +44,17 @@ pub fn core(stars: &Stars, neighbours: &Neighbours<'_>, counts: &[bool]) -> Core
     Core { centre, density: densest * (sum(weight.iter().map(|w| w * w)) / total), radius }
 }
 
-/// Returns the density at each particle.
-pub(super) fn densities(stars: &Stars, neighbours: &Neighbours<'_>) -> Vec<f64> {
-    (0..stars.len()).map(|i| density_at(stars, neighbours, i)).collect()
+/// Returns the density at each particle; NaN with fewer than two neighbours.
+#[must_use]
+pub fn densities(mass: &[f64], neighbours: &Neighbours<'_>) -> Vec<f64> {
+    (0..mass.len()).map(|i| density_at(mass, neighbours, i)).collect()
 }
 
 /// Returns the density at a particle; NaN with fewer than two neighbours.
-fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
+fn density_at(mass: &[f64], neighbours: &Neighbours<'_>, i: usize) -> f64 {
     match neighbours.nearest(i) {
         [nearer @ .., last] if !nearer.is_empty() => {
-            let mass: f64 = nearer.iter().map(|neighbour| stars.mass[neighbour.index as usize]).sum();
+            let mass: f64 = nearer.iter().map(|neighbour| mass[neighbour.index as usize]).sum();
             if mass == 0.0 { 0.0 } else { mass / (4.0 / 3.0 * PI * last.distance.powi(3)) }
         }
         _ => f64::NAN,
@@ -62,7 +62,8 @@ fn density_at(stars: &Stars, neighbours: &Neighbours<'_>, i: usize) -> f64 {
 }
 
 /// Returns the weighted mean of some vectors; zero if the total weight is.
-pub(super) fn centre_of(weight: &[f64], vectors: &[Vec3]) -> Vec3 {
+#[must_use]
+pub fn centre_of(weight: &[f64], vectors: &[Vec3]) -> Vec3 {
     let total = sum(weight.iter().copied());
     let moment = sum3(weight.iter().zip(vectors).map(|(w, x)| x * *w));
     if total == 0.0 { Vec3::zeros() } else { moment / total }

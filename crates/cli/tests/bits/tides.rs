@@ -1,0 +1,255 @@
+//! Promise: a run in a tide tells its tidal radius, the mass within it and who may leave, from its snapshots too, to the bit.
+
+use crate::orbit::last;
+use crate::outcome::Outcome;
+use crate::program::{Folder, summary};
+use std::collections::HashMap;
+use std::fs;
+use tisane_io::snapshot;
+
+/// 256 stars of 1000 solar masses on a circle of 8 kpc in the Milky Way of Bovy (2015).
+fn milky_way(more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 8.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n\
+         [initial.king]\nn = 256\nw0 = 5.0\nmass = 1000.0\nvirial_radius = 3.0\n[softening]\nepsilon = 0.1\n\
+         [external.mw-2014]\n[integrator.multipoint]\ndt_max = 0.5\n[output]\ninterval = 2.0\n{more}"
+    )
+}
+
+type Columns = HashMap<String, Vec<f64>>;
+
+/// Columns of `cluster.csv` in a folder.
+fn cluster(folder: &Folder, dir: &str) -> Columns {
+    let text = fs::read_to_string(folder.path(dir).join("cluster.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let rows: Vec<Vec<f64>> = lines.map(|line| line.split(',').map(|x| x.parse().unwrap()).collect()).collect();
+    names.iter().enumerate().map(|(k, name)| ((*name).to_owned(), rows.iter().map(|row| row[k]).collect())).collect()
+}
+
+fn run(config: &str) -> (Folder, Columns) {
+    let folder = Folder::new(config);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let found = cluster(&folder, "o");
+    (folder, found)
+}
+
+#[test]
+fn verify_the_tidal_radius_in_the_milky_way() {
+    // r_t of 1000 solar masses by Ω and κ with 40 digits.
+    let of_1000 = 13.720_53;
+    let about = run(&milky_way("[orbit]\ncircular = 8000.0\n"));
+    let linear = run(&milky_way("[external.tide]\nradius = 8000.0\n"));
+    for (folder, found) in [&about, &linear] {
+        for (radius, mass) in found["tidal_radius"].iter().zip(&found["tidal_mass"]) {
+            assert!((radius / (of_1000 * (mass / 1000.0).cbrt()) - 1.0).abs() < 1e-6, "{radius} {mass}");
+            assert!(*mass > 900.0 && *mass <= 1000.0 * (1.0 + 1e-12), "{mass}");
+        }
+        let check = |row: usize| {
+            let of = |name: &str| found[name][row];
+            assert!((of("tidal_number") - 256.0 * of("tidal_mass") / 1000.0).abs() < 1e-6);
+            assert!(of("tidal_half_mass_radius") < of("tidal_radius") / 3.0);
+            assert!(of("jacobi_bound_mass") <= of("tidal_mass") && of("potential_escapers") <= of("tidal_number"));
+            let centre = ["x", "y", "z"].map(|axis| of(&format!("density_centre_{axis}")));
+            let offset = centre.iter().map(|x| x * x).sum::<f64>().sqrt();
+            assert!((of("offset") - offset).abs() < 1e-12 * 8000.0 && offset < 2.0, "{offset}");
+        };
+        (0..found["time"].len()).for_each(check);
+        // From the snapshots, to the bit.
+        folder.tisane(&["analyze", "o"]).exits(0);
+        let read = |path: &str| fs::read_to_string(folder.path(path)).unwrap();
+        assert_eq!(read("o/analysis/cluster.csv"), read("o/cluster.csv"));
+    }
+    let (folder, found) = &about;
+    let origin = snapshot::read(&last(folder)).unwrap().orbit.unwrap();
+    let end = |name: &str| *found[name].last().unwrap();
+    assert_eq!(
+        [end("orbit_position_x"), end("orbit_position_y"), end("orbit_velocity_y")],
+        [origin.pos.x, origin.pos.y, origin.vel.y]
+    );
+    let radius = (end("orbit_position_x").powi(2) + end("orbit_position_y").powi(2)).sqrt();
+    assert!((radius - 8000.0).abs() < 1e-8, "{radius}");
+    assert!(!linear.1.contains_key("orbit_position_x"));
+    // A run without a tide has none of these columns, and in the centre of a core there is no tidal radius.
+    let plain = run(&milky_way("").replace("[external.mw-2014]\n", ""));
+    assert!(!plain.1.keys().any(|name| name.starts_with("tidal") || name == "offset"));
+    let core = milky_way("[orbit]\nposition = [0.1, 0.0, 0.0]\nvelocity = [0.0, 0.0, 0.0]\n");
+    let core = run(&core.replace("[external.mw-2014]", "[external.plummer]\nmass = 1e6\nscale_radius = 1000.0"));
+    assert!(core.1["tidal_radius"].iter().chain(&core.1["tidal_mass"]).all(|x| x.is_nan()));
+    assert!(core.1["tidal_number"].iter().all(|n| *n == 0.0));
+}
+
+#[test]
+fn verify_a_star_at_the_tidal_radius_stays_there() {
+    // A star without mass at rest on L1 of a body of mass 1, in axes that turn: (4 Ω² − κ²) r³ = 1.
+    let radius = (1.0 / (4.0 - 1.69f64)).cbrt();
+    let folder = Folder::new(
+        "[run]\nname = \"r\"\nt_end = 4.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"two.csv\"\n\
+         [softening]\nepsilon = 0.0\n[encounters]\nperturbation = 0.0\n[integrator.multipoint]\norder = 8\neta = 0.02\n\
+         [external.tide]\nomega = 1.0\nkappa = 1.3\nnu = 2.1\n",
+    );
+    folder.write("two.csv", format!("m,x,y,z,vx,vy,vz\n1,0,0,0,0,0,0\n0,{radius:?},0,0,0,{radius:?},0\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let found = snapshot::read(&last(&folder)).unwrap();
+    let (s, c) = 4f64.sin_cos();
+    let [x, y, z] = found.pos[1].into();
+    let off = (x - radius * c).hypot(y - radius * s).hypot(z);
+    // Errors grow as e^(2.1 t).
+    assert!(off < 1e-8, "{off:e}");
+}
+
+/// A cluster of the size of its tidal radius about two spheres, with its escapers, in Hénon units; `action` is what becomes of them.
+fn losing(action: &str, more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 8.0\n[initial.plummer]\nn = 128\n[external.point-mass]\nmass = 1e4\n\
+         [external.plummer]\nmass = 3e3\nscale_radius = 20.0\n[orbit]\nposition = [60.0, 0.0, 5.0]\nvelocity = [2.0, 12.0, 0.0]\n\
+         [encounters]\n[escapers]\n{action}[output]\ninterval = 1.0\n{more}"
+    )
+}
+
+/// Rows of `stars.csv`, each by the names of the columns.
+fn stars(folder: &Folder) -> Vec<HashMap<String, String>> {
+    let text = fs::read_to_string(folder.path("o/stars.csv")).unwrap();
+    let mut lines = text.lines();
+    let names: Vec<&str> = lines.next().unwrap().split(',').collect();
+    let row = |line: &str| names.iter().zip(line.split(',')).map(|(a, b)| ((*a).into(), b.into())).collect();
+    lines.map(row).collect()
+}
+
+#[test]
+fn stars_that_leave_in_a_tide_are_beyond_the_tidal_radius_with_the_energy_to() {
+    let folder = Folder::new(&losing("", "[cluster]\ninterval = \"1/8\"\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let (found, cluster) = (stars(&folder), cluster(&folder, "o"));
+    assert!(found.len() > 5, "{} escapers", found.len());
+    for star in &found {
+        let of = |name: &str| star[name].parse::<f64>().unwrap();
+        // Recorded, which is the default in a tide; the energy is that above the critical one.
+        assert!(star["event"] == "escape" && of("removed_energy") == 0.0 && of("specific_energy") > 0.0, "{star:?}");
+        // The survey has the same density centre and tidal radius but for those that have escaped before.
+        let row = cluster["time"].iter().position(|t| *t == of("time")).unwrap();
+        let apart = ["x", "y", "z"]
+            .map(|axis| of(&format!("position_{axis}")) - cluster[&format!("density_centre_{axis}")][row]);
+        let distance = apart.iter().map(|x| x * x).sum::<f64>().sqrt();
+        assert!(distance > 1.9 * cluster["tidal_radius"][row], "{star:?}");
+    }
+    assert_eq!(snapshot::read(&last(&folder)).unwrap().id.len(), 128);
+    // Farther out there are fewer.
+    let far = Folder::new(&losing("tidal_radii = 3.0\n", ""));
+    far.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    assert!(stars(&far).len() < found.len());
+}
+
+#[test]
+fn verify_the_energy_of_those_that_are_taken_out_of_a_tide_is_known() {
+    for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
+        let (_, error, removed) = taken_out(scheme);
+        assert!(removed > 5, "{scheme}: {removed} escapers");
+        assert!(error < 1e-5, "{scheme}: {error:e}");
+    }
+}
+
+/// Runs with a scheme, and takes escapers out. Returns the result, the largest energy error, and the number of escapers.
+fn taken_out(scheme: &str) -> (Outcome, f64, usize) {
+    let folder = Folder::new(&losing("action = \"remove\"\n", &format!("[integrator.{scheme}]\n")));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--threads", "1"]).exits(0);
+    let outcome = Outcome::read(&folder.path("o"));
+    let errors = outcome.diagnostics["relative_energy_error"].iter().map(|x| x.parse::<f64>().unwrap().abs());
+    let largest = errors.fold(0.0, f64::max);
+    let particles: Vec<usize> = outcome.diagnostics["particles"].iter().map(|n| n.parse().unwrap()).collect();
+    (outcome, largest, 128 - particles.last().unwrap())
+}
+
+#[test]
+fn escapers_in_a_tide_have_the_same_bits_on_threads_and_through_stops() {
+    for scheme in ["multipoint", "ahmad_cohen"] {
+        let (expected, ..) = taken_out(scheme);
+        let config = losing("action = \"remove\"\n", &format!("[integrator.{scheme}]\n"));
+        let folder = Folder::new(&config);
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--threads", "3"]).exits(0);
+        expected.assert_same(&Outcome::read(&folder.path("o")), "3 threads");
+        let folder = Folder::new(&format!("{config}[limits]\nblock_steps = 900\n"));
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+        let mut stops = 1;
+        while folder.tisane(&["resume", "o", "-q"]).code == 3 {
+            stops += 1;
+            assert!(stops < 1000, "no progress");
+        }
+        assert!(stops > 1, "{stops} stops");
+        expected.assert_same(&Outcome::read(&folder.path("o")), &format!("{stops} stops"));
+    }
+}
+
+/// A softened cluster that its tide dissolves quickly.
+fn dissolving(more: &str) -> String {
+    format!(
+        "[run]\nname = \"r\"\nt_end = 60.0\n[initial.plummer]\nn = 64\n[softening]\nepsilon = \"1/32\"\n\
+         [external.point-mass]\nmass = 1e4\n[orbit]\ncircular = 40.0\n[output]\ninterval = 60.0\n[cluster]\ninterval = 1.0\n{more}"
+    )
+}
+
+#[test]
+fn a_run_stops_where_its_cluster_has_dissolved() {
+    let folder = Folder::new(&dissolving("[limits]\nbound_fraction = 0.3\n"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
+    let said = summary(&folder.path("o"));
+    let cluster_of = |folder: &Folder| cluster(folder, "o");
+    let found = cluster_of(&folder);
+    let mass = &found["tidal_mass"];
+    let first = mass.iter().position(|held| *held < 0.3 * mass[0]).unwrap();
+    assert_eq!((first + 1, said["exit_reason"].as_str()), (mass.len(), Some("dissolution")));
+    assert_eq!([said["time"].as_f64(), said["dissolution_time"].as_f64()], [Some(found["time"][first]); 2]);
+    // It goes on to the next measurement, and without the limit to the end; the time is that of the default then, or none.
+    folder.tisane(&["resume", "o", "-q"]).exits(3);
+    assert_eq!(cluster_of(&folder)["time"].len(), mass.len() + 1);
+    let plain = Folder::new(&dissolving(""));
+    plain.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let (said, all) = (summary(&plain.path("o")), cluster_of(&plain));
+    assert_eq!(all["tidal_mass"][..mass.len()], mass[..]);
+    let dissolved = all["tidal_mass"].iter().position(|held| *held < 0.05 * mass[0]);
+    assert_eq!(said["dissolution_time"].as_f64(), dissolved.map(|row| all["time"][row]));
+    // A member of an ensemble ends at the mass within its tidal radius, too.
+    let members =
+        Folder::new(&dissolving("[ensemble]\nstop = \"dissolution\"\nbound_fraction = 0.3\ncheck_interval = 1.0\n"));
+    members.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let table = fs::read_to_string(members.path("o/members.csv")).unwrap();
+    let line = table.lines().last().unwrap();
+    // Of all mass at the start, of which some is beyond the tidal radius.
+    let end = all["tidal_mass"].iter().position(|held| *held < 0.3).unwrap();
+    assert!(line.contains("dissolved") && line.contains(&format!(",{:e},", all["time"][end])), "{line}");
+}
+
+#[test]
+fn verify_models_fill_their_tidal_radius() {
+    let of_1000 = 13.720_53;
+    let first = |config: &str| {
+        let folder = Folder::new(config);
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "run.t_end=0.5"]).exits(0);
+        let first = fs::read_dir(folder.path("o/snapshots")).unwrap().map(|entry| entry.unwrap().path()).min().unwrap();
+        let found = snapshot::read(&first).unwrap();
+        let mut radii: Vec<f64> = found.pos.iter().map(|x| x.norm()).collect();
+        radii.sort_by(f64::total_cmp);
+        radii
+    };
+    for tide in [
+        "[orbit]\ncircular = 8000.0\n",
+        "[orbit]\ncircular = 8000.0\nback = 30.0\n",
+        "[external.tide]\nradius = 8000.0\n",
+    ] {
+        let king = milky_way(tide).replace("virial_radius = 3.0", "tidal_filling = 1.0");
+        let radii = first(&king);
+        assert!(radii[255] < of_1000 && radii[255] > 0.6 * of_1000, "{tide}: {}", radii[255]);
+        let plummer = milky_way(tide).replace("[initial.king]", "[initial.plummer]").replace("w0 = 5.0\n", "");
+        let radii = first(&plummer.replace("virial_radius = 3.0", "tidal_filling = 0.15"));
+        assert!((radii[127] / (0.15 * of_1000) - 1.0).abs() < 1e-6, "{tide}: {}", radii[127]);
+    }
+    // In the core of a galaxy there is no tidal radius to fill.
+    let core = milky_way("[orbit]\nposition = [0.1, 0.0, 0.0]\nvelocity = [0.0, 0.0, 0.0]\n")
+        .replace("[external.mw-2014]", "[external.plummer]\nmass = 1e6\nscale_radius = 1000.0")
+        .replace("virial_radius = 3.0", "tidal_filling = 1.0");
+    let folder = Folder::new(&core);
+    folder
+        .tisane(&["check", "run.toml"])
+        .exits(2)
+        .says(&["initial.king.tidal_filling", "there is no tidal radius at the start"]);
+}
