@@ -133,6 +133,7 @@ def tables() -> None:
     put("tables", "study", "# title: of it\n# host: here\nn [1],mode,error [km/s]\n1024,f64,1e-9\n2048,mixed,\n")
     put("tables", "elements", "a,e,i,node,pericentre,t_pericentre,m\n0.1,0.5,10,20,30,1995.5,1\n")
     put("tables", "anomalies", "a,e,i,node,pericentre,mean_anomaly\n0.1,0.5,10,20,30,90\n")
+    put("tables", "path", "# of a field\nt,x,y,z,vx,vy,vz\n0,1,0,0,0,1,0\n0.5,1,0.5,0,0,1,0\n1,1,1,0,0,1,0\n")
     put("tables", "wide", "x,y,z\n0,1e-300,1e300\n1,-1e300,inf\n2,0,nan\n")
     put("tables", "events", "time,kind,ids,distance\n0.5,escape,7,1.0\n")
     put("results", "summary", (fixture / "summary.json").read_bytes()[:LONGEST])

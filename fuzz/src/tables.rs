@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use tisane::units::{Scale, Units};
 use tisane_io::fields::{DiagnosticsRow, Journal as OfRun};
 use tisane_io::file_units::FileUnits;
+use tisane_io::formats::read_time_table;
 use tisane_io::journal::ResumableJournal;
 use tisane_io::journal::tail::JournalTail;
 use tisane_io::table::{self, Table};
@@ -14,7 +15,7 @@ use tisane_lab::study::{force, trial, trials};
 use tisane_plot::Theme;
 use tisane_plot::table::{Choice, Source, figure};
 
-/// A table: read as columns, drawn, read as a journal, followed, taken up by a resume, read as orbital elements.
+/// A table: read as columns, drawn, read as a journal, followed, taken up by a resume, read as orbital elements and as a path of a field.
 pub fn tables(bytes: &[u8]) {
     let (folder, path) = file(OfRun::Diagnostics.csv(), bytes);
     if let Some(table) = is_told(table::read(&path)) {
@@ -23,6 +24,10 @@ pub fn tables(bytes: &[u8]) {
     let _ = is_told(table::read_journal(&path, &folder.path().join("none")));
     let _ = is_told(table::read_csv(&path));
     let _ = is_told(elements::read(&path));
+    if let Some(path) = is_told(read_time_table(&path, &["t", "x", "y", "z", "vx", "vy", "vz"])) {
+        assert!(path.columns.iter().all(|column| column.len() == path.lines.len()));
+        assert!(path.columns[0].windows(2).all(|times| times[0] < times[1]));
+    }
     let _ = is_told(inspect::describe(&path));
     let mut followed = JournalTail::new(path.clone());
     if is_told(followed.refresh()).is_some() {

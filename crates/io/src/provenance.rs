@@ -62,7 +62,7 @@ pub struct Provenance {
     pub config_overrides: String,
     /// Configuration with all defaults.
     pub config_resolved: String,
-    /// Input files of particles and masses: a JSON array of objects with `key`, `file` (an absolute path) and `sha256`.
+    /// Input files of particles, masses and fields: a JSON array of objects with `key`, `file` (an absolute path) and `sha256`.
     pub inputs: String,
     /// Settings that were changed when the run was resumed: a JSON array of [`Change`], in order; empty without changes.
     #[serde(skip_serializing_if = "String::is_empty")]

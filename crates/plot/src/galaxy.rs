@@ -11,8 +11,9 @@ use tisane::units::{Dimension, Units, digits};
 use tisane_io::findings::Settings;
 use tisane_io::{directory, regular_file, snapshot};
 
-/// Points of the drawn orbit between two snapshots.
+/// Points of the drawn orbit between two snapshots; beside the stars, where it is seen from near, ten times as many.
 const BETWEEN: usize = 24;
+const BETWEEN_NEAR: usize = 10 * BETWEEN;
 /// Longest arc between two snapshots, in radians, that is drawn as a curve through their places with their velocities.
 const MAX_ARC: f64 = 1.2;
 /// Share of the stars that a map of the tails holds, and some room around.
@@ -70,8 +71,8 @@ impl Track {
         Self { points, dynamical_time }
     }
 
-    /// Returns times and places on a smooth curve through the snapshots; where these are too far apart a break, which has NaN.
-    fn curve(&self) -> Vec<(f64, Vec3)> {
+    /// Returns times and places on a smooth curve through the snapshots, of `between` stretches for each; where these are too far apart a break, which has NaN.
+    fn curve(&self, between: usize) -> Vec<(f64, Vec3)> {
         let mut found = Vec::new();
         for pair in self.points.windows(2) {
             let [(t0, from), (t1, to)] = [pair[0], pair[1]];
@@ -83,8 +84,8 @@ impl Track {
                 continue;
             }
             // Hermite's cubic polynomial.
-            found.extend((1..BETWEEN).map(|k| {
-                let z = k as f64 / BETWEEN as f64;
+            found.extend((1..between).map(|k| {
+                let z = k as f64 / between as f64;
                 let (u, rest) = (z * z * (3.0 - 2.0 * z), 1.0 - z);
                 let bend = h * (z * rest * rest * from.vel - z * z * rest * to.vel);
                 (t0 + z * (t1 - t0), a + u * (b - a) + bend)
@@ -97,7 +98,7 @@ impl Track {
     /// Returns the last part of the curve, up to the place now, as far as it is on the same side of the fields.
     fn path(&self) -> Vec<Vec3> {
         let Some((_, now)) = self.points.last() else { return Vec::new() };
-        let mut found: Vec<Vec3> = self.curve().into_iter().map(|(_, place)| place).collect();
+        let mut found: Vec<Vec3> = self.curve(BETWEEN_NEAR).into_iter().map(|(_, place)| place).collect();
         let is_near = |place: &Vec3| place.angle(&now.pos) <= PATH;
         let from = found.iter().rposition(|place| !is_near(place)).map_or(0, |k| k + 1);
         found.drain(..from);
@@ -107,7 +108,7 @@ impl Track {
     /// A panel with the orbit, its start, and the place now, by two coordinates of a place.
     fn panel(&self, title: &str, (x, y): (Axis, Axis), now: &OrbitState, of: impl Fn(Vec3) -> (f64, f64)) -> Panel {
         let mut panel = Panel::new(title, x, y);
-        let curve = self.curve().into_iter().map(|(_, place)| of(place)).collect();
+        let curve = self.curve(BETWEEN).into_iter().map(|(_, place)| of(place)).collect();
         let line = Series { colour: Some(0), ..Series::new("orbit", Mark::Line, curve) };
         let point = |name: &str, place: Vec3, colour: usize| Series {
             colour: Some(colour),
@@ -137,7 +138,7 @@ impl Track {
         let x = Axis::linear(quantity(units, "time", Dimension::TIME));
         let mut panel =
             Panel::new("Distance from the centre", x, Axis::linear(quantity(units, "distance", Dimension::LENGTH)));
-        let curve = self.curve().into_iter().map(|(t, place)| (t, place.norm())).collect();
+        let curve = self.curve(BETWEEN).into_iter().map(|(t, place)| (t, place.norm())).collect();
         panel.series.push(Series { colour: Some(0), ..Series::new("orbit", Mark::Line, curve) });
         let snapshots = self.points.iter().map(|(t, state)| (*t, state.pos.norm())).collect();
         panel.series.push(Series { colour: Some(1), ..Series::new("snapshots", Mark::Points, snapshots) });
@@ -319,7 +320,7 @@ mod tests {
 
     #[test]
     fn the_curve_through_snapshots_is_the_orbit_and_breaks_where_they_are_too_far_apart() {
-        let curve = circle(8, 6.0).curve();
+        let curve = circle(8, 6.0).curve(BETWEEN);
         assert_eq!(curve.len(), 8 * BETWEEN + 1);
         for (t, place) in curve {
             let off = (place - Vec3::new(t.cos(), t.sin(), 0.1)).norm();
@@ -328,7 +329,7 @@ mod tests {
         // A radian before the last place.
         let path = circle(8, 6.0).path();
         assert!(path.iter().all(|place| place.angle(&path[path.len() - 1]) <= PATH) && path.len() > BETWEEN);
-        let sparse = circle(3, 6.0).curve();
+        let sparse = circle(3, 6.0).curve(BETWEEN);
         assert_eq!(sparse.iter().filter(|(t, _)| t.is_nan()).count(), 3);
         assert_eq!(sparse.len(), 7);
     }

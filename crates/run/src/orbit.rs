@@ -50,6 +50,10 @@ impl Shape {
         let mut nearest = Near { time: t, distance: pos.norm(), speed: vel.norm() };
         let mut farthest = nearest;
         for _ in 0..MAX_STEPS {
+            // A table ends the orbit that is known.
+            if field.covers(now + step).is_err() {
+                break;
+            }
             let segments = follow(field, now, at, step).ok()?;
             let part = step / segments.len() as f64;
             for segment in &segments {

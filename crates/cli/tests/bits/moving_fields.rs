@@ -229,6 +229,11 @@ fn a_table_that_ends_too_early_is_missing_or_has_changed_is_refused() {
         "needed at t = 2",
     ]);
     folder.write("path.csv", &all);
+    folder.tisane(&["check", "run.toml", "--set", "orbit.back=5"]).exits(2).says(&[
+        "orbit.back",
+        "line 42: the table ends at t = 3.5",
+        "needed at t = 5",
+    ]);
     folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(3);
     folder.write("path.csv", all.replace("58", "57"));
     folder.tisane(&["resume", "o", "-q"]).exits(2).says(&["not the table that the run began with", "path.csv"]);

@@ -57,6 +57,7 @@ impl OrbitSettings {
     ) -> Result<OrbitState, Problem> {
         let back = self.back.map_or(0.0, Real::get) / scale.time;
         let then = clock.start + back;
+        field.covers(then).map_err(|error| Problem::new("orbit.back", error.to_string()))?;
         let state = match self.circular {
             Some(radius) => circle(field, then, radius.get() / scale.length)
                 .map_err(|problem| Problem::new("orbit.circular", problem.describe(radius, units)))?,
