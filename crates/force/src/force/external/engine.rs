@@ -86,6 +86,12 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         Ok(pot)
     }
 
+    fn external_tide(&self, now: Time, pos: Vec3) -> Result<Option<[f64; 6]>> {
+        let mut tide = self.engine.external_tide(now, pos)?.unwrap_or_default();
+        self.add(now, |field, t| tide.iter_mut().zip(field.tide(pos, t)).for_each(|(sum, of)| *sum += of))?;
+        Ok(Some(tide))
+    }
+
     fn set_start(&mut self, start: f64) {
         self.clock.start = start;
         self.engine.set_start(start);
