@@ -351,3 +351,15 @@ fn a_field_that_tears_a_pair_dissolves_it() {
     let error = largest(&folder, "jacobi_energy_error").unwrap();
     assert!(error < 1e-3, "{error:e}");
 }
+
+#[test]
+fn check_tells_the_tide_of_a_cluster() {
+    for tide in ["[orbit]\ncircular = 8000.0\n", "[external.tide]\nradius = 8000.0\n"] {
+        let folder = Folder::new(&milky_way(tide));
+        // E_crit = −1.5 G 1000 / 13.7.
+        let said = ["tidal radius 13.7", "of it; stars leave with E_J above -0.47"];
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&said);
+        folder.write("run.toml", milky_way(tide).replace("virial_radius = 3.0", "virial_radius = 30.0"));
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&["half of the mass is beyond the tidal radius"]);
+    }
+}
