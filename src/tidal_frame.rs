@@ -27,6 +27,9 @@ pub struct TideSource {
     /// Circle on which the cluster moves, of which the field is the linear tide; none where it is near an origin of coordinates
     /// that moves in the fields.
     pub circle: Option<Circle>,
+    /// Flag that the Jacobi energy of all particles is conserved: the cluster is on a circle about the axis z, and the fields are
+    /// constant and round about that, or are the linear tide on it.
+    pub conserves: bool,
 }
 
 /// Circular orbit in the plane z = 0 of a cluster in the linear tide, in internal units.
@@ -82,7 +85,7 @@ pub struct TidalFrame {
     /// An orbit with the angular velocity of the cluster.
     turning: OrbitState,
     /// Angular velocity.
-    spin: Vec3,
+    pub spin: Vec3,
     /// Tidal tensor.
     tide: [f64; 6],
 }
@@ -94,6 +97,24 @@ pub struct Centre {
     pub pos: Vec3,
     /// Velocity.
     pub vel: Vec3,
+}
+
+/// Largest difference of a potential on rings about the axis, relative to it, with which a field is round.
+const ROUND: f64 = 1e-12;
+/// Radii of these rings, and their heights, in units of the radius of an orbit.
+const RINGS: [[f64; 2]; 5] = [[0.75, 0.0], [1.0, 0.0], [1.25, 0.0], [1.0, 0.25], [1.0, -0.5]];
+/// Directions on them, as cosine and sine of the azimuth.
+const AZIMUTHS: [[f64; 2]; 6] = [[0.0, 1.0], [-1.0, 0.0], [0.0, -1.0], [0.6, 0.8], [-0.8, 0.6], [0.28, -0.96]];
+
+/// Returns true if a field is round about the axis z at the time `t`, as far as its potential on some rings of about the radius `r`
+/// tells.
+#[must_use]
+pub fn is_round(field: &dyn ExternalField, r: f64, t: f64) -> bool {
+    RINGS.iter().all(|[radius, height]| {
+        let at = |[x, y]: [f64; 2]| field.pot(Vec3::new(radius * r * x, radius * r * y, height * r), t);
+        let first = at([1.0, 0.0]);
+        AZIMUTHS.iter().all(|&azimuth| (at(azimuth) - first).abs() <= ROUND * first.abs())
+    })
 }
 
 /// Part of a system within its tidal radius, in internal units.
@@ -137,6 +158,13 @@ impl TidalFrame {
         let tide = field.tide(origin + expected, t);
         let spin = turning.pos.cross(&turning.vel) / turning.pos.norm_squared();
         Self { field, t, origin, expected, orbit: None, turning, spin, tide }
+    }
+
+    /// Returns the Jacobi energy of all particles: kinetic and potential energy with that in the tide, `energy`, less Ω · L about the
+    /// centre of the tide, with their angular momentum and momentum in the particles' coordinates.
+    #[must_use]
+    pub fn jacobi_energy(&self, energy: f64, angular_momentum: Vec3, momentum: Vec3) -> f64 {
+        energy - self.spin.dot(&(angular_momentum - self.expected.cross(&momentum)))
     }
 
     /// Returns the tidal radius of a mass above 0; [`None`] where the tide holds it together. See [`tidal_radius`].
@@ -210,7 +238,7 @@ mod tests {
         let (s, c) = angle.sin_cos();
         let orbit =
             OrbitState { pos: Vec3::new(100.0 * c, 100.0 * s, 0.0), vel: Vec3::new(-100.0 * s, 100.0 * c, 0.0) };
-        TideSource { field: Arc::new(GALAXY), circle: None }.with_origin(Some(orbit), 0.0)
+        TideSource { field: Arc::new(GALAXY), circle: None, conserves: false }.with_origin(Some(orbit), 0.0)
     }
 
     /// Columns of stars of unit mass, numbered from 0.
@@ -244,7 +272,8 @@ mod tests {
         // In the core of a sphere the tide holds together.
         let sphere = Plummer { scale_radius: 300.0, ..GALAXY };
         let orbit = OrbitState { pos: Vec3::x(), vel: Vec3::zeros() };
-        let inside = TideSource { field: Arc::new(sphere), circle: None }.with_origin(Some(orbit), 0.0);
+        let inside =
+            TideSource { field: Arc::new(sphere), circle: None, conserves: false }.with_origin(Some(orbit), 0.0);
         assert_eq!(part(&inside, &pos, &vel, Vec3::zeros()), None);
     }
 
@@ -269,7 +298,7 @@ mod tests {
         let field = all.build(to).unwrap().unwrap();
         for t in [0.0, 0.7, 3.0] {
             let circle = Some(Circle { centre: Vec3::zeros(), omega });
-            let frame = TideSource { field: field.clone(), circle }.with_origin(None, t);
+            let frame = TideSource { field: field.clone(), circle, conserves: true }.with_origin(None, t);
             let mass = 2.5;
             // (4 Ω² − κ²) r³ = M.
             let radius = frame.radius(mass).unwrap();
@@ -281,6 +310,13 @@ mod tests {
             let energy = 0.5 * v.norm_squared() - mass / radius + frame.energy(&centre, d, v);
             assert!((energy / (-1.5 * mass / radius) - 1.0).abs() < 1e-13, "{energy}");
         }
+    }
+
+    #[test]
+    fn fields_are_round_or_not() {
+        assert!(is_round(&GALAXY, 100.0, 0.0));
+        assert!(is_round(&Plummer { position: 30.0 * Vec3::z(), ..GALAXY }, 100.0, 0.0));
+        assert!(!is_round(&Plummer { position: 0.001 * Vec3::y(), ..GALAXY }, 100.0, 0.0));
     }
 
     #[test]

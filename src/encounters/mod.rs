@@ -33,7 +33,8 @@ use contacts::neighbours::Neighbours;
 use contacts::ways::Crossings;
 use forces::bodies::Bodies;
 use forces::regions::{Grip, Regions};
-use forces::surroundings::{Positions, Surroundings};
+use forces::surroundings::{Positions, Surroundings, at};
+use forces::tides::{Far, external_field};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{Look, Membership};
@@ -172,7 +173,13 @@ impl Encounters {
         let membership = self.membership(now);
         let is_open = |body: usize| membership.subsystem(body).is_some_and(|subsystem| subsystem.far.is_some());
         looking.retain(|&body| is_open(body) || membership.is_update_due(body));
-        for (body, found) in self.surroundings(now, looking) {
+        let subsystems: Vec<usize> =
+            looking.iter().copied().filter(|&body| membership.subsystem(body).is_some()).collect();
+        for (body, external) in subsystems.iter().zip(self.external_fields(f, &subsystems, now)?) {
+            let star = self.hierarchy.bodies.stars[*body];
+            self.hierarchy.of_star_mut(star).into_iter().for_each(|subsystem| subsystem.external = external);
+        }
+        for (body, found) in self.surroundings(f, now, looking)? {
             let star = self.hierarchy.bodies.stars[body];
             let is_new = self.hierarchy.of_star(star).is_some_and(|subsystem| subsystem.formed == now);
             let change = self.membership(now).change(body, found, is_new);
@@ -199,7 +206,12 @@ impl Encounters {
 
     /// Returns those of some bodies that may change at `now`, with their surroundings. Left out, most often nearly all, without a
     /// sum over all bodies: single stars that can join no other, pairs that stay what they are.
-    fn surroundings(&mut self, now: Time, mut bodies: Vec<usize>) -> Vec<(usize, Option<Surroundings>)> {
+    fn surroundings(
+        &mut self,
+        f: &dyn ForceEngine,
+        now: Time,
+        mut bodies: Vec<usize>,
+    ) -> Result<Vec<(usize, Option<Surroundings>)>> {
         self.renew_regions(now);
         let membership = self.membership(now);
         let mut looks = each(&bodies, SEARCH, |body| membership.look(body)).into_iter();
@@ -211,11 +223,30 @@ impl Encounters {
             look => look == Some(Look::Sum),
         });
         if bodies.is_empty() {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         self.positions.set(&self.particles, &self.clock, now);
+        let external = self.external_fields(f, &bodies, now)?;
         let membership = self.membership(now);
-        each(&bodies, SUM, |body| (body, membership.surroundings(body)))
+        let places: Vec<usize> = (0..bodies.len()).collect();
+        Ok(each(&places, SUM, |k| (bodies[k], membership.surroundings(bodies[k], external[k]))))
+    }
+
+    /// Returns the tidal tensors of external fields at some bodies at `now`; none without a field.
+    fn external_tides(&self, f: &dyn ForceEngine, bodies: &[usize], now: Time) -> Result<Vec<[f64; 6]>> {
+        let mut found = Vec::new();
+        for &body in bodies {
+            let Some(tide) = f.external_tide(now, at(&self.particles, body, &self.clock, now).0)? else { break };
+            found.push(tide);
+        }
+        Ok(found)
+    }
+
+    /// Returns how much external fields perturb bodies at `now`, as Σ m/r³ of others; 0 without a field.
+    fn external_fields(&self, f: &dyn ForceEngine, bodies: &[usize], now: Time) -> Result<Vec<f64>> {
+        let mut found: Vec<f64> = self.external_tides(f, bodies, now)?.into_iter().map(external_field).collect();
+        found.resize(bodies.len(), 0.0);
+        Ok(found)
     }
 
     /// Forgets where the bodies are, since rows have another meaning or all have other forces.
@@ -242,7 +273,10 @@ impl Encounters {
     }
 
     /// Returns new lists of the perturbers at `now` of the subsystems of some rows.
-    fn perturber_lists(&mut self, rows: &[usize], now: Time) -> Vec<PerturberList> {
+    fn perturber_lists(&mut self, f: &dyn ForceEngine, rows: &[usize], now: Time) -> Result<Vec<PerturberList>> {
+        let bodies = &self.hierarchy.bodies;
+        let all: Vec<usize> = rows.iter().map(|&row| bodies.of_star(self.hierarchy.subsystems[row].stars[0])).collect();
+        let external = self.external_tides(f, &all, now)?;
         let Self { particles, hierarchy, regions, positions, clock, .. } = self;
         let Hierarchy { subsystems, bodies, rules, .. } = &*hierarchy;
         let body = |row: usize| bodies.of_star(subsystems[row].stars[0]);
@@ -251,9 +285,14 @@ impl Encounters {
             positions.set(particles, clock, now);
         }
         let search = hierarchy.search(regions, now);
-        let found = each(rows, WORK, |row| {
-            let (subsystem, body) = (&subsystems[row], body(row));
-            let tide = is_open(row).then(|| positions.tide(body));
+        let places: Vec<usize> = (0..rows.len()).collect();
+        let found = each(&places, WORK, |k| {
+            let (row, subsystem, body) = (rows[k], &subsystems[rows[k]], all[k]);
+            let tide = is_open(row).then(|| {
+                let mut tide = Far::new(positions.tide(body));
+                external.get(k).into_iter().for_each(|external| tide.add_external(*external));
+                tide
+            });
             let list = subsystem.perturber_list(&search, tide, particles.step[body]);
             let grip = Grip { until: list.until, ..subsystem.grip(rules) };
             (grip, list)
@@ -262,7 +301,7 @@ impl Encounters {
             regions.set_grip(body(row), grip);
             list
         });
-        taken.collect()
+        Ok(taken.collect())
     }
 
     /// Renews sizes and perturbers of the subsystems of some rows. Returns the bodies that feel others than before: they stand
@@ -281,7 +320,7 @@ impl Encounters {
                 takes_up.push(is_resized || !is_settled || !was_settled);
             }
         }
-        let lists = self.perturber_lists(&due, now);
+        let lists = self.perturber_lists(f, &due, now)?;
         let mut changed = Vec::new();
         for (&row, list) in due.iter().zip(&lists) {
             let others = self.hierarchy.coupling_changed(row, list, now);
@@ -405,7 +444,7 @@ impl Integrator for Encounters {
         self.recorded = Recorded::default();
         (self.crossings, self.neighbours) = (Crossings::default(), Neighbours::default());
         self.forget_places();
-        self.pair_up(Time::default())?;
+        self.pair_up(f, Time::default())?;
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         let started = self.scheme.start(&mut self.particles, &mut coupled)?;
         self.forget_places();

@@ -484,6 +484,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         energy_error: None,
         wait_for_space: false,
         field: FieldColumns::None,
+        conserves_jacobi: false,
         epsilon: 0.0,
         subsystems: job.scheme == Scheme::Encounters,
         star_events: false,

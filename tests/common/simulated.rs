@@ -66,6 +66,7 @@ pub fn simulation(
     std::fs::create_dir_all(dir.join("snapshots")).unwrap();
     let plan = Plan {
         field: FieldColumns::None,
+        conserves_jacobi: false,
         epsilon: 0.0,
         subsystems: false,
         star_events: false,

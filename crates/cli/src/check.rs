@@ -139,7 +139,14 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
         lines.extend(radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
         lines.extend(setup.tidal_radius(own.mass).map(|radius| {
             let (ratio, radius) = (own.half_mass_radius / radius, value(radius, Dimension::LENGTH));
-            ("in the galaxy", format!("tidal radius {radius}, half-mass radius {ratio:.3} of it"))
+            let critical = -1.5 * own.mass / setup.tidal_radius(own.mass).unwrap_or(f64::NAN);
+            let energy = value(critical, Dimension::POTENTIAL);
+            (
+                "in the galaxy",
+                format!(
+                    "tidal radius {radius}, half-mass radius {ratio:.3} of it; stars leave with E_J above {energy}"
+                ),
+            )
         }));
     }
     if is_one || own.bodies.len() > 1 {

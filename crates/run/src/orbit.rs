@@ -1,9 +1,9 @@
 //! Shape of the orbit of the origin of coordinates, for `check`, and what is doubtful about it.
 
-use crate::assemble::Setup;
+use crate::assemble::{Setup, tide_source};
 use tisane::force::external::ExternalField;
 use tisane::force::external::guide::segment::{Segment, follow};
-use tisane::force::external::guide::{OrbitPoint, OrbitState, tidal_radius};
+use tisane::force::external::guide::{OrbitPoint, OrbitState};
 use tisane::units::Dimension;
 
 /// Number of changes between inwards and outwards motion that are looked for: those of three radial periods.
@@ -132,12 +132,11 @@ impl Setup {
         Shape::of(&*self.external_field().ok().flatten()?, self.clock.start, self.orbit?)
     }
 
-    /// Returns the tidal radius of a mass at the origin of coordinates at the start, in internal units, if the origin moves and the
-    /// tide stretches there; see [`tidal_radius`].
+    /// Returns the tidal radius of a mass in its tide at the start, in internal units, if there is one: that of fields in which the origin
+    /// moves, or one linear tide.
     #[must_use]
     pub fn tidal_radius(&self, mass: f64) -> Option<f64> {
-        let (orbit, field) = (self.orbit?, self.external_field().ok().flatten()?);
-        tidal_radius(mass, &orbit, field.tide(orbit.pos, self.clock.start))
+        tide_source(&self.config, &self.scale).ok()??.with_origin(self.orbit, self.clock.start).radius(mass)
     }
 
     /// Returns what is doubtful about the orbit: steps that are long at the pericentre, and an origin at rest in a field.

@@ -57,6 +57,8 @@ pub(crate) fn new(
         tidal_potential_energy: None,
         tidal_work: None,
         orbit_energy: None,
+        jacobi_energy: None,
+        jacobi_energy_error: None,
         removed_energy: None,
         particles: None,
         energy: conserved.energy(),

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
-use tisane::diagnostics::conserved::Conserved;
+use tisane::diagnostics::conserved::{Conserved, nonzero};
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
@@ -80,7 +80,9 @@ impl System {
     /// Takes the present state as the one that energies and momenta are compared with.
     pub fn set_references(&mut self, measured: &Field) {
         let conserved = Conserved::in_field(&self.particles, measured);
+        let jacobi_energy = self.jacobi_energy(measured, &conserved);
         let references = &mut self.state.references;
+        references.jacobi_energy = jacobi_energy;
         references.energy = conserved.energy();
         references.start = Reference::new(&self.particles, measured);
         references.relative_energy_error = 0.0;
@@ -258,8 +260,34 @@ impl System {
                 row.external_potential_energy = (self.field == FieldColumns::External).then_some(conserved.external)
             }
         }
+        row.jacobi_energy = self.jacobi_energy(measured, &conserved);
+        row.jacobi_energy_error = row.jacobi_energy.map(|now| self.jacobi_energy_error(measured, now));
         row.virial_ratio = self.in_own_frame(measured).virial_ratio();
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
+    }
+
+    /// Returns the Jacobi energy at a synchronised time, if it is conserved.
+    fn jacobi_energy(&self, measured: &Field, of: &Conserved) -> Option<f64> {
+        let frame = self.frame_of_conserved(measured)?;
+        Some(frame.jacobi_energy(of.kinetic + of.potential + of.external, of.angular_momentum, of.momentum))
+    }
+
+    /// Returns the change of the Jacobi energy since the start to `now`, with what was taken out, relative to the internal energy
+    /// at the start. NaN where that of the start is not known.
+    fn jacobi_energy_error(&self, measured: &Field, now: f64) -> f64 {
+        let references = &self.state.references;
+        let removed = &references.removed;
+        let gone = self
+            .frame_of_conserved(measured)
+            .map_or(0.0, |frame| frame.jacobi_energy(removed.energy, removed.angular_momentum, removed.momentum));
+        (now + gone - references.jacobi_energy.unwrap_or(f64::NAN)) / nonzero(references.start.energy_scale)
+    }
+
+    /// Returns the tide at a synchronised time, if it conserves the Jacobi energy.
+    fn frame_of_conserved(&self, measured: &Field) -> Option<TidalFrame> {
+        let source = self.engines.tide.as_ref().filter(|source| source.conserves)?;
+        let origin = measured.about.map(|about| about.origin);
+        Some(source.with_origin(origin, self.state.clock.time(self.state.now)))
     }
 
     /// Returns the tide on the cluster at a synchronised time, if there is one, with the digits of a snapshot.

@@ -78,7 +78,7 @@ mod tests {
     fn tide() -> TidalFrame {
         let galaxy = Plummer { mass: 1e4, position: Vec3::zeros(), scale_radius: 0.0 };
         let orbit = OrbitState { pos: 100.0 * Vec3::x(), vel: 10.0 * Vec3::y() };
-        TideSource { field: Arc::new(galaxy), circle: None }.with_origin(Some(orbit), 0.0)
+        TideSource { field: Arc::new(galaxy), circle: None, conserves: false }.with_origin(Some(orbit), 0.0)
     }
 
     fn survey(p: &Particles) -> Survey<1> {

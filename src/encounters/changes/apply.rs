@@ -32,7 +32,7 @@ impl Encounters {
         let Rebuilt { begun: by_change, rows: mut change } = self.rebuild(now, &changes)?;
         let begun = sorted(&by_change);
         self.ended(&gone, &begun);
-        let changed = self.prepare(now, &begun)?;
+        let changed = self.prepare(f, now, &begun)?;
         self.balance(f, &changes, &energies, &by_change, now)?;
         let choices = self.hierarchy.choose_couplings(&changed, now, &self.particles.step)?;
         self.hierarchy.apply_couplings(&choices, now)?;
@@ -48,20 +48,23 @@ impl Encounters {
 
     /// Prepares new bodies, given by their lowest stars: what perturbs them, and whom they perturb. Returns the rows of the
     /// other subsystems that they perturb.
-    fn prepare(&mut self, now: Time, begun: &[u32]) -> Result<Vec<usize>> {
+    fn prepare(&mut self, f: &dyn ForceEngine, now: Time, begun: &[u32]) -> Result<Vec<usize>> {
         self.renew_regions(now);
         let bodies: Vec<usize> = begun.iter().map(|&star| self.hierarchy.bodies.of_star(star)).collect();
         let mut rows: Vec<usize> = begun.iter().filter_map(|&star| self.hierarchy.row(star)).collect();
         rows.sort_unstable();
         let has_others = rows.len() < self.hierarchy.subsystems.len();
-        let fields = self.fields(&rows, now);
-        for (&row, field) in rows.iter().zip(fields) {
+        let of_rows: Vec<usize> =
+            rows.iter().map(|&row| self.hierarchy.bodies.of_star(self.hierarchy.subsystems[row].stars[0])).collect();
+        let external = self.external_fields(f, &of_rows, now)?;
+        let fields = self.fields(&of_rows, &external, now);
+        for ((&row, field), external) in rows.iter().zip(fields).zip(external) {
             let subsystem = &mut self.hierarchy.subsystems[row];
-            subsystem.field = field;
+            (subsystem.field, subsystem.external) = (field, external);
             subsystem.measure(&self.hierarchy.rules);
             subsystem.nest(&self.hierarchy.rules, now);
         }
-        let lists = self.perturber_lists(&rows, now);
+        let lists = self.perturber_lists(f, &rows, now)?;
         rows.iter().zip(lists).for_each(|(&row, list)| self.hierarchy.set_perturbers(row, list));
         let choices = self.hierarchy.choose_couplings(&rows, now, &self.particles.step)?;
         self.hierarchy.apply_couplings(&choices, now)?;
@@ -74,26 +77,27 @@ impl Encounters {
         Ok(changed)
     }
 
-    /// Returns the tidal fields at `now` at the subsystems of some rows.
-    fn fields(&mut self, rows: &[usize], now: Time) -> Vec<f64> {
-        if rows.is_empty() {
+    /// Returns the tidal fields at `now` at some bodies, with those of `external` fields.
+    fn fields(&mut self, bodies: &[usize], external: &[f64], now: Time) -> Vec<f64> {
+        if bodies.is_empty() {
             return Vec::new();
         }
         self.positions.set(&self.particles, &self.clock, now);
         let membership = self.membership(now);
-        each(rows, SUM, |row| {
-            let body = self.hierarchy.bodies.of_star(self.hierarchy.subsystems[row].stars[0]);
-            membership.surroundings(body).map_or(0.0, |found| found.weight + found.rest)
+        let places: Vec<usize> = (0..bodies.len()).collect();
+        each(&places, SUM, |k| {
+            let found = membership.surroundings(bodies[k], external[k]);
+            found.map_or(external[k], |found| found.weight + found.rest)
         })
     }
 
     /// Forms the subsystems of stars at time zero.
-    pub(crate) fn pair_up(&mut self, now: Time) -> Result<()> {
+    pub(crate) fn pair_up(&mut self, f: &dyn ForceEngine, now: Time) -> Result<()> {
         if self.hierarchy.rules.perturbation <= 0.0 {
             return Ok(());
         }
         loop {
-            let changes = self.pairs(now);
+            let changes = self.pairs(f, now)?;
             if changes.is_empty() {
                 self.set_in_order();
                 self.hierarchy.bodies.rests.clear();
@@ -101,13 +105,13 @@ impl Encounters {
             }
             let ending = self.ending(now, &changes)?;
             let begun = sorted(&self.rebuild(now, &changes)?.begun);
-            self.prepare(now, &begun)?;
+            self.prepare(f, now, &begun)?;
             self.record(ending, now, &begun)?;
         }
     }
 
     /// Returns the changes by which bodies join others at `now`: those of the first rows, of which no two share a body.
-    fn pairs(&mut self, now: Time) -> Vec<Change> {
+    fn pairs(&mut self, f: &dyn ForceEngine, now: Time) -> Result<Vec<Change>> {
         self.renew_regions(now);
         self.positions.set(&self.particles, &self.clock, now);
         let membership = self.membership(now);
@@ -119,20 +123,28 @@ impl Encounters {
         let is_second = |body: usize, partner: usize| partner < body && partners[partner] == Some(body);
         let asked: Vec<usize> =
             all.into_iter().filter(|&body| partners[body].is_some_and(|partner| !is_second(body, partner))).collect();
-        let joins = |body: usize| membership.surroundings(body).and_then(|found| membership.joins(body, found));
-        let mut found = asked.iter().zip(each(&asked, SUM, joins)).peekable();
+        let external = self.external_fields(f, &asked, now)?;
+        let joins = |body: usize, external: f64| {
+            membership.surroundings(body, external).and_then(|found| membership.joins(body, found))
+        };
+        let places: Vec<usize> = (0..asked.len()).collect();
+        let mut found = asked.iter().zip(each(&places, SUM, |k| joins(asked[k], external[k]))).peekable();
         let (mut changes, mut taken) = (Vec::new(), vec![false; partners.len()]);
         for (body, partner) in partners.iter().enumerate().filter_map(|(body, partner)| Some((body, (*partner)?))) {
             let known = found.next_if(|found| *found.0 == body);
             if taken[body] || taken[partner] {
                 continue;
             }
-            if let Some(change) = known.map_or_else(|| joins(body), |found| found.1) {
+            let change = match known {
+                Some(found) => found.1,
+                None => joins(body, self.external_fields(f, &[body], now)?[0]),
+            };
+            if let Some(change) = change {
                 change.bodies().iter().for_each(|&body| taken[body] = true);
                 changes.push(change);
             }
         }
-        changes
+        Ok(changes)
     }
 }
 

@@ -22,6 +22,11 @@ impl Far {
         Self { tide: Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz) }
     }
 
+    /// Adds the tidal tensor of external fields: xx, xy, xz, yy, yz, zz.
+    pub fn add_external(&mut self, [xx, xy, xz, yy, yz, zz]: [f64; 6]) {
+        self.tide += Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz);
+    }
+
     /// Adds a body at relative position `r`.
     pub fn add(&mut self, mass: f64, r: Vec3) {
         // m (3 r rᵀ / r² − 1) / r³, which is symmetric.
@@ -39,6 +44,12 @@ impl Far {
             self.tide[(i, i)] -= m_r3;
         }
     }
+}
+
+/// Returns the tidal field D, as Σ m/r³ of others, that perturbs as much as external fields of the tidal tensor xx, xy, xz, yy, yz, zz:
+/// half of the largest eigenvalue without its sign, as a body of mass m at r has 2 m/r³.
+pub fn external_field([xx, xy, xz, yy, yz, zz]: [f64; 6]) -> f64 {
+    0.5 * Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz).symmetric_eigenvalues().amax()
 }
 
 /// Perturbation of the members by the perturbers, with all bodies predicted from their last steps.

@@ -116,10 +116,10 @@ impl Membership<'_> {
         Relative { pos, vel, r: pos.norm(), mass: p.mass[i] + p.mass[k] }
     }
 
-    /// Returns the tidal field around a body; [`None`] if there is no other one with a mass.
-    pub fn surroundings(&self, i: usize) -> Option<Surroundings> {
+    /// Returns the tidal field around a body, with that of `external` fields in the rest; [`None`] if there is no other one with a mass.
+    pub fn surroundings(&self, i: usize, external: f64) -> Option<Surroundings> {
         let Strongest { row: strongest, weight, .. } = self.strongest(i, &[])?;
-        Some(Surroundings { strongest, weight, rest: self.positions.rest(i, strongest) })
+        Some(Surroundings { strongest, weight, rest: self.positions.rest(i, strongest) + external })
     }
 
     /// Returns the strongest body at body `i` beside others.
@@ -186,7 +186,8 @@ impl Membership<'_> {
             return Look::Sum;
         }
         let Some(subsystem) = self.subsystem(i) else { return Look::Nothing };
-        let is_below = |max: f64| SHARES.iter().any(|share| self.field([i, i], share * max).max < max);
+        let is_below =
+            |max: f64| SHARES.iter().any(|share| self.field([i, i], share * max).max + subsystem.external < max);
         if !subsystem.is_pair_of_stars() || self.without_mass(i, subsystem).next().is_some() {
             return Look::Sum;
         }
@@ -211,8 +212,14 @@ impl Membership<'_> {
         match found {
             Some(found) => self.joins(i, found).or_else(|| if is_new { None } else { self.leaves(i, found) }),
             None if is_new => None,
-            None => self.opens_for_contact(i),
+            None => self.opens_for_contact(i).or_else(|| self.is_torn(i).then(|| Change::Split(i, vec![0]))),
         }
+    }
+
+    /// Returns true for a pair alone that external fields tear apart.
+    fn is_torn(&self, i: usize) -> bool {
+        let pair = self.subsystem(i).filter(|subsystem| subsystem.members.len() == 2);
+        pair.is_some_and(|pair| Relative::of(pair).perturbation(pair.external) > self.hierarchy.rules.dissolves)
     }
 
     /// Returns the change that joins two bodies in the tidal field `rest` of all others. A settled pair that another body will not

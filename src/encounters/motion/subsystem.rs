@@ -45,6 +45,8 @@ pub struct Subsystem {
     /// Σ m/r³ of all others when its surroundings were measured last; for a pair that is quiet, what it was [found below]
     /// (Self::quiet_field).
     pub field: f64,
+    /// What external fields are in that: half of the largest eigenvalue of their tidal tensor, without its sign; 0 without a field.
+    pub external: f64,
     /// The perturbers, ascending.
     pub perturbers: Vec<Perturber>,
     /// Moment up to which the list of perturbers holds.
@@ -109,6 +111,7 @@ impl Subsystem {
             formed: now,
             size: 0.0,
             field,
+            external: 0.0,
             perturbers: Vec::new(),
             perturbers_until: now,
             far: None,
@@ -139,13 +142,14 @@ impl Subsystem {
         pair_elements(&self.motion)
     }
 
-    /// Returns the elements of a bound pair whose apocentre, too, is isolated; such a pair stays one. One that was not settled so
-    /// far has to be isolated more.
+    /// Returns the elements of a bound pair whose apocentre, too, is isolated, and that feels no external field; such a pair stays
+    /// one. One that was not settled so far has to be isolated more.
     pub fn settled(&self, rules: &Rules) -> Option<Elements> {
         let found = self.elements()?;
         let far = found.axis * (1.0 + found.eccentricity);
-        let max = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 } * rules.dissolves;
-        (2.0 * far * far * far * self.field <= max * self.mass()).then_some(found)
+        let margin = if self.far.is_some() { criteria::SETTLES_BELOW } else { 1.0 };
+        let is_below = |field: f64, max: f64| 2.0 * far * far * far * field <= margin * max * self.mass();
+        (is_below(self.field, rules.dissolves) && is_below(self.external, rules.perturbation)).then_some(found)
     }
 
     /// Returns true if the members are two stars.
@@ -320,7 +324,7 @@ impl Subsystem {
 
     /// Returns the perturbers within the next steps of the centre of mass, of level `step`, and what the tidal field `tide` of all
     /// others has beside them: it is that of a subsystem that is not settled.
-    pub fn perturber_list(&self, search: &PerturberSearch<'_>, tide: Option<[f64; 6]>, step: Level) -> PerturberList {
+    pub fn perturber_list(&self, search: &PerturberSearch<'_>, tide: Option<Far>, step: Level) -> PerturberList {
         let PerturberSearch { bodies, clock, rules, regions, now } = *search;
         let here = bodies.of_star(self.stars[0]);
         let own = Course::of(&bodies.particles, here, clock, now);
@@ -405,9 +409,9 @@ impl Subsystem {
 }
 
 /// Returns the tidal field of all others at a body, which is `tide` in sum, as far as they are no perturbers.
-fn far_field(tide: [f64; 6], perturbers: &[Perturber], search: &PerturberSearch<'_>, here: usize) -> Far {
+fn far_field(tide: Far, perturbers: &[Perturber], search: &PerturberSearch<'_>, here: usize) -> Far {
     let PerturberSearch { bodies, clock, now, .. } = *search;
-    let (mut far, (pos, _)) = (Far::new(tide), at(&bodies.particles, here, clock, now));
+    let (mut far, (pos, _)) = (tide, at(&bodies.particles, here, clock, now));
     for perturber in perturbers {
         let k = bodies.of_star(perturber.star);
         let r = at(&bodies.particles, k, clock, now).0 - pos;

@@ -45,19 +45,26 @@ pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, no
         external: if has_external { zeros } else { Vec::new() },
         about: None,
     };
-    let mut set = |star: u32, body: usize, acc: Vec3, pot: f64| {
+    let mut set = |star: u32, body: usize, acc: Vec3, pot: f64, external: f64| {
         let i = star as usize;
         field.acc[i] = of_bodies.acc[body] + acc;
         field.pot[i] = of_bodies.pot[body] + pot;
         if has_external {
-            field.external[i] = of_bodies.external[body];
+            field.external[i] = external;
         }
     };
+    let of_body = |body: usize| of_bodies.external.get(body).copied().unwrap_or_default();
     for body in bodies.occupied() {
         let star = bodies.stars[body];
-        match hierarchy.row(star) {
-            None => set(star, body, Vec3::zeros(), 0.0),
-            Some(row) => inside[row].iter().for_each(|it| set(it.star, body, it.acc, it.pot)),
+        let Some(row) = hierarchy.row(star) else {
+            set(star, body, Vec3::zeros(), 0.0, of_body(body));
+            continue;
+        };
+        // Members that feel a tide have the potential at their own places, others that of the point that they are in the field.
+        let feels = has_external && hierarchy.subsystems[row].far.is_some();
+        for it in &inside[row] {
+            let external = if feels { engine.external_potential(now, p.pos[body] + it.pos)? } else { of_body(body) };
+            set(it.star, body, it.acc, it.pot, external);
         }
     }
     Ok(field)

@@ -154,9 +154,11 @@ impl SubsystemState {
         let flags = u64::from(subsystem.is_perturbed)
             + 2 * u64::from(subsystem.far.is_some())
             + 4 * u64::from(subsystem.averaged.is_some())
-            + 8 * u64::from(subsystem.nested.is_some());
+            + 8 * u64::from(subsystem.nested.is_some())
+            + 16 * u64::from(subsystem.external != 0.0);
         self.words.extend([subsystem.formed.0, subsystem.perturbers_until.0, flags, subsystem.perturbers.len() as u64]);
         self.numbers.extend([subsystem.size, subsystem.field]);
+        self.numbers.extend(Some(subsystem.external).filter(|external| *external != 0.0));
         for perturber in &subsystem.perturbers {
             self.words.push(2 * u64::from(perturber.star) + u64::from(perturber.is_averaged));
             self.numbers.push(perturber.outer2);
@@ -426,6 +428,9 @@ impl Reader<'_> {
         let mut subsystem = Subsystem::new(self.few()?, 0.0);
         let [formed, perturbers_until, flags, perturbers] = self.words()?;
         [subsystem.size, subsystem.field] = self.numbers()?;
+        if flags & 16 == 16 {
+            [subsystem.external] = self.numbers()?;
+        }
         (subsystem.formed, subsystem.perturbers_until, subsystem.is_perturbed) =
             (Time(formed), Time(perturbers_until), flags & 1 == 1);
         for _ in 0..perturbers {

@@ -5,6 +5,7 @@ use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::pair::Body;
 use tisane::units::Dimension;
 use tisane_io::directory::{bytes, free_space};
+use tisane_io::fields::TideColumns;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::binaries::Binaries;
 
@@ -24,7 +25,7 @@ pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> Vec<Strin
     own.chain(of_scales(setup, found, clusters)).chain(of_scheme).chain(of_engine).collect()
 }
 
-/// Returns a warning of a cluster that the fields in which the origin moves tear apart.
+/// Returns a warning of a cluster that its tide tears apart.
 fn of_tidal_radius(setup: &Setup, own: &OwnFrame) -> Option<String> {
     let radius = setup.tidal_radius(own.mass).filter(|radius| *radius < own.half_mass_radius)?;
     let value = |x: f64| setup.config.units().readable(x * setup.scale.length, Dimension::LENGTH);
@@ -39,7 +40,8 @@ fn of_tidal_radius(setup: &Setup, own: &OwnFrame) -> Option<String> {
 /// Returns a warning of a virial ratio that says that the system is not as it may be meant; [`None`] where it says nothing: in an
 /// external field and by another law, of two bodies, about a heavy one, and with a pair that holds most of the energy.
 fn of_virial_ratio(setup: &Setup, found: &Binaries, own: &OwnFrame) -> Option<String> {
-    let isolated = (setup.config.external.is_empty() || setup.config.orbit.is_some()) && setup.law.is_none();
+    let is_tide = setup.config.tide_columns() != TideColumns::None;
+    let isolated = (setup.config.external.is_empty() || is_tide) && setup.law.is_none();
     let q = own.virial_ratio();
     if !isolated || own.bodies.len() < 3 || !q.is_finite() {
         return None;

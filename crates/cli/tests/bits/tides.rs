@@ -5,6 +5,7 @@ use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
 use std::collections::HashMap;
 use std::fs;
+use tisane::particles::Vec3;
 use tisane_io::snapshot;
 
 /// 256 stars of 1000 solar masses on a circle of 8 kpc in the Milky Way of Bovy (2015).
@@ -252,4 +253,113 @@ fn verify_models_fill_their_tidal_radius() {
         .tisane(&["check", "run.toml"])
         .exits(2)
         .says(&["initial.king.tidal_filling", "there is no tidal radius at the start"]);
+}
+
+/// Diagnostics of a run: the largest value of a column, without its sign.
+fn largest(folder: &Folder, column: &str) -> Option<f64> {
+    let values = &Outcome::read(&folder.path("o")).diagnostics;
+    let values = values.get(column)?.iter().map(|x| x.parse::<f64>().unwrap().abs());
+    Some(values.fold(0.0, f64::max))
+}
+
+#[test]
+fn verify_the_jacobi_energy_is_conserved_on_circles() {
+    let cluster = |tide: &str, more: &str| {
+        let folder = Folder::new(&format!(
+            "[run]\nname = \"r\"\nt_end = 217.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n\
+             [initial.plummer]\nn = 128\nmass = 128.0\nvirial_radius = 1.5\n[softening]\nepsilon = 0.1\n{tide}\
+             [integrator.hermite4]\ndt_max = 0.25\n[output]\ninterval = 31.0\n{more}"
+        ));
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+        folder
+    };
+    let galaxy = "[external.point-mass]\nmass = 1e11\n";
+    for tide in ["[orbit]\ncircular = 8000.0\n", "[external.tide]\nradius = 8000.0\nposition = [5.0, 0.0, 0.0]\n"] {
+        let folder = cluster(&format!("{galaxy}{tide}"), "");
+        let error = largest(&folder, "jacobi_energy_error").unwrap();
+        assert!(error > 0.0 && error < 2e-6, "{tide}: {error:e}");
+    }
+    // Not on other orbits, and not in fields that change.
+    let other =
+        ["[orbit]\nposition = [8000.0, 0.0, 0.0]\nvelocity = [0.0, 200.0, 0.0]\n", "[orbit]\ncircular = 8000.0\n"];
+    let growing =
+        "[external.point-mass]\nmass = 1e11\nvariation = { form = \"growth\", start = -200.0, time = 500.0 }\n";
+    for (field, orbit) in [galaxy, growing].into_iter().zip(other) {
+        let folder = cluster(&format!("{field}{orbit}"), "[limits]\nenergy_error = 1.0\n");
+        assert_eq!(largest(&folder, "jacobi_energy_error"), None, "{orbit}");
+    }
+}
+
+#[test]
+fn verify_the_jacobi_energy_of_those_that_are_taken_out_is_known() {
+    let circle = losing("action = \"remove\"\n", "")
+        .replace("position = [60.0, 0.0, 5.0]\nvelocity = [2.0, 12.0, 0.0]", "circular = 60.0");
+    let folder = Folder::new(&circle);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let removed = stars(&folder).len();
+    let [error, energy] = ["jacobi_energy_error", "relative_energy_error"].map(|name| largest(&folder, name).unwrap());
+    assert!(removed > 5 && error < 1e-5 && energy < 1e-5, "{removed}: {error:e} {energy:e}");
+}
+
+/// Two stars of mass ½ about each other in a strong tide, inclined to the plane by 60 degrees, from their pericentre.
+fn binary(axis: f64, more: &str) -> Folder {
+    let folder = Folder::new(&format!(
+        "[run]\nname = \"r\"\nt_end = 20.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"two.csv\"\n\
+         [external.tide]\nomega = 1.0\nkappa = 1.3\nnu = 2.1\n[output]\ninterval = 5.0\n{more}"
+    ));
+    let (q, v) = (0.5 * axis, (3.0 / axis).sqrt());
+    let line = |sign: f64| {
+        format!("0.5,{:?},0,0,0,{:?},{:?}\n", sign * q / 2.0, sign * v * 0.25, sign * v * 0.75f64.sqrt() / 2.0)
+    };
+    folder.write("two.csv", format!("m,x,y,z,vx,vy,vz\n{}{}", line(1.0), line(-1.0)));
+    folder
+}
+
+/// Angular momentum and eccentricity vector of the two at the end.
+fn orbit_of_two(folder: &Folder) -> [Vec3; 2] {
+    let data = snapshot::read(&last(folder)).unwrap();
+    let (x, v) = (data.pos[0] - data.pos[1], data.vel[0] - data.vel[1]);
+    let h = x.cross(&v);
+    [h, v.cross(&h) - x / x.norm()]
+}
+
+#[test]
+fn verify_a_binary_in_a_strong_tide_turns_as_without_subsystems() {
+    // The tide at apocentre is 3e-4 of the attraction: a subsystem, which feels it.
+    let direct = binary(0.0272, "[encounters]\nperturbation = 0.0\n[integrator.multipoint]\norder = 8\neta = 0.05\n");
+    direct.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let with = binary(0.0272, "[encounters]\n[integrator.multipoint]\n");
+    with.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let subsystems = &Outcome::read(&with.path("o")).diagnostics["subsystems"];
+    assert!(subsystems.iter().all(|n| n == "1"), "{subsystems:?}");
+    let ([h, e], [with_h, with_e]) = (orbit_of_two(&direct), orbit_of_two(&with));
+    let start = Vec3::new(0.5, 0.0, 0.0);
+    let turned = (e - start).norm();
+    assert!(turned > 0.05, "{turned}");
+    assert!(
+        (with_e - e).norm() < 0.02 * turned && (with_h - h).norm() < 0.02 * h.norm(),
+        "{e:?} {with_e:?} {h:?} {with_h:?}"
+    );
+}
+
+#[test]
+fn a_field_that_tears_a_pair_dissolves_it() {
+    let folder = binary(0.3, "[encounters]\n[integrator.multipoint]\n");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let changes = fs::read_to_string(folder.path("o/encounters.csv")).unwrap();
+    assert!(changes.contains(",dissolve,"), "{changes}");
+    let error = largest(&folder, "jacobi_energy_error").unwrap();
+    assert!(error < 1e-3, "{error:e}");
+}
+
+#[test]
+fn check_tells_the_tide_of_a_cluster() {
+    for tide in ["[orbit]\ncircular = 8000.0\n", "[external.tide]\nradius = 8000.0\n"] {
+        let folder = Folder::new(&milky_way(tide));
+        // E_crit = −1.5 G 1000 / 13.7.
+        let said = ["tidal radius 13.7", "of it; stars leave with E_J above -0.47"];
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&said);
+        folder.write("run.toml", milky_way(tide).replace("virial_radius = 3.0", "virial_radius = 30.0"));
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&["half of the mass is beyond the tidal radius"]);
+    }
 }

@@ -59,6 +59,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             references: References {
                 angular_momentum_error: 3e-9,
                 energy: -0.25,
+                jacobi_energy: Some(0.75),
                 start: Reference {
                     basis: Basis::Massless,
                     massless: 3,

@@ -98,6 +98,15 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         Ok(0.0)
     }
 
+    /// Returns the tidal tensor of external fields at a place at the moment `now`, in internal units: xx, xy, xz, yy, yz, zz;
+    /// [`None`] without a field.
+    ///
+    /// # Errors
+    /// If the field cannot be followed to that moment.
+    fn external_tide(&self, _now: Time, _pos: Vec3) -> Result<Option<[f64; 6]>> {
+        Ok(None)
+    }
+
     /// Returns true if the engine can take whole block steps of the particles that it holds; see
     /// [`take_steps`](Self::take_steps).
     ///

@@ -142,6 +142,10 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         self.own.external_potential(now, pos)
     }
 
+    fn external_tide(&self, now: Time, pos: Vec3) -> Result<Option<[f64; 6]>> {
+        self.own.external_tide(now, pos)
+    }
+
     fn set_start(&mut self, start: f64) {
         self.own.set_start(start);
     }

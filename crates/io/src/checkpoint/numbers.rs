@@ -100,6 +100,8 @@ pub struct References {
     pub start: Reference,
     /// Binding energy of subsystems at the start; [`None`] in runs without them.
     pub binding_energy: Option<f64>,
+    /// Jacobi energy at the start; [`None`] in runs where it is not conserved.
+    pub jacobi_energy: Option<f64>,
     /// Energy at the last row of the diagnostics.
     pub previous_energy: f64,
     /// Energy that mergers and escapes had taken out until then.
@@ -179,6 +181,7 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     let first = &mut run.references;
     v.float("initial_energy", &mut first.energy)?;
     v.float_if_any("initial_binding_energy", &mut first.binding_energy)?;
+    v.float_if_any("initial_jacobi_energy", &mut first.jacobi_energy)?;
     v.float("previous_energy", &mut first.previous_energy)?;
     visit_removed(first, v)?;
     v.float("max_relative_energy_error", &mut first.max_relative_energy_error)?;

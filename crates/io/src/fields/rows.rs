@@ -236,6 +236,8 @@ row! {
         relative_energy_error: f64, NONE, "change of the energy since the start of the run, signed, relative to the internal energy at the start: that in the frame of the mean velocity, without an external field; it is |E0| for a system at rest. Relative to T + |U| in that frame where the internal energy is the rest of terms that cancel. Of massless bodies about a single body or in a field: change of their own energies with unit mass, relative to their sum. NaN where no energy is measured";
         relative_energy_error_step: f64, NONE, "its change since the row before";
         cluster_energy_error: Option<f64>, NONE, "the same change of the energy relative to the present internal energy of the cluster with each binary and hierarchy of at least 1 kT as one body, signed; bodies that leave the cluster, as in virial_ratio, do not count; that of relative_energy_error for fewer than 10 bodies; only in runs begun by a version that measures it";
+        jacobi_energy: Option<f64>, ENERGY, "Jacobi energy T + U + sum m Phi - Omega L of all particles, with the angular momentum L about the centre of the tide along the axis of its orbit; only in runs where it is conserved: with orbit.circular in constant fields that are round about the axis, and with external.tide alone; like the next column";
+        jacobi_energy_error: Option<f64>, NONE, "its change since the start of the run, with what was taken out, relative to the same internal energy as relative_energy_error";
         removed_energy: Option<f64>, ENERGY, "energy that mergers and escapes have taken out since the start of the run: E before less E after; errors of the energy are those of E + removed_energy; only in runs with the sections collisions or escapers";
         particles: Option<u64>, NONE, "number of particles; only in such runs";
         subsystems: Option<u64>, NONE, "subsystems: binaries and small groups that are integrated apart; only in runs with the section encounters, like the next five columns";
@@ -270,10 +272,15 @@ row! {
 }
 
 impl DiagnosticsRow {
-    /// Returns which optional columns the diagnostics of a run have: by its external field, with subsystems or not, and with
-    /// collisions or escapers or not. Of columns that are not named, a journal keeps those that it was begun with.
+    /// Returns which optional columns the diagnostics of a run have: by its external field, with a Jacobi energy that is `conserved`
+    /// in it or not, with subsystems or not, and with collisions or escapers or not. Of columns that are not named, a journal
+    /// keeps those that it was begun with.
     #[must_use]
-    pub fn optional_columns(field: FieldColumns, subsystems: bool, star_events: bool) -> Vec<(&'static str, bool)> {
+    pub fn optional_columns(
+        (field, conserved): (FieldColumns, bool),
+        subsystems: bool,
+        star_events: bool,
+    ) -> Vec<(&'static str, bool)> {
         const OF_SUBSYSTEMS: [&str; 6] = [
             "subsystems",
             "binding_energy",
@@ -291,7 +298,9 @@ impl DiagnosticsRow {
             ("tidal_work", tidal),
             ("orbit_energy", tidal),
         ];
-        of_field.into_iter().chain(without).chain(stars).collect()
+        let of_circle =
+            ["jacobi_energy", "jacobi_energy_error"].into_iter().filter(|_| !conserved).map(|name| (name, false));
+        of_field.into_iter().chain(of_circle).chain(without).chain(stars).collect()
     }
 }
 

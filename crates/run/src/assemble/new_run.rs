@@ -52,6 +52,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         bound_fraction: config.limits.bound_fraction.map(Real::get),
         wait_for_space: config.output.on_full == OnFull::Wait,
         field: config.field_columns(),
+        conserves_jacobi: tide::tide_source(config, scale).ok().flatten().is_some_and(|tide| tide.conserves),
         epsilon: config.softening.epsilon.get() / scale.length,
         subsystems: config.subsystems().is_some(),
         star_events: config.has_star_events(),

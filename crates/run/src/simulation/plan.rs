@@ -36,6 +36,8 @@ pub struct Plan {
     pub wait_for_space: bool,
     /// Columns of the diagnostics by the external field that acts on the particles.
     pub field: FieldColumns,
+    /// Flag that the Jacobi energy in the tide is conserved.
+    pub conserves_jacobi: bool,
     /// Softening, in internal units.
     pub epsilon: f64,
     /// Flag that the integrator has subsystems. It keeps a state of its own, from which that of the particles is made at the
@@ -50,7 +52,7 @@ pub struct Plan {
 impl Plan {
     /// Returns the optional columns of the diagnostics whose presence follows from the run.
     pub(super) fn optional_columns(&self) -> Vec<(&'static str, bool)> {
-        DiagnosticsRow::optional_columns(self.field, self.subsystems, self.star_events)
+        DiagnosticsRow::optional_columns((self.field, self.conserves_jacobi), self.subsystems, self.star_events)
     }
 }
 

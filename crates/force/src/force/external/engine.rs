@@ -104,6 +104,13 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         Ok(self.engine.external_potential(now, pos)? + self.at(now, |field, t| field.pot(pos, t))?)
     }
 
+    fn external_tide(&self, now: Time, pos: Vec3) -> Result<Option<[f64; 6]>> {
+        let mut tide = self.engine.external_tide(now, pos)?.unwrap_or_default();
+        let own = self.at(now, |field, t| field.tide(pos, t))?;
+        tide.iter_mut().zip(own).for_each(|(sum, of)| *sum += of);
+        Ok(Some(tide))
+    }
+
     fn set_start(&mut self, start: f64) {
         self.clock.start = start;
         self.engine.set_start(start);
