@@ -234,12 +234,8 @@ impl Encounters {
 
     /// Returns the tidal tensors of external fields at some bodies at `now`; none without a field.
     fn external_tides(&self, f: &dyn ForceEngine, bodies: &[usize], now: Time) -> Result<Vec<[f64; 6]>> {
-        let mut found = Vec::new();
-        for &body in bodies {
-            let Some(tide) = f.external_tide(now, at(&self.particles, body, &self.clock, now).0)? else { break };
-            found.push(tide);
-        }
-        Ok(found)
+        let pos: Vec<_> = bodies.iter().map(|&body| at(&self.particles, body, &self.clock, now).0).collect();
+        f.external_tides(now, &pos)
     }
 
     /// Returns how much external fields perturb bodies at `now`, as Σ m/r³ of others; 0 without a field.
@@ -274,21 +270,22 @@ impl Encounters {
 
     /// Returns new lists of the perturbers at `now` of the subsystems of some rows.
     fn perturber_lists(&mut self, f: &dyn ForceEngine, rows: &[usize], now: Time) -> Result<Vec<PerturberList>> {
-        let bodies = &self.hierarchy.bodies;
-        let all: Vec<usize> = rows.iter().map(|&row| bodies.of_star(self.hierarchy.subsystems[row].stars[0])).collect();
+        let Hierarchy { subsystems, bodies, rules, .. } = &self.hierarchy;
+        let body = |row: usize| bodies.of_star(subsystems[row].stars[0]);
+        let is_open = |row: usize| subsystems[row].settled(rules).is_none();
+        let open: Vec<usize> = rows.iter().copied().filter(|&row| is_open(row)).collect();
+        let all: Vec<usize> = open.iter().map(|&row| body(row)).collect();
         let external = self.external_tides(f, &all, now)?;
         let Self { particles, hierarchy, regions, positions, clock, .. } = self;
         let Hierarchy { subsystems, bodies, rules, .. } = &*hierarchy;
         let body = |row: usize| bodies.of_star(subsystems[row].stars[0]);
-        let is_open = |row: usize| subsystems[row].settled(rules).is_none();
-        if rows.iter().any(|&row| is_open(row)) {
+        if !open.is_empty() {
             positions.set(particles, clock, now);
         }
         let search = hierarchy.search(regions, now);
-        let places: Vec<usize> = (0..rows.len()).collect();
-        let found = each(&places, WORK, |k| {
-            let (row, subsystem, body) = (rows[k], &subsystems[rows[k]], all[k]);
-            let tide = is_open(row).then(|| {
+        let found = each(rows, WORK, |row| {
+            let (subsystem, body) = (&subsystems[row], body(row));
+            let tide = open.iter().position(|&it| it == row).map(|k| {
                 let mut tide = Far::new(positions.tide(body));
                 external.get(k).into_iter().for_each(|external| tide.add_external(*external));
                 tide

@@ -98,13 +98,13 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         Ok(0.0)
     }
 
-    /// Returns the tidal tensor of external fields at a place at the moment `now`, in internal units: xx, xy, xz, yy, yz, zz;
-    /// [`None`] without a field.
+    /// Returns the tidal tensors of external fields at some places at the moment `now`, in internal units: xx, xy, xz, yy, yz, zz;
+    /// none without a field.
     ///
     /// # Errors
     /// If the field cannot be followed to that moment.
-    fn external_tide(&self, _now: Time, _pos: Vec3) -> Result<Option<[f64; 6]>> {
-        Ok(None)
+    fn external_tides(&self, _now: Time, _pos: &[Vec3]) -> Result<Vec<[f64; 6]>> {
+        Ok(Vec::new())
     }
 
     /// Returns true if the engine can take whole block steps of the particles that it holds; see

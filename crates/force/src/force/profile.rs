@@ -304,8 +304,8 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         self.engine.external_potential(now, pos)
     }
 
-    fn external_tide(&self, now: Time, pos: Vec3) -> Result<Option<[f64; 6]>> {
-        self.engine.external_tide(now, pos)
+    fn external_tides(&self, now: Time, pos: &[Vec3]) -> Result<Vec<[f64; 6]>> {
+        self.engine.external_tides(now, pos)
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {

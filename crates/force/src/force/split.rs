@@ -142,8 +142,8 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         self.own.external_potential(now, pos)
     }
 
-    fn external_tide(&self, now: Time, pos: Vec3) -> Result<Option<[f64; 6]>> {
-        self.own.external_tide(now, pos)
+    fn external_tides(&self, now: Time, pos: &[Vec3]) -> Result<Vec<[f64; 6]>> {
+        self.own.external_tides(now, pos)
     }
 
     fn set_start(&mut self, start: f64) {

@@ -129,6 +129,10 @@ impl ExternalField for WithCarried {
         self.galaxy.forces(at, t)
     }
 
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        self.galaxy.tides(at, t)
+    }
+
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         self.galaxy.rates(at, t)
     }

@@ -2,7 +2,7 @@
 
 use super::field::ExternalField;
 use super::guide::MovingOrigin;
-use super::on_targets::OnTargets;
+use super::on_targets::{OnTargets, tides};
 use crate::error::Result;
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
@@ -104,11 +104,15 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         Ok(self.engine.external_potential(now, pos)? + self.at(now, |field, t| field.pot(pos, t))?)
     }
 
-    fn external_tide(&self, now: Time, pos: Vec3) -> Result<Option<[f64; 6]>> {
-        let mut tide = self.engine.external_tide(now, pos)?.unwrap_or_default();
-        let own = self.at(now, |field, t| field.tide(pos, t))?;
-        tide.iter_mut().zip(own).for_each(|(sum, of)| *sum += of);
-        Ok(Some(tide))
+    fn external_tides(&self, now: Time, pos: &[Vec3]) -> Result<Vec<[f64; 6]>> {
+        if pos.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut found = self.at(now, |field, t| tides(field, pos, t))?;
+        for (sum, of) in found.iter_mut().zip(self.engine.external_tides(now, pos)?) {
+            sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
+        }
+        Ok(found)
     }
 
     fn set_start(&mut self, start: f64) {

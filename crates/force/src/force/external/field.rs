@@ -1,6 +1,6 @@
 //! The contract of external fields, and sums of them.
 
-use super::places::{FieldForces, LANES, Lanes, Places, plus, plus_lanes};
+use super::places::{FieldForces, LANES, Lanes, Places, plus};
 use crate::error::Result;
 use crate::particles::Vec3;
 use std::sync::Arc;
@@ -59,13 +59,18 @@ pub trait ExternalField: Send + Sync {
         FieldForces {
             acc: at.vectors(|lane| self.acc(at.place(lane), t)),
             jerk: at.vectors(|lane| self.jerk(at.place(lane), at.velocity(lane), t)),
-            pot: at.numbers(|lane| self.pot(at.place(lane), t)),
+            pot: at.number(|lane| self.pot(at.place(lane), t)),
         }
+    }
+
+    /// Returns the [tidal tensors](Self::tide) at several places together, with the same bits. The default calls that function.
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        at.numbers(|lane| self.tide(at.place(lane), t))
     }
 
     /// Returns the [rates](Self::rate) at several places together, with the same bits. The default calls that function.
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
-        at.pairs(|lane| self.rate(at.place(lane), at.velocity(lane), t))
+        at.numbers(|lane| self.rate(at.place(lane), at.velocity(lane), t))
     }
 
     /// Returns the part of the field that moves with a moving origin of coordinates, for places and velocities relative to that. It
@@ -129,6 +134,10 @@ impl ExternalField for Arc<dyn ExternalField> {
 
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
         (**self).forces(at, t)
+    }
+
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        (**self).tides(at, t)
     }
 
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
@@ -204,11 +213,12 @@ impl ExternalField for FieldSum {
         self.0.iter().fold(FieldForces::ZERO, |sum, field| sum.plus(&field.forces(at, t)))
     }
 
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        self.0.iter().fold([[0.0; LANES]; 6], |sum, field| plus(&sum, &field.tides(at, t)))
+    }
+
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
-        self.0.iter().fold([[0.0; LANES]; 2], |sum, field| {
-            let found = field.rates(at, t);
-            [0, 1].map(|k| plus_lanes(&sum[k], &found[k]))
-        })
+        self.0.iter().fold([[0.0; LANES]; 2], |sum, field| plus(&sum, &field.rates(at, t)))
     }
 
     /// That of the first field that has one.
@@ -268,6 +278,7 @@ mod tests {
             assert_eq!(field.forces(&at, t).of(1), (field.acc(x, t), field.jerk(x, v, t), field.pot(x, t)));
             assert_eq!(vector(&field.accelerations(&at, t), 0), field.acc(v, t));
             assert_eq!(field.rates(&at, t).map(|it| it[1]), field.rate(x, v, t));
+            assert_eq!(field.tides(&at, t).map(|it| it[1]), field.tide(x, t));
         }
     }
 }

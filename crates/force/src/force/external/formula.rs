@@ -115,6 +115,10 @@ impl ExternalField for FormulaField {
         FieldForces { acc: [ax, ay, az], jerk: [jx, jy, jz], pot }
     }
 
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        self.programs.tides.evaluate(self.width, &self.variables_of(at, t))
+    }
+
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         let rates = self.programs.rates.as_ref();
         rates.map_or([[0.0; LANES]; 2], |rates| rates.evaluate(self.width, &self.variables_of(at, t)))

@@ -85,6 +85,11 @@ impl ExternalField for Moving {
         self.field.accelerations(&at.plus(-centre.pos, -centre.vel), t)
     }
 
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        let centre = self.path.at(t);
+        self.field.tides(&at.plus(-centre.pos, -centre.vel), t)
+    }
+
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
         let centre = self.path.at(t);
         self.field.forces(&at.plus(-centre.pos, -centre.vel), t)
@@ -146,7 +151,7 @@ impl ExternalField for Reflex {
 
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
         let g = self.g(t);
-        FieldForces { acc: uniform(-g), jerk: uniform(-self.change(t)), pot: at.numbers(|lane| g.dot(&at.place(lane))) }
+        FieldForces { acc: uniform(-g), jerk: uniform(-self.change(t)), pot: at.number(|lane| g.dot(&at.place(lane))) }
     }
 
     fn moments(&self) -> Vec<f64> {
@@ -211,6 +216,7 @@ mod tests {
             assert_eq!(field.forces(&at, t).of(lane), (field.acc(x, t), field.jerk(x, v, t), field.pot(x, t)));
             assert_eq!(vector(&field.accelerations(&at, t), lane), field.acc(x, t));
             assert_eq!(field.rates(&at, t).map(|rate| rate[lane]), field.rate(x, v, t));
+            assert_eq!(field.tides(&at, t).map(|it| it[lane]), field.tide(x, t));
         }
         let [rate, along] = field.rate(x, v, t);
         close(rate, slope(|h| field.pot(x, t + h)));

@@ -58,6 +58,16 @@ impl OnTargets {
     }
 }
 
+/// Returns the tidal tensors of a field at some places at the time `t`, on threads where there are many.
+pub(super) fn tides(field: &dyn ExternalField, pos: &[Vec3], t: f64) -> Vec<[f64; 6]> {
+    let chunks = pos.par_chunks(LANES).with_min_len(share());
+    let of_chunk = |x: &[Vec3]| {
+        let found = field.tides(&Places::at_rest(x), t);
+        (0..x.len()).map(move |lane| found.map(|component| component[lane]))
+    };
+    chunks.flat_map_iter(of_chunk).collect()
+}
+
 /// Returns the least number of chunks of targets that are worth a thread.
 fn share() -> usize {
     (min_share(FIELD) / LANES).max(1)

@@ -54,25 +54,21 @@ impl Places {
 
     /// Calls a function with each lane, and collects its vectors by component.
     pub fn vectors(&self, of: impl Fn(usize) -> Vec3) -> [Lanes; 3] {
-        let mut found = [[0.0; LANES]; 3];
+        self.numbers(|lane| of(lane).into())
+    }
+
+    /// Calls a function with each lane, and collects its results.
+    pub fn number(&self, of: impl Fn(usize) -> f64) -> Lanes {
+        let [found] = self.numbers(|lane| [of(lane)]);
+        found
+    }
+
+    /// Calls a function with each lane, and collects each of its numbers.
+    pub fn numbers<const N: usize>(&self, of: impl Fn(usize) -> [f64; N]) -> [Lanes; N] {
+        let mut found = [[0.0; LANES]; N];
         for lane in 0..self.number {
-            let vector = of(lane);
-            found.iter_mut().zip(vector.iter()).for_each(|(lanes, x)| lanes[lane] = *x);
+            found.iter_mut().zip(of(lane)).for_each(|(lanes, x)| lanes[lane] = x);
         }
-        found
-    }
-
-    /// Calls a function with each lane, and collects its numbers.
-    pub fn numbers(&self, of: impl Fn(usize) -> f64) -> Lanes {
-        let mut found = [0.0; LANES];
-        (0..self.number).for_each(|lane| found[lane] = of(lane));
-        found
-    }
-
-    /// Calls a function with each lane, and collects its pairs of numbers.
-    pub fn pairs(&self, of: impl Fn(usize) -> [f64; 2]) -> [Lanes; 2] {
-        let mut found = [[0.0; LANES]; 2];
-        (0..self.number).for_each(|lane| [found[0][lane], found[1][lane]] = of(lane));
         found
     }
 }
@@ -106,11 +102,8 @@ impl FieldForces {
     /// Returns the sum of two forces at each place.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
-        Self {
-            acc: plus(&self.acc, &other.acc),
-            jerk: plus(&self.jerk, &other.jerk),
-            pot: plus_lanes(&self.pot, &other.pot),
-        }
+        let [pot] = plus(&[self.pot], &[other.pot]);
+        Self { acc: plus(&self.acc, &other.acc), jerk: plus(&self.jerk, &other.jerk), pot }
     }
 
     /// Returns the force in a lane.
@@ -120,14 +113,8 @@ impl FieldForces {
     }
 }
 
-/// Returns the sum of two vectors in each lane.
+/// Returns the sums of numbers in each lane.
 #[must_use]
-pub fn plus(a: &[Lanes; 3], b: &[Lanes; 3]) -> [Lanes; 3] {
-    std::array::from_fn(|axis| plus_lanes(&a[axis], &b[axis]))
-}
-
-/// Returns the sum of two numbers in each lane.
-#[must_use]
-pub fn plus_lanes(a: &Lanes, b: &Lanes) -> Lanes {
-    std::array::from_fn(|lane| a[lane] + b[lane])
+pub fn plus<const N: usize>(a: &[Lanes; N], b: &[Lanes; N]) -> [Lanes; N] {
+    std::array::from_fn(|k| std::array::from_fn(|lane| a[k][lane] + b[k][lane]))
 }

@@ -156,6 +156,11 @@ impl ExternalField for Varying {
         self.field.accelerations(at, t).map(|lanes| lanes.map(|acc| value * acc))
     }
 
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        let value = self.strength(t)[0];
+        self.field.tides(at, t).map(|lanes| lanes.map(|it| value * it))
+    }
+
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
         let [value, slope, _] = self.strength(t);
         let FieldForces { acc, jerk, pot } = self.field.forces(at, t);
@@ -191,6 +196,7 @@ mod tests {
                     assert_eq!(field.forces(&at, t).of(lane), (field.acc(x, t), field.jerk(x, v, t), field.pot(x, t)));
                     assert_eq!(vector(&field.accelerations(&at, t), lane), field.acc(x, t));
                     assert_eq!(field.rates(&at, t).map(|rate| rate[lane]), field.rate(x, v, t));
+                    assert_eq!(field.tides(&at, t).map(|it| it[lane]), field.tide(x, t));
                 }
                 let close = |a: f64, b: f64| assert!((a - b).abs() < 1e-9, "{form:?} at {t}: {a} is not {b}");
                 (0..3).for_each(|k| close(field.jerk(x, v, t)[k], slope(|h| field.acc(x + h * v, t + h)[k])));

@@ -56,6 +56,8 @@ pub(super) struct Programs {
     pub forces: Together,
     /// Acceleration, at several places.
     pub accelerations: Together,
+    /// Tidal tensor, at several places.
+    pub tides: Together,
     /// What `rate` gives, at several places.
     pub rates: Option<Together>,
 }
@@ -91,15 +93,16 @@ impl Programs {
         };
         let [acc, pot, jerk, tide, rate, forces] = groups.map(program);
         let is_constant = |it: &Program| it.ops.iter().all(|op| matches!(op, Op::Constant(value) if *value == 0.0));
-        let (acc, rate) = (acc?, Some(rate?).filter(|it| !is_constant(it)));
+        let (acc, tide, rate) = (acc?, tide?, Some(rate?).filter(|it| !is_constant(it)));
         Ok(Self {
             forces: forces?.together(),
             accelerations: acc.together(),
+            tides: tide.together(),
             rates: rate.as_ref().map(Program::together),
             acc,
             jerk: jerk?,
             pot: pot?,
-            tide: tide?,
+            tide,
             rate,
         })
     }

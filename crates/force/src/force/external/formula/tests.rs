@@ -79,13 +79,14 @@ fn several_places_together_have_the_bits_of_each_alone() {
                 let vel: Vec<Vec3> = (0..number).map(|k| place(k + 7)).collect();
                 let at = Places::new(&pos, &vel);
                 let (acc, forces) = (together.accelerations(&at, 0.75), together.forces(&at, 0.75));
-                let rates = together.rates(&at, 0.75);
+                let (rates, tides) = (together.rates(&at, 0.75), together.tides(&at, 0.75));
                 for lane in 0..number {
                     let (x, v) = (pos[lane], vel[lane]);
                     let want = (field.acc(x, 0.75), field.jerk(x, v, 0.75), field.pot(x, 0.75));
                     assert!(want.2.is_finite() && forces.of(lane) == want, "{formula}, {width:?}, {lane} of {number}");
                     assert_eq!(vector(&acc, lane), want.0);
                     assert_eq!(rates.map(|rate| rate[lane]), field.rate(x, v, 0.75));
+                    assert_eq!(tides.map(|it| it[lane]), field.tide(x, 0.75));
                 }
             }
         }

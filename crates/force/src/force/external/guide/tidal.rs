@@ -3,7 +3,7 @@
 use super::segment::{OrbitPoint, OrbitState};
 use crate::compensated_sum::sum;
 use crate::force::external::field::ExternalField;
-use crate::force::external::places::{FieldForces, LANES, Lanes, Places, plus, plus_lanes};
+use crate::force::external::places::{FieldForces, LANES, Lanes, Places, plus};
 use crate::particles::{Particles, Vec3};
 use rayon::prelude::*;
 
@@ -162,17 +162,22 @@ impl ExternalField for Tidal<'_> {
         self.carried.map_or(relative, |field| relative.plus(&field.forces(at, t)))
     }
 
+    fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
+        let OrbitPoint { pos, vel, .. } = self.origin;
+        let tides = self.field.tides(&at.plus(pos, vel), t);
+        self.carried.map_or(tides, |field| plus(&tides, &field.tides(at, t)))
+    }
+
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         let OrbitPoint { pos, vel, .. } = self.origin;
         let there = at.plus(pos, vel);
         let (rates, forces) = (self.field.rates(&there, t), self.field.forces(&there, t));
-        let relative = at.pairs(|lane| {
+        let relative = at.numbers(|lane| {
             let (acc, jerk, _) = forces.of(lane);
             let here = rates.map(|rate| rate[lane]);
             self.rate_by(here, (at.place(lane), at.velocity(lane)), (acc - self.acc, jerk - self.jerk))
         });
-        let Some(carried) = self.carried.map(|field| field.rates(at, t)) else { return relative };
-        [0, 1].map(|k| plus_lanes(&relative[k], &carried[k]))
+        self.carried.map_or(relative, |field| plus(&relative, &field.rates(at, t)))
     }
 }
 
@@ -234,6 +239,7 @@ mod tests {
             assert_eq!(here.forces(&at, t).of(lane), (here.acc(d, t), here.jerk(d, v, t), here.pot(d, t)));
             assert_eq!(vector(&here.accelerations(&at, t), lane), here.acc(d, t));
             assert_eq!(here.rates(&at, t).map(|rate| rate[lane]), here.rate(d, v, t));
+            assert_eq!(here.tides(&at, t).map(|it| it[lane]), here.tide(d, t));
         }
         for k in 0..3 {
             let unit = 1e-5 * Vec3::from(std::array::from_fn(|j| f64::from(j == k)));
