@@ -18,7 +18,7 @@ dehnen-bar = { strength = 0.01, r0 = 8, v0 = 1, bar_radius = 4 }
 mw-2014 = {}
 mw-2022 = {}
 tide = { omega = 1, kappa = 1, nu = 1 }
-tidal-tensor = { path = "tensor.csv" }
+tidal-tensor = { path = 'tensor.csv' }
 ";
 
 #[test]
