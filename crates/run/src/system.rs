@@ -112,9 +112,12 @@ impl System {
             if sum.block_steps >= max {
                 return Ok(sum);
             }
-            // All steps up to the end are done, the last of which may have ended before.
-            self.pass_moment(end)?;
-            if end == until || (done.now < end && end.is_synchronised()) {
+            // An integrator that pauses leaves steps: only one that takes none, or ends there, has done all up to the end.
+            let is_paused = done.block_steps > 0 && done.now < end;
+            if !is_paused {
+                self.pass_moment(end)?;
+            }
+            if is_paused || end == until || (done.now < end && end.is_synchronised()) {
                 return Ok(sum);
             }
         }

@@ -177,4 +177,34 @@ mod tests {
         assert!(!asked.lock().unwrap().is_empty());
         assert!(asked.lock().unwrap().iter().all(|&max| max == 100));
     }
+
+    /// Gas that is expelled: its rate changes between multiples of the longest step.
+    const EXPULSION: &str = "[run]\nname = \"r\"\nt_end = 1.0\n[initial.plummer]\nn = 64\n[external.point-mass]\nmass = 1e4\n\
+                             [external.plummer]\nmass = 2.0\nscale_radius = 0.6\nmotion = { orbit = \"cluster\" }\n\
+                             variation = { form = \"expulsion\", start = 0.3, time = 0.2 }\n[orbit]\ncircular = 100.0\n\
+                             [encounters]\n[integrator.hermite4]\ndt_max = 0.125\n";
+
+    #[test]
+    fn the_work_of_a_moving_origin_does_not_depend_on_pauses() {
+        let run = |pauses: bool, max: u64| {
+            let mut simulation = InMemory::new(EXPULSION, Path::new(""), &[]).unwrap();
+            simulation.start().unwrap();
+            let Phase::Started(started) = &mut simulation.phase else { unreachable!("started") };
+            let system = &mut started.system;
+            system.engines.propagator.set_pause(Pause::new(move || pauses, Duration::from_secs(3600)));
+            let (until, mut calls) = (Time::from_dt_max(8), 0);
+            while system.state.now < until {
+                system.advance(until, max).unwrap();
+                calls += 1;
+            }
+            (system.state.orbit.map(|orbit| orbit.tidal), system.particles.state_sha256(&system.state.clock), calls)
+        };
+        let (work, hash, calls) = run(false, u64::MAX);
+        assert!(work.is_some_and(|work| work.work.masses.abs() > 1e-3) && calls < 40, "{work:?}, {calls} calls");
+        for (pauses, max) in [(true, u64::MAX), (false, 1), (true, 3)] {
+            let (found, of_state, more) = run(pauses, max);
+            assert_eq!((found, of_state), (work, hash.clone()), "pauses: {pauses}, {max} at once");
+            assert!(more > 100, "{more} calls");
+        }
+    }
 }
