@@ -106,10 +106,25 @@ impl Document {
                     }
                     plain => self.take_value(path, plain),
                 });
-                Value::Array(items.collect::<Result<_, _>>()?)
+                let items = items.collect::<Result<Vec<_>, _>>()?;
+                if items.len() == 1 {
+                    self.name_only_item(path);
+                }
+                Value::Array(items)
             }
             DeValue::Table(table) => Value::Table(self.take_table(path, table)?),
         })
+    }
+
+    /// Gives the settings of a list with one item the names of a section that is no list, too: mistakes in them have either.
+    fn name_only_item(&mut self, path: &str) {
+        let item = item_path(path, 0);
+        let inside = |(key, place): (&String, &Place)| {
+            let rest = key.strip_prefix(&item)?;
+            rest.starts_with('.').then(|| (format!("{path}{rest}"), place.clone()))
+        };
+        let found: Vec<_> = self.places.iter().filter_map(inside).collect();
+        self.places.extend(found);
     }
 
     /// Applies one override. Its value is read as TOML, or else as a string.

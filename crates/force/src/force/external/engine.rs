@@ -153,7 +153,7 @@ mod tests {
         }
     }
 
-    /// So many particles that threads share them.
+    /// Particles in a number that threads share.
     fn particles() -> Particles {
         let n = 3001;
         let place = |i: usize| Vec3::new(i as f64, 1.0, 0.5);

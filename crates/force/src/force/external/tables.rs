@@ -1,6 +1,6 @@
 //! Tables in time that fields are read from: the path of a centre, tidal tensors.
 //!
-//! The engine reads no files: whoever builds the fields hands the tables over.
+//! The engine reads no files: the caller that builds the fields reads the tables, and passes them.
 
 pub(super) mod path;
 pub(super) mod spline;

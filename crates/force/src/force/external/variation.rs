@@ -63,7 +63,7 @@ impl Variation {
 const MOMENTS: u32 = 16;
 /// Age in times of a decay from which nothing is left.
 const LONGEST: u32 = 40;
-/// Age in times of an expulsion up to which moments are told: a thousandth is left.
+/// Age, in units of `time`, up to which the moments of an expulsion are listed: the strength is then about 1/1000.
 const EXPELLED: f64 = 1000.0;
 
 /// Field times a function of the time.
