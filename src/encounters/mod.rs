@@ -38,7 +38,7 @@ use forces::tides::{Far, external_field};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{Look, Membership};
-use membership::each::{SEARCH, SUM, WORK, each};
+use membership::each::{SEARCH, WORK, each};
 use membership::hierarchy::{CouplingChange, Hierarchy};
 use motion::subsystem::{Measured, PerturberList, Subsystem};
 use motion::touched::Touched;
@@ -228,8 +228,8 @@ impl Encounters {
         self.positions.set(&self.particles, &self.clock, now);
         let external = self.external_fields(f, &bodies, now)?;
         let membership = self.membership(now);
-        let places: Vec<usize> = (0..bodies.len()).collect();
-        Ok(each(&places, SUM, |k| (bodies[k], membership.surroundings(bodies[k], external[k]))))
+        let found = membership.surroundings(&bodies, &external);
+        Ok(bodies.into_iter().zip(found).collect())
     }
 
     /// Returns the tidal tensors of external fields at some bodies at `now`; none without a field.
@@ -282,11 +282,11 @@ impl Encounters {
         if !open.is_empty() {
             positions.set(particles, clock, now);
         }
-        let search = hierarchy.search(regions, now);
+        let (search, tides) = (hierarchy.search(regions, now), positions.tides(&all));
         let found = each(rows, WORK, |row| {
             let (subsystem, body) = (&subsystems[row], body(row));
             let tide = open.iter().position(|&it| it == row).map(|k| {
-                let mut tide = Far::new(positions.tide(body));
+                let mut tide = Far::new(tides[k]);
                 external.get(k).into_iter().for_each(|external| tide.add_external(*external));
                 tide
             });

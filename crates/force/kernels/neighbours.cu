@@ -4,6 +4,32 @@
 // As in launched_steps.cuh.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
+/// Predicts all sources in f64, for irregular forces of steps by the host. A thread a source.
+extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_predict(const __grid_constant__ Neighbours call) {
+    u32 i = blockIdx.x * NEAR_THREADS + threadIdx.x;
+    if (i >= call.sources) return;
+    double dt = (double)(call.now - call.ticks[i]) * call.tick, pos[3], vel[3];
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+        auto held = [&](int column) { return call.held[(size_t)(column + c) * call.slots + i]; };
+        pos[c] = held(0), vel[c] = held(3);
+        predict_component(pos[c], vel[c], held(6), held(9), dt);
+    }
+    write_record(call, i, pos, vel, call.mass[i]);
+}
+
+/// Puts the sources that are targets where these are. A thread a target.
+extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_put(const __grid_constant__ Neighbours call) {
+    u32 k = blockIdx.x * NEAR_THREADS + threadIdx.x;
+    if (k >= call.number) return;
+    u32 i = call.target_index[k];
+    double pos[3], vel[3];
+    const double *target = call.target_state + TARGET * (size_t)k;
+#pragma unroll
+    for (int c = 0; c < 3; ++c) pos[c] = target[c], vel[c] = target[3 + c];
+    write_record(call, i, pos, vel, call.mass[i]);
+}
+
 /// Irregular forces by the lists that the targets have, or the new ones of the regular targets: eight threads a target.
 extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_irregular(const __grid_constant__ Neighbours call) {
     u32 thread = blockIdx.x * NEAR_THREADS + threadIdx.x, k = thread / IRREGULAR_SUMS, lane = thread % IRREGULAR_SUMS;

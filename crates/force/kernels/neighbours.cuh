@@ -15,7 +15,7 @@
 // As in launched_steps.cuh, nothing is stored with the particles before all of it is known to be good. Lists lie in rows of
 // equal length, two for each particle, of which `side` tells the one in use.
 //
-// The host's own steps take near_predict, near_put, near_irregular, near_regular, near_reduce and near_sort.
+// The host's own steps take near_regular, near_reduce and near_sort, and for large blocks near_predict, near_put and near_irregular.
 #pragma once
 #include "bag.cuh"
 #include "launched_steps.cuh"
@@ -73,7 +73,7 @@ struct Neighbours : Launched {
     NeighbourSchedule *neighbours;
     // Ratio of the next radius to the last, by the number of sources within it; the last holds for all larger numbers.
     const double *ratios;
-    // For steps by the host: radius of each regular target.
+    // For steps by the host, whose lists are in `lists`: radius of each regular target.
     const double *radius;
     // Entries of lists on their way between host and rows, and the place of the first of each list.
     u32 *packed;

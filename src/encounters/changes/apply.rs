@@ -4,7 +4,7 @@ use crate::encounters::Encounters;
 use crate::encounters::changes::rebuild::Rebuilt;
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
-use crate::encounters::membership::each::{SEARCH, SUM, each};
+use crate::encounters::membership::each::{SEARCH, each};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::time::Time;
@@ -84,11 +84,8 @@ impl Encounters {
         }
         self.positions.set(&self.particles, &self.clock, now);
         let membership = self.membership(now);
-        let places: Vec<usize> = (0..bodies.len()).collect();
-        each(&places, SUM, |k| {
-            let found = membership.surroundings(bodies[k], external[k]);
-            found.map_or(external[k], |found| found.weight + found.rest)
-        })
+        let found = membership.surroundings(bodies, external).into_iter().zip(external);
+        found.map(|(found, &external)| found.map_or(external, |found| found.weight + found.rest)).collect()
     }
 
     /// Forms the subsystems of stars at time zero.
@@ -124,11 +121,11 @@ impl Encounters {
         let asked: Vec<usize> =
             all.into_iter().filter(|&body| partners[body].is_some_and(|partner| !is_second(body, partner))).collect();
         let external = self.external_fields(f, &asked, now)?;
-        let joins = |body: usize, external: f64| {
-            membership.surroundings(body, external).and_then(|found| membership.joins(body, found))
+        let joins = |bodies: &[usize], external: &[f64]| {
+            let found = bodies.iter().zip(membership.surroundings(bodies, external));
+            found.map(|(&body, found)| found.and_then(|found| membership.joins(body, found))).collect::<Vec<_>>()
         };
-        let places: Vec<usize> = (0..asked.len()).collect();
-        let mut found = asked.iter().zip(each(&places, SUM, |k| joins(asked[k], external[k]))).peekable();
+        let mut found = asked.iter().zip(joins(&asked, &external)).peekable();
         let (mut changes, mut taken) = (Vec::new(), vec![false; partners.len()]);
         for (body, partner) in partners.iter().enumerate().filter_map(|(body, partner)| Some((body, (*partner)?))) {
             let known = found.next_if(|found| *found.0 == body);
@@ -137,7 +134,7 @@ impl Encounters {
             }
             let change = match known {
                 Some(found) => found.1,
-                None => joins(body, self.external_fields(f, &[body], now)?[0]),
+                None => joins(&[body], &self.external_fields(f, &[body], now)?).remove(0),
             };
             if let Some(change) = change {
                 change.bodies().iter().for_each(|&body| taken[body] = true);

@@ -30,6 +30,8 @@ pub fn run<L: WithSimd>(one: L) -> L::Output {
 const PART: usize = 256;
 /// Nanoseconds of a part.
 const PART_TIME: usize = 10_000;
+/// Number of sums whose parts are computed together, which bounds the memory for these.
+const TOGETHER: usize = 64;
 
 /// Sums over rows of particles.
 pub trait RowSums<const N: usize>: Copy + Sync {
@@ -60,13 +62,40 @@ pub fn sums<const N: usize>(of: impl RowSums<N>) -> [f64; N] {
         part(0)
     } else {
         let parts = (0..rows.div_ceil(PART)).into_par_iter().with_min_len(min_share(PART_TIME));
-        let add = |mut to: [[f64; LANES]; N], part: [[f64; LANES]; N]| {
-            to.as_flattened_mut().iter_mut().zip(part.as_flattened()).for_each(|(to, part)| *to += part);
-            to
-        };
-        parts.map(part).collect::<Vec<_>>().into_iter().reduce(add).unwrap_or([[0.0; LANES]; N])
+        let found: Vec<_> = parts.map(part).collect();
+        found.into_iter().reduce(|to, part| added(to, &part)).unwrap_or([[0.0; LANES]; N])
     };
     lanes.map(|lanes| lanes.iter().sum())
+}
+
+/// Returns several sums over all rows, each as [`sums`] has it. Threads share them, or of many rows the parts, so that each part is
+/// read from memory once.
+pub fn sums_of_each<const N: usize>(of: &[impl RowSums<N> + Send]) -> Vec<[f64; N]> {
+    let rows = of.first().map_or(0, |of| of.rows());
+    if of.len() < 2 || rows <= PART {
+        let min = min_share(PART_TIME);
+        return if of.len() < 2 * min {
+            of.iter().map(|&of| sums(of)).collect()
+        } else {
+            of.par_iter().with_min_len(min).map(|&of| sums(of)).collect()
+        };
+    }
+    let mut found = Vec::with_capacity(of.len());
+    for of in of.chunks(TOGETHER) {
+        let part = |k: usize| of.iter().map(|&of| run(Part::<_, N>(of, k * PART..rows.min((k + 1) * PART)))).collect();
+        let parts: Vec<Vec<[[f64; LANES]; N]>> = (0..rows.div_ceil(PART)).into_par_iter().map(part).collect();
+        found.extend((0..of.len()).map(|place| {
+            let lanes = parts[1..].iter().fold(parts[0][place], |to, part| added(to, &part[place]));
+            lanes.map(|lanes| lanes.iter().sum())
+        }));
+    }
+    found
+}
+
+/// Returns partial sums with those of another part.
+fn added<const N: usize>(mut to: [[f64; LANES]; N], part: &[[f64; LANES]; N]) -> [[f64; LANES]; N] {
+    to.as_flattened_mut().iter_mut().zip(part.as_flattened()).for_each(|(to, part)| *to += part);
+    to
 }
 
 /// Least square of a distance, so that a particle without a mass at the place itself adds 0.

@@ -23,8 +23,10 @@ const MAX_IN_LEAF: usize = 8;
 const AGE: Level = Level(4);
 /// Number of bodies from which on threads share the making of a node. No result depends on it.
 const MIN_JOINED: usize = 1024;
-/// Number of bodies outside of the tree from which on it is made anew. No result depends on it.
+/// Number of bodies outside of the tree from which on it is made anew, and that of large trees in units of the root of their number:
+/// the more a tree costs, the longer a search looks at each of those outside. No result depends on them.
 const MAX_OUTSIDE: usize = 64;
+const MAX_OUTSIDE_PER_ROOT: f64 = 0.5;
 /// Part of all bodies, 1 / this number, from which on those that a search finds come in order by a column of all rows, not by
 /// sorting. No result depends on it.
 const MIN_SHARE_IN_COLUMN: usize = 16;
@@ -277,7 +279,8 @@ impl Regions {
     /// Returns true if the tree holds at `now`, and is not so old that a new one is worth its time.
     pub fn is_current(&self, now: Time) -> bool {
         let outside = self.states.len() - self.inside;
-        self.made.is_some_and(|made| now.0 - made.0 < AGE.ticks()) && outside < MAX_OUTSIDE
+        let max = MAX_OUTSIDE.max((MAX_OUTSIDE_PER_ROOT * (self.inside as f64).sqrt()) as usize);
+        self.made.is_some_and(|made| now.0 - made.0 < AGE.ticks()) && outside < max
     }
 
     /// Forgets the tree, since rows have another meaning or all bodies have changed.

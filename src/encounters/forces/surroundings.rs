@@ -161,9 +161,10 @@ impl Positions {
         -columns::sums(Potential { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but })[0]
     }
 
-    /// Returns the derivatives of the acceleration at particle `i` by all others: xx, yy, zz, xy, xz, yz.
-    pub fn tide(&self, i: usize) -> [f64; 6] {
-        columns::sums(Tide { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: i })
+    /// Returns the derivatives of the acceleration at some particles by all others: xx, yy, zz, xy, xz, yz.
+    pub fn tides(&self, of: &[usize]) -> Vec<[f64; 6]> {
+        let tide = |&i: &usize| Tide { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: i };
+        columns::sums_of_each(&of.iter().map(tide).collect::<Vec<_>>())
     }
 
     /// Returns all particles, ascending, whose distance from particle `i` is below `slack` and their size and `time` times their
@@ -181,9 +182,10 @@ impl Positions {
         found
     }
 
-    /// Returns the sum of m/r³ at particle `i` by all others but `k`.
-    pub fn rest(&self, i: usize, k: usize) -> f64 {
-        columns::sums(Rest { mass: &self.mass, pos: &self.pos, from: self.pos_of(i), but: [i, k] })[0]
+    /// Returns the sums of m/r³ at the first of two particles by all but these, for some of such pairs.
+    pub fn rests(&self, of: &[[usize; 2]]) -> Vec<f64> {
+        let rest = |&but: &[usize; 2]| Rest { mass: &self.mass, pos: &self.pos, from: self.pos_of(but[0]), but };
+        columns::sums_of_each(&of.iter().map(rest).collect::<Vec<_>>()).into_iter().map(|[sum]| sum).collect()
     }
 }
 
@@ -203,16 +205,16 @@ mod tests {
         let mut p = Particles::new(vec![1.0, 32.0, 2.0, 64.0], pos.to_vec(), vec![Vec3::zeros(); 4]);
         let (clock, mut positions) = (Clock { start: 0.0, dt_max: 1.0 }, Positions::default());
         positions.set(&p, &clock, Time::default());
-        assert_eq!([1, 2, 3].map(|k| positions.rest(0, k)), [3.0, 5.0, 6.0]);
+        assert_eq!(positions.rests(&[[0, 1], [0, 2], [0, 3]]), [3.0, 5.0, 6.0]);
         // Predicted to a later moment: particle 1 has passed.
         p.vel[1] = Vec3::new(6.0, 0.0, 0.0);
         positions.moved(&[1]);
         positions.set(&p, &clock, Time::from_dt_max(1));
         assert_eq!(positions.of(1), at(&p, 1, &clock, Time::from_dt_max(1)).0);
-        assert_eq!([1, 2].map(|k| positions.rest(0, k)), [3.0, 1.0625]);
+        assert_eq!(positions.rests(&[[0, 1], [0, 2]]), [3.0, 1.0625]);
         positions.forget();
         positions.set(&Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::zeros()]), &clock, Time::default());
-        assert_eq!(positions.rest(0, 0), 0.0);
+        assert_eq!(positions.rests(&[[0, 0]]), [0.0]);
     }
 
     #[test]
@@ -225,8 +227,13 @@ mod tests {
         positions.set(&p, &clock, Time::default());
         let but: Vec<usize> = (0..n).filter(|i| i % 10 == 1).collect();
         let found = |threads: usize| {
-            let of = || (positions.rest(1, 5), positions.tide(1), positions.potential(1, &but));
-            spin_pool::pool_of(threads).unwrap().install(of)
+            // One alone, and beside others.
+            let rests = || [&[[1, 5]][..], &[[7, 2], [1, 5], [3, 4]]].map(|of| positions.rests(of)[of.len() / 2]);
+            let tides = || [&[1][..], &[4, 1, 2]].map(|of| positions.tides(of)[of.len() / 2]);
+            let of = || (rests(), tides(), positions.potential(1, &but));
+            let ([rest, same], [tide, also], potential) = spin_pool::pool_of(threads).unwrap().install(of);
+            assert_eq!((rest, tide), (same, also));
+            (rest, tide, potential)
         };
         let (rest, tide, potential) = found(1);
         assert!([2, 5].map(found) == [(rest, tide, potential); 2]);

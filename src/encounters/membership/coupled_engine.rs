@@ -79,12 +79,15 @@ impl ForceEngine for CoupledEngine<'_> {
 
     /// The coupling is in the irregular forces, by the old and by the new list alike.
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
-        self.engine.evaluate_neighbours(task, out)?;
         if self.hierarchy.subsystems.is_empty() {
-            return Ok(());
+            return self.engine.evaluate_neighbours(task, out);
         }
         let (now, targets) = (task.now, task.targets);
-        self.hierarchy.advance_due(now, targets)?;
+        // The motion inside while a device is at work.
+        self.engine.begin_neighbours(task)?;
+        let advanced = self.hierarchy.advance_due(now, targets);
+        self.engine.evaluate_neighbours(task, out)?;
+        advanced?;
         let [mut acc, mut jerk] = [(); 2].map(|()| vec![Vec3::zeros(); targets.len()]);
         self.hierarchy.add_coupling(now, targets, &mut acc, &mut jerk);
         let NeighbourForces { irregular, renewed, .. } = out;

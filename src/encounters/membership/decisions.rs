@@ -7,6 +7,7 @@
 use crate::encounters::forces::regions::{Bounds, Regions, Strongest};
 use crate::encounters::forces::surroundings::{Positions, Surroundings, at};
 use crate::encounters::membership::change::Change;
+use crate::encounters::membership::each::{SEARCH, each};
 use crate::encounters::membership::hierarchy::Hierarchy;
 use crate::encounters::motion::elements::{Elements, elements, pericentre};
 use crate::encounters::motion::member::Few;
@@ -116,10 +117,18 @@ impl Membership<'_> {
         Relative { pos, vel, r: pos.norm(), mass: p.mass[i] + p.mass[k] }
     }
 
-    /// Returns the tidal field around a body, with that of `external` fields in the rest; [`None`] if there is no other one with a mass.
-    pub fn surroundings(&self, i: usize, external: f64) -> Option<Surroundings> {
-        let Strongest { row: strongest, weight, .. } = self.strongest(i, &[])?;
-        Some(Surroundings { strongest, weight, rest: self.positions.rest(i, strongest) + external })
+    /// Returns the tidal field around some bodies, with that of `external` fields in the rest; [`None`] if there is no other body with a
+    /// mass.
+    pub fn surroundings(&self, bodies: &[usize], external: &[f64]) -> Vec<Option<Surroundings>> {
+        let strongest = each(bodies, SEARCH, |i| self.strongest(i, &[]));
+        let pair = |(&i, found): (&usize, &Option<Strongest>)| found.map(|found| [i, found.row]);
+        let pairs: Vec<[usize; 2]> = bodies.iter().zip(&strongest).filter_map(pair).collect();
+        let mut rests = self.positions.rests(&pairs).into_iter();
+        let with_rest = |(found, external): (Option<Strongest>, &f64)| {
+            let Strongest { row: strongest, weight, .. } = found?;
+            Some(Surroundings { strongest, weight, rest: rests.next()? + external })
+        };
+        strongest.into_iter().zip(external).map(with_rest).collect()
     }
 
     /// Returns the strongest body at body `i` beside others.

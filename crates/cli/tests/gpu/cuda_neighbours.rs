@@ -7,7 +7,7 @@ use crate::gpu;
 use crate::systems;
 use gpu::{held_to_bits, modes, needed, sizes};
 use tisane::force::cpu::{self, Width};
-use tisane::force::cuda::CudaEngine;
+use tisane::force::cuda::{CudaEngine, CudaGroup, list};
 use tisane::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane::force::precision::Precision;
 use tisane::force::{ForceEngine, Forces};
@@ -21,12 +21,12 @@ use tisane::time::{Clock, Level, Time};
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
 const EPSILON: f64 = 1.0 / 128.0;
 
-/// Forces on every `step`-th particle, every other of them with a regular force.
+/// Forces on every `step`-th particle, every other of them with a regular force. If `begun`, they are started first.
 fn evaluate(
     engine: &mut dyn ForceEngine,
     (p, now): &(Particles, Time),
     step: usize,
-    (radius, max): (f64, usize),
+    (radius, max, begun): (f64, usize, bool),
 ) -> NeighbourForces<Forces> {
     engine.load(p).unwrap();
     let block = systems::block(p, *now, (0..p.len() as u32).step_by(step).collect());
@@ -41,8 +41,22 @@ fn evaluate(
     let targets = block.view();
     let task = NeighbourTargets { now: *now, targets, lists: &lists, regular: &regular, radius: &radius, max };
     let mut out = NeighbourForces::default();
+    if begun {
+        engine.begin_neighbours(&task).unwrap();
+    }
     engine.evaluate_neighbours(&task, &mut out).unwrap();
     out
+}
+
+/// Three engines as one, on the devices by turns, that sum lists.
+fn three(precision: Precision) -> CudaGroup {
+    let devices = list().unwrap().len();
+    let engine = |k: usize| {
+        let mut engine = CudaEngine::new(precision, EPSILON, systems::CLOCK, k % devices).unwrap();
+        engine.set_lists_on_device(Some(true));
+        engine
+    };
+    CudaGroup::new((0..3).map(engine).collect()).unwrap()
 }
 
 #[test]
@@ -56,11 +70,19 @@ fn forces_in_two_parts_are_the_cpus() {
                 let system = (p, now);
                 let Some(mut on_gpu) = needed(CudaEngine::new(precision, EPSILON, systems::CLOCK, 0)) else { return };
                 on_gpu.set_profile(true).unwrap();
-                let found = evaluate(&mut on_gpu, &system, step, (radius, max));
-                assert!(on_gpu.phases().unwrap().is_some_and(|phases| phases[2] > 0.0));
                 let mut on_cpu = cpu::engine(precision, EPSILON, systems::CLOCK, Width::choose().unwrap());
-                let expected = evaluate(&mut *on_cpu, &system, step, (radius, max));
+                let expected = evaluate(&mut *on_cpu, &system, step, (radius, max, false));
                 let what = format!("{}, n = {n}, radius {radius}", precision.name());
+                on_gpu.set_lists_on_device(Some(false));
+                let by_host = evaluate(&mut on_gpu, &system, step, (radius, max, false));
+                on_gpu.set_lists_on_device(Some(true));
+                let found = evaluate(&mut on_gpu, &system, step, (radius, max, true));
+                assert!(on_gpu.phases().unwrap().is_some_and(|phases| phases[2] > 0.0));
+                assert_eq!((&found.irregular, &found.regular), (&by_host.irregular, &by_host.regular), "{what}");
+                assert_eq!(found.renewed, by_host.renewed, "{what}");
+                let by_three = evaluate(&mut three(precision), &system, step, (radius, max, true));
+                assert_eq!((&by_three.irregular, &by_three.regular), (&by_host.irregular, &by_host.regular), "{what}");
+                assert_eq!((&by_three.renewed, &by_three.within), (&by_host.renewed, &by_host.within), "{what}");
                 // The distances have no 1/√: they are the same in every mode.
                 assert_eq!(found.within, expected.within, "{what}");
                 assert_eq!(found.lists[..found.within.len()], expected.lists[..expected.within.len()], "{what}");
@@ -95,10 +117,19 @@ fn sphere(n: usize) -> Particles {
     p
 }
 
-/// Integrates in calls of up to `max` steps, whole ones by the device if it is to take them.
-fn run(precision: Precision, order: Order, n: usize, (on_device, max): (bool, u64)) -> Option<(Particles, [u64; 3])> {
+/// Who takes the steps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Host,
+    HostWithListsOnDevice,
+    Device,
+}
+
+/// Integrates in calls of up to `max` steps.
+fn run(precision: Precision, order: Order, n: usize, (by, max): (By, u64)) -> Option<(Particles, [u64; 3])> {
     let mut engine = needed(CudaEngine::new(precision, EPSILON, CLOCK, 0))?;
-    engine.set_stepping(on_device);
+    engine.set_stepping(by == By::Device);
+    engine.set_lists_on_device(Some(by == By::HostWithListsOnDevice));
     let (mut p, mut scheme, end) = (sphere(n), scheme(precision, order), Time::from_dt_max(2));
     scheme.start(&mut p, &mut engine).unwrap();
     let (mut now, mut work) = (Time::default(), [0; 3]);
@@ -117,10 +148,10 @@ fn steps_on_the_device_are_those_of_the_host() {
     for precision in modes() {
         for n in sizes() {
             for order in [Order::Six, Order::Four] {
-                let Some((expected, work)) = run(precision, order, n, (false, u64::MAX)) else { return };
-                for max in [u64::MAX, 50] {
-                    let Some((found, of_device)) = run(precision, order, n, (true, max)) else { return };
-                    let what = format!("{}, {order:?}, n = {n}, {max} steps at a time", precision.name());
+                let Some((expected, work)) = run(precision, order, n, (By::Host, u64::MAX)) else { return };
+                for (by, max) in [(By::Device, u64::MAX), (By::Device, 50), (By::HostWithListsOnDevice, u64::MAX)] {
+                    let Some((found, of_device)) = run(precision, order, n, (by, max)) else { return };
+                    let what = format!("{}, {order:?}, n = {n}, {by:?}, {max} steps at a time", precision.name());
                     assert_eq!(of_device, work, "{what}: work");
                     assert!(found == expected, "{what}: another state");
                 }

@@ -59,6 +59,15 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         Ok(())
     }
 
+    /// Starts the evaluation of forces in two parts, as [`begin`](Self::begin) does of whole ones:
+    /// [`evaluate_neighbours`](Self::evaluate_neighbours) with the same task, which must be the next call, completes it.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn begin_neighbours(&mut self, _: &NeighbourTargets<'_>) -> Result<()> {
+        Ok(())
+    }
+
     /// Evaluates the forces on the targets `part` alone, with the sources and the bits of [`evaluate`](Self::evaluate) on
     /// all of them. `out` is resized to the part. For engines that share the targets of a block; see
     /// [`split`](super::split).

@@ -285,8 +285,16 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         Ok(())
     }
 
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()> {
+        let began = Instant::now();
+        self.engine.begin_neighbours(task)?;
+        self.begun = Some(began.elapsed().as_secs_f64());
+        Ok(())
+    }
+
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
         if task.targets.is_empty() {
+            self.begun = None;
             return self.engine.evaluate_neighbours(task, out);
         }
         let began = Instant::now();

@@ -21,6 +21,9 @@ const SHARE: usize = 2048;
 const STORED: usize = 50;
 const LISTED: usize = 10;
 
+/// Part of the sources, 1 / this number, for which there is room besides.
+const MORE: usize = 64;
+
 /// Predicted source: one line of the cache.
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
@@ -94,6 +97,12 @@ impl Records {
 
     fn make_room(&mut self, n: usize) {
         let nowhere = Record { state: [NOWHERE, NOWHERE, NOWHERE, 0.0, 0.0, 0.0, 0.0], rest: 0.0 };
+        if n > self.held.capacity() {
+            // With room for more that begin: a copy of all takes long.
+            let more = n + n / MORE - self.held.len();
+            self.held.reserve_exact(more);
+            self.predicted.reserve_exact(more + 1);
+        }
         self.held.resize(n, Held::zeroed());
         // One more than sources: what fills the last places of a list.
         self.predicted.resize(n + 1, nowhere);

@@ -88,9 +88,19 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         Ok(())
     }
 
-    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
-        self.engine.evaluate_neighbours(task, out)?;
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()> {
+        self.engine.begin_neighbours(task)?;
         self.find(task.now, task.targets)?;
+        self.is_begun = true;
+        Ok(())
+    }
+
+    fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<E>) -> Result<()> {
+        if !std::mem::take(&mut self.is_begun) {
+            self.engine.begin_neighbours(task)?;
+            self.find(task.now, task.targets)?;
+        }
+        self.engine.evaluate_neighbours(task, out)?;
         out.irregular.add_external(&self.found);
         out.renewed.add_external(&self.found.of_places(task.regular));
         Ok(())

@@ -156,10 +156,23 @@ impl Device {
     /// # Errors
     /// If the driver refuses.
     pub fn copy_up(&self, from: &Pinned, words: std::ops::Range<usize>, to: &Memory) -> Result<()> {
+        self.copy_up_to(from, words, (to, 0))
+    }
+
+    /// Starts a copy of the `words` of `from` to device memory from its word `first` on.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn copy_up_to(
+        &self,
+        from: &Pinned,
+        words: std::ops::Range<usize>,
+        (to, first): (&Memory, usize),
+    ) -> Result<()> {
         let words = &from.words()[words];
-        assert!(size_of_val(words) <= to.bytes, "a copy beyond the end of device memory");
+        assert!(8 * first + size_of_val(words) <= to.bytes, "a copy beyond the end of device memory");
         // SAFETY: lengths checked; both live as long as the engine, which waits before it accesses either again.
-        unsafe { result::memcpy_htod_async(to.address, words, self.stream()) }
+        unsafe { result::memcpy_htod_async(to.address + 8 * first as u64, words, self.stream()) }
             .map_err(driver_error("copying to the device"))
     }
 

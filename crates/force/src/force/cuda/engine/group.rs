@@ -7,6 +7,7 @@
 
 use super::CudaEngine;
 use super::buffers::{Buffers, held};
+use super::share::Share;
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use crate::force::cuda::driver::device::{Device, Signal};
@@ -337,6 +338,12 @@ impl CudaGroup {
         })
     }
 
+    /// Returns the share of each engine in forces in two parts.
+    fn shares(&self, task: &NeighbourTargets<'_>) -> Vec<Share> {
+        let [regular, targets] = [task.regular.len(), task.targets.len()].map(|n| deal(n, &self.weights()));
+        regular.into_iter().zip(targets).map(|(regular, targets)| Share { regular, targets }).collect()
+    }
+
     /// Waits for the forces on the targets `part`, and reads them.
     fn end_part(&mut self, part: Range<usize>, out: &mut Forces) -> Result<()> {
         let n = part.len();
@@ -391,9 +398,17 @@ impl ForceEngine for CudaGroup {
         begun
     }
 
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()> {
+        if task.targets.is_empty() {
+            return Ok(());
+        }
+        let shares = self.shares(task);
+        CudaEngine::begin_two_parts(&mut self.engines, &shares, task)
+    }
+
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
-        let parts = deal(task.regular.len(), &self.weights());
-        CudaEngine::sum_two_parts(&mut self.engines, &parts, task, out)
+        let shares = self.shares(task);
+        CudaEngine::sum_two_parts(&mut self.engines, &shares, task, out)
     }
 
     fn can_take_steps(&mut self) -> Result<bool> {

@@ -3,11 +3,12 @@
 pub(super) mod buffers;
 mod field;
 pub(super) mod group;
+mod share;
 mod two_parts;
 
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
-use crate::force::canonical::bags;
+use crate::force::canonical::{BAG, bags};
 use crate::force::cpu::Width;
 use crate::force::cpu::list_sums::ListSums;
 use crate::force::cuda::driver::device::{Device, Stopwatch};
@@ -29,12 +30,16 @@ use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
 use buffers::{Buffers, held};
+use share::{Share, TwoParts};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// Names of the phases of [`CudaEngine::phases`] in profiles. For a small block all phases but the copy are one kernel
 /// and count as `force`; for a block in batches, only the last batch's reduction counts as `reduce`.
 const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force", "reduce"];
+
+/// Part of the particles, 1 / this number, for which there is room besides where rows have begun.
+const MORE: usize = 64;
 
 /// Engine of forces on one NVIDIA GPU.
 pub struct CudaEngine {
@@ -55,10 +60,14 @@ pub struct CudaEngine {
     step_kernels: Option<StepKernels>,
     /// Largest number of thread blocks of the resident one.
     step_blocks: usize,
-    /// Irregular forces of the neighbour scheme, which are the host's.
+    /// Irregular forces of the neighbour scheme that are the host's.
     lists: ListSums,
     /// Flag that an evaluation is in progress.
     begun: bool,
+    /// Forces in two parts that are in progress.
+    in_two_parts: Option<TwoParts>,
+    /// Whether the device sums irregular forces, unless the engine chooses.
+    lists_on_device: Option<bool>,
     /// Flag that the device had no part in the last evaluation.
     is_idle: bool,
 }
@@ -121,6 +130,8 @@ impl CudaEngine {
             step_blocks,
             lists: ListSums::new(width),
             begun: false,
+            in_two_parts: None,
+            lists_on_device: None,
             is_idle: false,
         })
     }
@@ -190,13 +201,14 @@ impl CudaEngine {
         self.kernels.compiled_targets()
     }
 
-    /// Allocates memory for `n` sources, or keeps that of the same size. Called before a run starts, it reports early
-    /// what would not fit.
+    /// Allocates memory for `n` sources, or keeps that it has, if it has room for them and is not much too large. Called before a run
+    /// starts, it reports early what would not fit.
     ///
     /// # Errors
     /// [`Error::Input`] with the needed and the free memory if there is too little.
     pub fn reserve(&mut self, n: usize) -> Result<()> {
-        if self.held.as_ref().is_some_and(|held| held.sources == n) {
+        if let Some(held) = self.held.as_mut().filter(|held| (n..2 * n.max(BAG)).contains(&held.slots)) {
+            held.set_sources(n);
             return Ok(());
         }
         self.held = None;
@@ -339,12 +351,16 @@ impl ForceEngine for CudaEngine {
                 self.device.bind()?;
                 held.outdate();
                 held.set_sources(all.len());
-                held.staging.upload_masses(&self.device, all, &held.arrays.mass)?;
+                held.staging.upload_masses(&self.device, (all, changed), &held.arrays.mass)?;
                 held.staging.note_changed(all, changed);
                 self.lists.store(all, changed);
                 self.device.wait()
             }
-            _ => self.load(all),
+            _ => {
+                // With room for more rows that begin.
+                self.reserve(all.len() + all.len() / MORE).or_else(|_| self.reserve(all.len()))?;
+                self.load(all)
+            }
         }
     }
 
@@ -369,14 +385,20 @@ impl ForceEngine for CudaEngine {
         self.sum(now, (targets, part), true, out)
     }
 
+    fn begin_neighbours(&mut self, task: &NeighbourTargets<'_>) -> Result<()> {
+        if task.targets.is_empty() || self.law.is_some() {
+            return Ok(());
+        }
+        Self::begin_two_parts(std::slice::from_mut(self), &[Share::all(task)], task)
+    }
+
     fn evaluate_neighbours(&mut self, task: &NeighbourTargets<'_>, out: &mut NeighbourForces<Forces>) -> Result<()> {
         newton_only(self.law.is_some())?;
         if task.targets.is_empty() {
             *out = NeighbourForces::default();
             return Ok(());
         }
-        let part = 0..task.regular.len();
-        Self::sum_two_parts(std::slice::from_mut(self), &[part], task, out)
+        Self::sum_two_parts(std::slice::from_mut(self), &[Share::all(task)], task, out)
     }
 
     fn law(&self) -> Option<(Arc<Law>, f64)> {

@@ -2,10 +2,12 @@
 
 use super::CudaEngine;
 use super::buffers::{Buffers, held};
+use super::share::{Share, TwoParts};
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
-use crate::force::cuda::forces::launch::{Call, Scalars};
+use crate::force::cuda::forces::launch::Call;
 use crate::force::cuda::neighbours::forces::HostNeighbours;
+use crate::force::cuda::neighbours::irregular::is_worth_sending;
 use crate::force::cuda::neighbours::kernels::NeighbourKernels;
 use crate::force::cuda::neighbours::steps::NeighbourSteps;
 use crate::force::cuda::steps::system::System;
@@ -16,37 +18,68 @@ use crate::particles::Particles;
 use std::ops::Range;
 
 impl CudaEngine {
-    /// Evaluates forces in two parts, each of the engines the regular forces on its part of the regular targets, and the threads of the
-    /// host the irregular forces; see [`crate::force::ForceEngine::evaluate_neighbours`].
+    /// Starts forces in two parts: each of the engines its share of the regular forces, and of the irregular ones if there are many; see
+    /// [`crate::force::ForceEngine::begin_neighbours`].
+    ///
+    /// # Errors
+    /// If a device fails.
+    pub(super) fn begin_two_parts(engines: &mut [Self], shares: &[Share], task: &NeighbourTargets<'_>) -> Result<()> {
+        let is_listed = engines[0].sums_lists(task);
+        for (engine, Share { regular, targets }) in engines.iter_mut().zip(shares.iter().cloned()) {
+            let listed = if is_listed { Some(targets) } else { None };
+            engine.in_two_parts = Some(engine.begin_share(&task.renewing(regular), listed)?);
+        }
+        Ok(())
+    }
+
+    /// Evaluates forces in two parts, which may have been started; see [`crate::force::ForceEngine::evaluate_neighbours`]. The threads of
+    /// the host sum the irregular forces that no device does.
     ///
     /// # Errors
     /// If a device fails.
     pub(super) fn sum_two_parts(
         engines: &mut [Self],
-        parts: &[Range<usize>],
+        shares: &[Share],
         task: &NeighbourTargets<'_>,
         out: &mut NeighbourForces<Forces>,
     ) -> Result<()> {
+        if engines[0].in_two_parts.is_none() {
+            Self::begin_two_parts(engines, shares, task)?;
+        }
         let NeighbourTargets { now, targets, regular, .. } = *task;
-        let begun: Vec<Scalars> = engines
-            .iter_mut()
-            .zip(parts)
-            .map(|(engine, part)| engine.begin_regular(&task.renewing(part.clone())))
-            .collect::<Result<_>>()?;
+        let is_listed = engines[0].in_two_parts.as_ref().is_some_and(|begun| begun.is_listed);
         out.eps2 = engines[0].eps2;
         out.resize(regular.len());
         out.regular.resize(regular.len());
-        // While the devices are at work.
-        engines[0].sum_lists(task, &mut out.irregular)?;
-        for ((engine, part), scalars) in engines.iter_mut().zip(parts).zip(begun) {
-            engine.end_regular(&task.renewing(part.clone()), scalars, (out, part.start))?;
+        if is_listed {
+            out.irregular.resize(targets.len());
+            out.renewed.resize(regular.len());
+        } else {
+            // While the devices are at work.
+            engines[0].sum_lists(task, &mut out.irregular)?;
         }
-        let some = Block::of_places(targets, regular);
-        let renewed: Vec<&[u32]> = out.lists[..regular.len()].iter().map(Vec::as_slice).collect();
-        let Self { lists: sums, clock, eps2, .. } = &mut engines[0];
-        sums.predict_more((now, clock.tick()), &renewed);
-        sums.sum(some.view(), &renewed, *eps2, &mut out.renewed);
+        for (engine, share) in engines.iter_mut().zip(shares) {
+            engine.end_share(&task.renewing(share.regular.clone()), out, share)?;
+        }
+        if !is_listed {
+            let some = Block::of_places(targets, regular);
+            let renewed: Vec<&[u32]> = out.lists[..regular.len()].iter().map(Vec::as_slice).collect();
+            let Self { lists: sums, clock, eps2, .. } = &mut engines[0];
+            sums.predict_more((now, clock.tick()), &renewed);
+            sums.sum(some.view(), &renewed, *eps2, &mut out.renewed);
+        }
         Ok(())
+    }
+
+    /// Returns true if the device sums the irregular forces of a task.
+    fn sums_lists(&self, task: &NeighbourTargets<'_>) -> bool {
+        let sources = self.held.as_ref().map_or(0, |held| held.sources);
+        self.lists_on_device.unwrap_or_else(|| is_worth_sending(task.lists, sources))
+    }
+
+    /// Lets the device sum irregular forces, or the host, or with [`None`] the engine choose: for tests that it changes no bit.
+    pub fn set_lists_on_device(&mut self, on: Option<bool>) {
+        self.lists_on_device = on;
     }
 
     /// Sums the irregular forces by the lists of a task.
@@ -56,11 +89,12 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Starts the regular forces of a task, if it has any. Returns what they are launched with.
-    fn begin_regular(&mut self, task: &NeighbourTargets<'_>) -> Result<Scalars> {
-        self.is_idle = task.regular.is_empty();
+    /// Starts the device's forces of a task, if it has any.
+    fn begin_share(&mut self, task: &NeighbourTargets<'_>, listed: Option<Range<usize>>) -> Result<TwoParts> {
+        let is_listed = listed.is_some();
+        self.is_idle = task.regular.is_empty() && !is_listed;
         if self.is_idle {
-            return Ok(Scalars::default());
+            return Ok(TwoParts::default());
         }
         let scalars = self.send(task.now, task.targets, true)?;
         let held = held(&mut self.held)?;
@@ -72,26 +106,27 @@ impl CudaEngine {
             held.neighbours = Some(HostNeighbours::new(&self.device, kernels, (held.sources, held.slots))?);
         }
         let Some(of) = &mut held.neighbours else { return Err(not_here()) };
-        of.begin(&self.device, call, task)?;
+        of.begin(&self.device, call, task, listed)?;
         // The kernels of this force reduce their own sums.
         self.device.mark(self.watch.as_ref(), 3)?;
         self.device.mark(self.watch.as_ref(), 4)?;
-        Ok(scalars)
+        Ok(TwoParts { scalars, is_listed })
     }
 
-    /// Completes what [`Self::begin_regular`] started, and stores it from a place on.
-    fn end_regular(
+    /// Completes what [`Self::begin_share`] started, and stores it in its places.
+    fn end_share(
         &mut self,
         task: &NeighbourTargets<'_>,
-        scalars: Scalars,
-        to: (&mut NeighbourForces<Forces>, usize),
+        out: &mut NeighbourForces<Forces>,
+        share: &Share,
     ) -> Result<()> {
-        if task.regular.is_empty() {
+        let Some(TwoParts { scalars, is_listed }) = self.in_two_parts.take() else { return Ok(()) };
+        if task.regular.is_empty() && !is_listed {
             return Ok(());
         }
         self.device.bind()?;
         let Buffers { arrays, neighbours: Some(of), .. } = held(&mut self.held)? else { return Err(not_here()) };
-        of.end(&self.device, Call::new(arrays, &scalars), task, to)
+        of.end(&self.device, Call::new(arrays, &scalars), task, (out, share.regular.start, &share.targets))
     }
 
     /// Takes block steps of the neighbour scheme; see [`crate::force::ForceEngine::take_steps`].

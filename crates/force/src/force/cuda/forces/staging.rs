@@ -29,6 +29,9 @@ pub struct Staging {
     slots: usize,
 }
 
+/// Number of masses up to which they are copied one by one. Not measured.
+const FEW: usize = 32;
+
 /// Mark of a row that does not wait.
 const NONE: u32 = u32::MAX;
 
@@ -89,28 +92,31 @@ impl Staging {
     /// Notes the state of the particles `changed`, to be sent with the next block.
     pub fn note_changed(&mut self, all: &Particles, changed: &[u32]) {
         assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        let records: Vec<[u64; STATE]> =
-            changed.par_iter().with_min_len(min_share(WORK)).map(|&i| record(all, i as usize)).collect();
-        for (&i, record) in changed.iter().zip(records) {
-            let place = &mut self.places[i as usize];
-            match self.waiting.get_mut(*place as usize) {
-                Some(waiting) => waiting.1 = record,
+        let Self { waiting, places, .. } = self;
+        let (first, mut new) = (waiting.len(), Vec::with_capacity(changed.len()));
+        for &i in changed {
+            let place = &mut places[i as usize];
+            match waiting.get_mut(*place as usize) {
+                Some(waiting) => waiting.1 = record(all, i as usize),
                 None => {
-                    *place = self.waiting.len() as u32;
-                    self.waiting.push((i, record));
+                    *place = (first + new.len()) as u32;
+                    new.push(i);
                 }
             }
         }
+        let records = new.par_iter().with_min_len(min_share(WORK)).map(|&i| (i, record(all, i as usize)));
+        waiting.par_extend(records);
     }
 
     /// Stages the particles that wait, in the order of their rows.
     pub fn stage_changed(&mut self) {
-        if !self.waiting.is_sorted_by_key(|waiting| waiting.0) {
-            self.waiting.sort_unstable_by_key(|waiting| waiting.0);
+        let Self { waiting, places, up, .. } = self;
+        let mut rows: Vec<u32> = waiting.iter().map(|waiting| waiting.0).collect();
+        if !rows.is_sorted() {
+            rows.par_sort_unstable();
         }
-        self.changed = self.waiting.len();
-        let index: Vec<u32> = self.waiting.iter().map(|waiting| waiting.0).collect();
-        write(self.up.words_mut(), &index, |k, _| self.waiting[k].1);
+        write(up.words_mut(), &rows, |_, row| waiting[places[row as usize] as usize].1);
+        self.changed = rows.len();
         self.forget_waiting();
     }
 
@@ -157,14 +163,25 @@ impl Staging {
         device.copy_up(&self.up, words, mass)
     }
 
-    /// Starts the copy of all masses to the device, while nothing else is copied.
+    /// Starts the copy of the masses of the particles `changed` to the device, while nothing else is copied: of many, with all others.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn upload_masses(&mut self, device: &Device, all: &Particles, mass: &Memory) -> Result<()> {
-        let to: &mut [f64] = bytemuck::cast_slice_mut(&mut self.up.words_mut()[..all.len()]);
-        to.copy_from_slice(&all.mass);
-        device.copy_up(&self.up, 0..all.len(), mass)
+    pub fn upload_masses(
+        &mut self,
+        device: &Device,
+        (all, changed): (&Particles, &[u32]),
+        mass: &Memory,
+    ) -> Result<()> {
+        let words = self.up.words_mut();
+        if changed.len() > FEW {
+            words[..all.len()].copy_from_slice(bytemuck::cast_slice(&all.mass));
+            return device.copy_up(&self.up, 0..all.len(), mass);
+        }
+        for (&i, word) in changed.iter().zip(words) {
+            *word = all.mass[i as usize].to_bits();
+        }
+        (0..).zip(changed).try_for_each(|(k, &i)| device.copy_up_to(&self.up, k..k + 1, (mass, i as usize)))
     }
 
     /// Stages a block, of as many targets as there are slots at most, behind the corrected particles.

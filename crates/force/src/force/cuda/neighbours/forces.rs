@@ -1,51 +1,27 @@
 //! Regular forces and new lists for steps that the host takes: the start, steps that need its closer look, and those with
-//! subsystems. The irregular forces are the host's: it has the lists.
+//! subsystems. The irregular forces are the host's, which has the lists, but for those of large blocks: see [`super::irregular`].
 
 use super::call::{NeighbourAddresses, NeighbourCall, SUMS_STRIDE};
+use super::irregular::ListedForces;
 use super::kernels::NeighbourKernels;
+use super::staged::Staged;
 use crate::error::Result;
 use crate::force::cuda::driver::device::Device;
-use crate::force::cuda::driver::memory::{Memory, Pinned};
+use crate::force::cuda::driver::memory::Memory;
 use crate::force::cuda::forces::launch::Call;
 use crate::force::cuda::steps::launched_call::LaunchedCall;
 use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::particles::Vec3;
-use bytemuck::Pod;
+use crate::spin_pool::min_share;
+use rayon::prelude::*;
+use std::ops::Range;
 
 /// Number of entries of the new lists that are made at a time.
 const ENTRIES: usize = 16 << 20;
 
-/// Array on the device with pinned memory for its way there and back.
-struct Staged {
-    memory: Memory,
-    pinned: Pinned,
-}
-
-impl Staged {
-    fn new(device: &Device, words: usize) -> Result<Self> {
-        Ok(Self { memory: device.memory(8 * words)?, pinned: device.pinned(words)? })
-    }
-
-    /// Returns the host's memory.
-    fn host<T: Pod>(&mut self) -> &mut [T] {
-        bytemuck::cast_slice_mut(self.pinned.words_mut())
-    }
-
-    /// Starts the copy of the first `n` numbers to the device.
-    fn send<T: Pod>(&self, device: &Device, n: usize) -> Result<()> {
-        device.copy_up(&self.pinned, 0..(n * size_of::<T>()).div_ceil(8), &self.memory)
-    }
-
-    /// Starts the copy of the first `n` numbers from the device.
-    fn fetch<T: Pod>(&mut self, device: &Device, n: usize) -> Result<()> {
-        device.copy_words_down(&self.memory, &mut self.pinned, (n * size_of::<T>()).div_ceil(8))
-    }
-
-    fn address(&self) -> u64 {
-        self.memory.address()
-    }
-}
+/// Nanoseconds in which a list is copied.
+const COPIED: usize = 200;
 
 /// Memory for regular forces and new lists.
 pub struct HostNeighbours {
@@ -63,6 +39,11 @@ pub struct HostNeighbours {
     /// Number of regular targets at a time.
     chunk: usize,
     sources: usize,
+    slots: usize,
+    /// Irregular forces, if the device was asked for any.
+    listed: Option<ListedForces>,
+    /// Flag that those of the present task are the device's.
+    is_listed: bool,
 }
 
 impl HostNeighbours {
@@ -85,6 +66,9 @@ impl HostNeighbours {
             capacity: 0,
             chunk: 0,
             sources,
+            slots,
+            listed: None,
+            is_listed: false,
         })
     }
 
@@ -104,12 +88,31 @@ impl HostNeighbours {
     }
 
     /// Starts the regular forces of the sources that the arrays hold on targets that were sent to them, and their new lists:
-    /// those of the first regular targets, as far as there is room.
+    /// those of the first regular targets, as far as there is room. Before them the irregular forces on the targets at the places
+    /// `listed`, if they are the devices'.
     ///
     /// # Errors
     /// If the device fails.
-    pub fn begin(&mut self, device: &Device, force: Call<'_>, task: &NeighbourTargets<'_>) -> Result<()> {
+    pub fn begin(
+        &mut self,
+        device: &Device,
+        force: Call<'_>,
+        task: &NeighbourTargets<'_>,
+        listed: Option<Range<usize>>,
+    ) -> Result<()> {
+        self.is_listed = listed.is_some();
+        if let Some(places) = listed {
+            let call = (self.call(force, task), self.sources);
+            let listed = match &mut self.listed {
+                Some(listed) => listed,
+                none => none.insert(ListedForces::new(device, self.slots)?),
+            };
+            listed.begin(device, &self.kernels, call, (task, places))?;
+        }
         let (of_regular, max) = (task.regular.len(), task.max.min(self.sources));
+        if of_regular == 0 {
+            return Ok(());
+        }
         self.make_room(device, max + 1, of_regular)?;
         self.regular.host::<u32>()[..of_regular].copy_from_slice(task.regular);
         self.regular.send::<u32>(device, of_regular)?;
@@ -128,6 +131,9 @@ impl HostNeighbours {
         let call = self.call(force, task);
         self.kernels.regular(device, self.sources, part, &call)?;
         self.kernels.sort(device, part, &call)?;
+        if let Some(listed) = self.listed.as_ref().filter(|_| self.is_listed) {
+            listed.renew(device, &self.kernels, call, first..first + part.1)?;
+        }
         self.within.fetch::<u32>(device, first + part.1)?;
         self.lists.fetch::<u32>(device, part.1 * self.capacity)
     }
@@ -137,7 +143,8 @@ impl HostNeighbours {
         self.sources = sources;
     }
 
-    /// Completes the regular forces and the new lists that [`Self::begin`] started, and stores them from place `to` on.
+    /// Completes the regular forces and the new lists that [`Self::begin`] started, and stores them from place `to` on; the irregular
+    /// forces on the targets at some places too, if they are the devices'.
     ///
     /// # Errors
     /// If the device fails.
@@ -146,40 +153,50 @@ impl HostNeighbours {
         device: &Device,
         force: Call<'_>,
         task: &NeighbourTargets<'_>,
-        (out, to): (&mut NeighbourForces<Forces>, usize),
+        (out, to, places): (&mut NeighbourForces<Forces>, usize, &Range<usize>),
     ) -> Result<()> {
         let (of_regular, max) = (task.regular.len(), task.max.min(self.sources) as u32);
-        let within = &mut out.within[to..];
-        let lists = &mut out.lists[to..];
-        for first in (0..of_regular).step_by(self.chunk) {
+        let within = &mut out.within[to..][..of_regular];
+        let lists = &mut out.lists[to..][..of_regular];
+        for first in (0..of_regular).step_by(self.chunk.max(1)) {
             device.wait()?;
-            for r in first..of_regular.min(first + self.chunk) {
-                within[r] = self.within.host::<u32>()[r];
-                lists[r].clear();
-                if within[r] <= max {
-                    let begin = (r - first) * self.capacity;
-                    let row = &self.lists.host::<u32>()[begin..][..within[r] as usize];
-                    lists[r].extend_from_slice(row);
-                } else {
-                    // Its regular force is that of all sources.
-                    self.radius.host::<f64>()[r] = 0.0;
-                    self.radius.send::<f64>(device, r + 1)?;
-                    let call = self.call(force, task);
-                    self.kernels.regular(device, self.sources, (r, 1), &call)?;
-                    device.wait()?;
+            let part = first..of_regular.min(first + self.chunk);
+            within[part.clone()].copy_from_slice(&self.within.host::<u32>()[part.clone()]);
+            let rows = self.lists.host::<u32>().par_chunks(self.capacity).zip(&within[part.clone()]);
+            let read = |(list, (row, &within)): (&mut Vec<u32>, (&[u32], &u32))| {
+                list.clear();
+                if within <= max {
+                    list.extend_from_slice(&row[..within as usize]);
                 }
+            };
+            lists[part.clone()].par_iter_mut().zip(rows).with_min_len(min_share(COPIED)).for_each(read);
+            for r in part.filter(|&r| within[r] > max) {
+                // Its regular force is that of all sources.
+                self.radius.host::<f64>()[r] = 0.0;
+                self.radius.send::<f64>(device, r + 1)?;
+                let call = self.call(force, task);
+                self.kernels.regular(device, self.sources, (r, 1), &call)?;
+                device.wait()?;
             }
             if first + self.chunk < of_regular {
                 self.launch(device, force, first + self.chunk, task)?;
             }
         }
         self.sums.fetch::<f64>(device, SUMS_STRIDE * of_regular)?;
+        let mut listed = self.listed.as_mut().filter(|_| self.is_listed);
+        if let Some(listed) = &mut listed {
+            listed.fetch_renewed(device, of_regular)?;
+        }
         device.wait()?;
         let sums = self.sums.host::<f64>();
         for (k, sum) in sums.chunks_exact(SUMS_STRIDE).enumerate().take(of_regular) {
             out.regular.acc[to + k] = Vec3::new(sum[0], sum[1], sum[2]);
             out.regular.jerk[to + k] = Vec3::new(sum[3], sum[4], sum[5]);
             out.regular.pot[to + k] = sum[6];
+        }
+        if let Some(listed) = listed {
+            listed.read(&mut out.irregular, places.clone());
+            listed.read_renewed(&mut out.renewed, to..to + of_regular);
         }
         Ok(())
     }

@@ -29,6 +29,8 @@ pub struct NeighbourKernels {
     precision: Precision,
     multiprocessors: usize,
     shared_bytes: usize,
+    predict: NeighbourKernel,
+    put: NeighbourKernel,
     irregular: NeighbourKernel,
     regular: NeighbourKernel,
     reduce: NeighbourKernel,
@@ -77,6 +79,8 @@ impl NeighbourKernels {
             precision,
             multiprocessors: device.multiprocessors(),
             shared_bytes: device.max_shared_bytes()?,
+            predict: module.kernel("near_predict")?,
+            put: module.kernel("near_put")?,
             irregular: module.kernel("near_irregular")?,
             regular: of_mode("near_regular")?,
             reduce: of_mode("near_reduce")?,
@@ -103,6 +107,15 @@ impl NeighbourKernels {
         }
         let blocks = (number * threads).div_ceil(of_block) as u32;
         kernel.launch(device, (blocks, 1), (of_block as u32, 1), 0, call)
+    }
+
+    /// Predicts all `sources` in f64, and puts those that are one of `targets` where these are.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn predict(&self, device: &Device, (sources, targets): (usize, usize), call: &NeighbourCall<'_>) -> Result<()> {
+        Self::each(self.predict, device, Items::new(sources, 1), call)?;
+        Self::each(self.put, device, Items::new(targets, 1), &call.of(0, targets, false))
     }
 
     /// Computes the irregular forces on targets from number `first` on: by their lists, or the new ones of regular targets.

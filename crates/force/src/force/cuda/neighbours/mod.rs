@@ -2,5 +2,7 @@
 
 pub mod call;
 pub mod forces;
+pub mod irregular;
 pub mod kernels;
+mod staged;
 pub mod steps;

@@ -1,0 +1,205 @@
+//! Irregular forces of steps that the host takes, where the lists of a block have so many entries that the device sums them sooner.
+//! The host has the lists, and sends those of the block; new ones are on the device already.
+
+use super::call::{NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
+use super::kernels::NeighbourKernels;
+use super::staged::Staged;
+use crate::error::Result;
+use crate::force::cuda::driver::device::Device;
+use crate::force::cuda::driver::memory::Memory;
+use crate::force::forces::Forces;
+use crate::force::neighbours::NeighbourTargets;
+use crate::particles::Vec3;
+use crate::spin_pool::min_share;
+use rayon::prelude::*;
+use std::ops::Range;
+
+/// Number of entries of lists that are sent at a time.
+const ENTRIES: usize = 16 << 20;
+/// Number of entries from which on the device sums the lists of a block, and part of the sources that adds to it, 1 / this number: it
+/// predicts all of them.
+const MIN_ENTRIES: usize = 1 << 15;
+const PER_SOURCE: usize = 16;
+
+/// Nanoseconds in which a list is copied, and a force.
+const COPIED: usize = 200;
+const READ: usize = 20;
+
+/// Memory for irregular forces.
+pub struct ListedForces {
+    /// Predicted sources.
+    records: Memory,
+    /// The numbers from 0 on: lists lie in the rows of their targets.
+    rows: Memory,
+    /// Lists in rows of equal length, and their numbers of entries.
+    lists: Staged,
+    counts: Staged,
+    room: usize,
+    /// Forces by the lists of the targets, and by the new ones of regular targets.
+    sums: Staged,
+    renewed: Staged,
+}
+
+/// Returns true if a device sums the lists of a block sooner than the host, among a number of sources.
+pub fn is_worth_sending(lists: &[&[u32]], sources: usize) -> bool {
+    lists.iter().map(|list| list.len()).sum::<usize>() >= MIN_ENTRIES + sources / PER_SOURCE
+}
+
+/// Returns the first lists that have room for a number of entries, and the length of their rows.
+fn rows_for(lists: &[&[u32]], room: usize) -> (usize, usize) {
+    let mut capacity = 2;
+    for (number, list) in lists.iter().enumerate() {
+        let longest = capacity.max(list.len().next_multiple_of(2));
+        if (number + 1) * longest > room {
+            return (number, capacity);
+        }
+        capacity = longest;
+    }
+    (lists.len(), capacity)
+}
+
+impl ListedForces {
+    /// Allocates memory for `slots` sources and as many targets.
+    ///
+    /// # Errors
+    /// If there is too little.
+    pub fn new(device: &Device, slots: usize) -> Result<Self> {
+        let half = slots.div_ceil(2);
+        let mut rows = Staged::new(device, half)?;
+        rows.host::<u32>().iter_mut().zip(0..).for_each(|(row, k)| *row = k);
+        rows.send::<u32>(device, slots)?;
+        device.wait()?;
+        Ok(Self {
+            records: device.memory(8 * RECORD * slots)?,
+            rows: rows.into_memory(),
+            lists: Staged::new(device, 0)?,
+            counts: Staged::new(device, half)?,
+            room: 0,
+            sums: Staged::new(device, SUMS_STRIDE * slots)?,
+            renewed: Staged::new(device, SUMS_STRIDE * slots)?,
+        })
+    }
+
+    /// Makes room for the entries of some lists, or as many as are sent at a time.
+    fn make_room(&mut self, device: &Device, lists: &[&[u32]]) -> Result<()> {
+        let longest = lists.iter().map(|list| list.len().next_multiple_of(2)).max().unwrap_or_default();
+        let needed = (lists.len() * longest).min(ENTRIES.max(longest)).max(2);
+        if needed > self.room {
+            device.wait()?;
+            // Never both at a time.
+            self.lists = Staged::new(device, 0)?;
+            self.room = needed.next_power_of_two();
+            self.lists = Staged::new(device, self.room / 2)?;
+        }
+        Ok(())
+    }
+
+    /// Starts the irregular forces of a task on the targets at some places, all of which were sent to the device, among `sources` sources
+    /// that it holds. `call` has their arrays.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn begin(
+        &mut self,
+        device: &Device,
+        kernels: &NeighbourKernels,
+        (mut call, sources): (NeighbourCall<'_>, usize),
+        (task, places): (&NeighbourTargets<'_>, Range<usize>),
+    ) -> Result<()> {
+        let n = task.lists.len();
+        self.make_room(device, &task.lists[places.clone()])?;
+        call.arrays = NeighbourAddresses {
+            records: self.records.address(),
+            counts: self.counts.address(),
+            rows: [self.rows.address(); 2],
+            sums: self.sums.address(),
+            ..NeighbourAddresses::default()
+        };
+        self.counts.host::<u32>().iter_mut().zip(task.lists).for_each(|(count, list)| *count = list.len() as u32);
+        self.counts.send::<u32>(device, n)?;
+        kernels.predict(device, (sources, n), &call)?;
+        let mut first = places.start;
+        while first < places.end {
+            let (number, capacity) = rows_for(&task.lists[first..places.end], self.room);
+            if first > places.start {
+                // The lists before are on their way from the same memory.
+                device.wait()?;
+            }
+            let rows = self.lists.host::<u32>().par_chunks_mut(capacity).zip(&task.lists[first..first + number]);
+            rows.with_min_len(min_share(COPIED)).for_each(|(row, list)| row[..list.len()].copy_from_slice(list));
+            self.lists.send::<u32>(device, number * capacity)?;
+            // Row 0 would be here: there is room from row `first` on.
+            call.arrays.lists = self.lists.address().wrapping_sub((4 * first * capacity) as u64);
+            call.capacity = capacity as u32;
+            kernels.irregular(device, (first, number), false, &call)?;
+            first += number;
+        }
+        self.sums.fetch::<f64>(device, SUMS_STRIDE * places.end)
+    }
+
+    /// Starts the irregular forces on some regular targets by their new lists, which `call` has.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn renew(
+        &self,
+        device: &Device,
+        kernels: &NeighbourKernels,
+        mut call: NeighbourCall<'_>,
+        part: Range<usize>,
+    ) -> Result<()> {
+        (call.arrays.records, call.arrays.sums) = (self.records.address(), self.renewed.address());
+        kernels.irregular(device, (part.start, part.len()), true, &call)
+    }
+
+    /// Starts the copy of the forces on `n` regular targets by their new lists.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn fetch_renewed(&mut self, device: &Device, n: usize) -> Result<()> {
+        self.renewed.fetch::<f64>(device, SUMS_STRIDE * n)
+    }
+
+    /// Stores the forces on the targets at some places, after the device is done.
+    pub fn read(&mut self, out: &mut Forces, places: Range<usize>) {
+        read(&self.sums.host()[SUMS_STRIDE * places.start..], out, places);
+    }
+
+    /// Stores the forces on regular targets by their new lists, the first of which are those at some places, after the device is done.
+    pub fn read_renewed(&mut self, out: &mut Forces, places: Range<usize>) {
+        read(self.renewed.host(), out, places);
+    }
+}
+
+/// Stores the forces that sums are at some places.
+fn read(sums: &[f64], out: &mut Forces, places: Range<usize>) {
+    let (sums, _) = sums.as_chunks::<SUMS_STRIDE>();
+    let Forces { acc, jerk, pot, .. } = out;
+    let vectors = acc[places.clone()].par_iter_mut().zip(&mut jerk[places.clone()]).zip(&mut pot[places]);
+    vectors.zip(sums).with_min_len(min_share(READ)).for_each(|(((acc, jerk), pot), sum)| {
+        (*acc, *jerk, *pot) = (Vec3::new(sum[0], sum[1], sum[2]), Vec3::new(sum[3], sum[4], sum[5]), sum[6]);
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_room_for_the_longest_list() {
+        let lists: [&[u32]; 4] = [&[1, 2, 3], &[], &[1; 7], &[4]];
+        assert_eq!(rows_for(&lists, 100), (4, 8));
+        assert_eq!(rows_for(&lists, 24), (3, 8));
+        assert_eq!(rows_for(&lists, 23), (2, 4));
+        assert_eq!(rows_for(&lists[2..], 8), (1, 8));
+        assert_eq!(rows_for(&lists[1..2], 8), (1, 2));
+    }
+
+    #[test]
+    fn a_device_sums_many_entries() {
+        let list = [0; 1000];
+        let lists = [&list[..]; 40];
+        assert!(is_worth_sending(&lists, 1000) && !is_worth_sending(&lists[..30], 1000));
+        assert!(!is_worth_sending(&lists, 1_000_000));
+    }
+}
