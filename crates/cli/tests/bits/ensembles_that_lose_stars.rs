@@ -15,6 +15,10 @@ const WITH_MERGERS: &str = "[run]\nname = \"e\"\nt_end = 0.5\n[initial.plummer]\
      [initial.binaries]\nfraction = 0.5\nsemi_major_axis = \"opik\"\na_min = 3e-4\na_max = 0.05\n\
      [output]\ninterval = 0.125\n[collisions]\naction = \"merge\"\nradii = \"fixed\"\nradius = 1e-4\n\
      [escapers]\nradius = 1.0\n";
+/// Gas that leaves the cluster it moves with, and a satellite that accelerates the galaxy.
+const MOVING: &str = "[external.hernquist]\nmass = 0.5\nscale_radius = 0.4\nmotion = { orbit = \"cluster\" }\n\
+     variation = { form = \"expulsion\", start = 0.52, time = 0.4 }\n[external.isochrone]\nmass = 2e3\nscale_radius = 5.0\n\
+     position = [90.0, 0.0, 0.0]\nmotion = { velocity = [0.0, 9.0, 2.0], moves = true, reflex = true, time = 0.25 }\n";
 const ENSEMBLE: &str = "[ensemble]\nrealisations = 4\nseries = true\n";
 
 fn numbers(table: &Table, name: &str) -> Vec<f64> {
@@ -100,6 +104,13 @@ fn members_in_a_tide_lose_stars_as_runs_alone_do() {
     assert!(
         numbers(&recorded, "escapes").iter().sum::<f64>() > 4.0 && numbers(&recorded, "removed_energy") == [0.0; 4]
     );
+}
+
+#[test]
+fn members_in_fields_that_move_are_as_runs_alone() {
+    let members = compared(&format!("{IN_A_TIDE}{MOVING}[escapers]\naction = \"remove\"\n"));
+    assert!(numbers(&members, "escapes").iter().sum::<f64>() > 4.0);
+    assert!(numbers(&members, "max_energy_error").iter().all(|error| *error < 1e-3));
 }
 
 #[test]
