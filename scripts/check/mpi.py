@@ -145,6 +145,67 @@ def tables(folder):
     return found
 
 
+# A cluster on an orbit in its galaxy: gas that is expelled moves with it, and a satellite accelerates the galaxy.
+MOVING = SMALL + """
+[[external.plummer]]
+mass = 3.0
+scale_radius = 0.8
+motion = { orbit = "cluster" }
+variation = { form = "expulsion", start = 0.03, time = 0.05 }
+[[external.plummer]]
+mass = 2e3
+scale_radius = 5.0
+position = [90.0, 0.0, 0.0]
+motion = { velocity = [0.0, 9.0, 2.0], moves = true, reflex = true, time = 0.02 }
+[external.point-mass]
+mass = 1e4
+[orbit]
+position = [60.0, 0.0, 5.0]
+velocity = [2.0, 12.0, 0.0]
+"""
+# Small clusters in that galaxy that lose stars.
+LOSING = MOVING.replace('[softening]\nepsilon = "1/64"\n', "").replace("n = 300", "n = 48").replace("t_end = 0.125", "t_end = 4") + """
+[escapers]
+action = "remove"
+[checkpoint]
+interval = "1s"
+[ensemble]
+series = true
+snapshots = "end"
+realisations = 8
+[ensemble.vary]
+"orbit.position" = [[60.0, 0.0, 5.0], [40.0, 0.0, 5.0]]
+"""
+
+
+def moving_fields():
+    """Each rank has the origin and the fields that move: runs on any number of ranks, and that go on on others, end in one state."""
+    for name, section in INTEGRATORS.items():
+        config = write("moving", MOVING + section)
+        for mode in ("f64", "mixed") if name != "leapfrog" else ("f64",):
+            common = [config, "--overwrite", "--precision", mode]
+            _, expected = run(0, "run", *common, "--output", "one")
+            different = []
+            for ranks in (1, 2, 3):
+                code, output = run(ranks, "run", *common, "--threads", "1", "--output", "many")
+                if code != 0 or state(output) is None or state(output) != state(expected):
+                    different.append(f"{ranks} ranks, exit code {code}:\n{output}")
+            check(f"fields that move, {name}, {mode}: one state on 1, 2, 3 ranks", not different, "".join(different) + expected)
+            begun = ["run", *common, "--output", "parts", "--threads", "1", "--set", "limits.block_steps=20"]
+            codes = [run(3, *begun)[0]]
+            code, output = run(2, "resume", "parts", "--threads", "1", "--set", "limits.block_steps=1000000")
+            good = codes == [3] and code == 0 and state(output) == state(expected)
+            check(f"fields that move, {name}, {mode}: begun on 3, resumed on 2 ranks, one state", good, f"{codes} {code}\n{output}")
+    config = write("losing", LOSING)
+    run(0, "run", config, "--overwrite", "--output", "one")
+    expected = tables("one")
+    lost = sum(int(row["escapes"]) for row in expected["members"])
+    check(f"an ensemble whose members lose stars: {lost} of them", len(expected["members"]) == 16 and lost > 4)
+    for ranks in (2, 3):
+        code, output = run(ranks, "run", config, "--overwrite", "--threads", "1", "--output", "many")
+        check(f"members that lose stars on {ranks} ranks: the rows of one process", code == 0 and tables("many") == expected, output)
+
+
 def ensembles():
     """Members dealt over ranks, also of an ensemble that was stopped on some ranks and goes on on others."""
     config = write("many", ENSEMBLE)
@@ -260,6 +321,7 @@ def scaling():
 
 
 bits()
+moving_fields()
 ensembles()
 scaling()
 losses()

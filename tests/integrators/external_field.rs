@@ -8,9 +8,11 @@ use std::f64::consts::{PI, TAU};
 use std::sync::Arc;
 use tisane::diagnostics::conserved::Conserved;
 use tisane::force::cpu::{self, Width};
+use tisane::force::external::guide::{MovingOrigin, OrbitState};
 use tisane::force::external::{ExternalField, FieldSum, Plummer, WithExternal};
 use tisane::force::precision::Precision;
 use tisane::force::range::Range;
+use tisane::force::split::{Split, Threads};
 use tisane::force::{Accelerations, Field, ForceEngine, Forces, reference};
 use tisane::initial::kepler::Elements;
 use tisane::initial::{plummer, scaling};
@@ -332,6 +334,62 @@ fn a_field_gives_the_same_bits_by_any_engine_on_any_threads() {
                 });
                 assert_eq!(found, expected, "{} {} × {threads}", precision.name(), width.name());
             }
+        }
+    }
+}
+
+/// A sphere that passes with a constant velocity.
+struct Passing;
+
+impl Passing {
+    const VELOCITY: Vec3 = Vec3::new(-0.5, 1.5, 0.25);
+
+    fn at(t: f64) -> Plummer {
+        Plummer { mass: 0.7, position: Vec3::new(3.0, -1.0, 0.5) + t * Self::VELOCITY, scale_radius: 0.5 }
+    }
+}
+
+impl ExternalField for Passing {
+    fn acc(&self, pos: Vec3, t: f64) -> Vec3 {
+        Self::at(t).acc(pos, t)
+    }
+    fn jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
+        Self::at(t).jerk(pos, vel - Self::VELOCITY, t)
+    }
+    fn pot(&self, pos: Vec3, t: f64) -> f64 {
+        Self::at(t).pot(pos, t)
+    }
+}
+
+/// The state of a cluster about an origin that moves in fields, one of which moves too, and the work of the origin, by an engine.
+fn about_a_moving_origin<I: Integrator>(mut integrator: I, engine: Box<dyn ForceEngine<I::Evaluation>>) -> String {
+    let field = Arc::new(FieldSum(vec![Box::new(POINT), Box::new(Passing)]));
+    let start = OrbitState { pos: Vec3::new(-2.0, -1.0, 0.5), vel: Vec3::new(0.2, 0.6, 0.0) };
+    let origin = MovingOrigin::new(field, CLOCK, (0, start));
+    let mut engine = WithExternal::about(engine, origin.clone(), CLOCK);
+    let mut p = plummer::sample(150, 5, 0.999);
+    integrator.start(&mut p, &mut engine).unwrap();
+    let end = Time::from_dt_max(16);
+    advance(&mut p, &mut integrator, &mut engine, end);
+    format!("{} {:?} {:?}", p.state_sha256(&CLOCK), origin.power(end, &p).unwrap(), origin.at(end).unwrap().pos)
+}
+
+#[test]
+fn several_engines_give_the_same_bits_in_fields_that_move_about_a_moving_origin() {
+    for precision in Precision::ALL {
+        let hermite = || {
+            let limits = Limits { floor: Level::DEEPEST, ..Limits::new(precision) };
+            Hermite4::new(Parameters { limits, ..parameters(0.02) }, CLOCK)
+        };
+        let engine = |width| -> Box<dyn ForceEngine> { cpu::engine(precision, EPSILON, CLOCK, width) };
+        let widths = Width::available();
+        let expected = about_a_moving_origin(hermite(), reference::engine(precision, EPSILON, CLOCK));
+        for others in [1, 2] {
+            // Every engine has other vectors, as devices differ.
+            let peers = (0..others).map(|k| engine(widths[k % widths.len()])).collect();
+            let own = engine(widths[widths.len() - 1]);
+            let several = Box::new(Split::new(own, Box::new(Threads::new(peers).unwrap()), 2));
+            assert_eq!(about_a_moving_origin(hermite(), several), expected, "{}, {others} others", precision.name());
         }
     }
 }

@@ -149,6 +149,10 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
             )
         }));
     }
+    if is_cluster && is_one {
+        let times = setup.dissolution_times(own.particles);
+        lines.extend(times.map(|times| ("dissolution", dissolution(times, setup))));
+    }
     if is_one || own.bodies.len() > 1 {
         let as_one = if own.bodies.len() < own.particles { " (each binary as one body)" } else { "" };
         let digits = if setup.has_estimates() { 3 } else { 6 };
@@ -169,6 +173,16 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
     lines.extend(own.describe_leaving().map(|text| ("leaving", text)));
     let indent = if is_one { "" } else { "  " };
     lines.into_iter().map(|(name, text)| (format!("{indent}{name}"), text)).collect()
+}
+
+/// Describes the times in which clusters like this one dissolve in the tide, in internal units: those with W₀ = 5 and 7.
+fn dissolution(times: [f64; 2], setup: &Setup) -> String {
+    let units = setup.config.units();
+    let [flat, steep] = times.map(|t| units.readable(t * setup.scale.factor(Dimension::TIME), Dimension::TIME));
+    format!(
+        "some {flat} (King model with W0 = 5) or {steep} (W0 = 7) for as many stars that fill the tidal radius and evolve (Baumgardt & \
+         Makino 2003)"
+    )
 }
 
 /// Describes the particles: all of them, and each cluster of a list by itself.

@@ -15,7 +15,7 @@ use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{self, bytes};
 use tisane_io::lock::Lock;
 use tisane_plot::Theme;
-use tisane_plot::movie::{Centre, Colour, Film, Frames, Settings};
+use tisane_plot::movie::{Axes, Centre, Colour, Film, Frames, Settings};
 use tisane_run::config::MAX_THREADS;
 
 /// Name of the film.
@@ -30,6 +30,7 @@ const SECONDS: u64 = 10;
 const SIDE: std::ops::RangeInclusive<i64> = 64..=7680;
 
 const PLANES: [(&str, (usize, usize)); 3] = [("xy", (0, 1)), ("xz", (0, 2)), ("yz", (1, 2))];
+const AXES: [(&str, Axes); 2] = [("inertial", Axes::Inertial), ("orbit", Axes::Orbit)];
 const CENTRES: [(&str, Centre); 3] = [("density", Centre::Density), ("mass", Centre::Mass), ("origin", Centre::Origin)];
 const COLOURS: [(&str, Colour); 2] = [("speed", Colour::Speed), ("mass", Colour::Mass)];
 
@@ -49,6 +50,9 @@ pub struct MovieArgs {
     /// Frames from each snapshot to the next.
     #[arg(long, value_name = "K", conflicts_with = "frames", value_parser = clap::value_parser!(u64).range(1..=10_000))]
     per_snapshot: Option<u64>,
+    /// Axes: inertial, or of a cluster on an orbit x along it, y outwards and z across.
+    #[arg(long, default_value = "inertial", value_parser = one_of(AXES, |axes| axes.0))]
+    frame: (&'static str, Axes),
     /// Plane of projection.
     #[arg(long, default_value = "xy", value_parser = one_of(PLANES, |plane| plane.0))]
     plane: (&'static str, (usize, usize)),
@@ -83,6 +87,7 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
         (frames, None) => Frames::Whole(frames.unwrap_or(SECONDS * u64::from(args.fps))),
     };
     let settings = Settings {
+        axes: args.frame.1,
         plane: args.plane.1,
         centre: args.centre.1,
         colour: args.colour.1,

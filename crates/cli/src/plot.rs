@@ -6,13 +6,16 @@ use super::screen::{print, say};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
-use tisane_io::directory::{PLOTS, check_folder, no_such_run};
+use tisane::units::Scale;
+use tisane_io::directory::{CONFIG, PLOTS, check_folder, no_such_run};
 use tisane_io::table;
 use tisane_plot::ensemble;
 use tisane_plot::run::{self, Gallery};
 use tisane_plot::table as figures;
 use tisane_plot::table::{Choice, Source};
-use tisane_plot::{Figure, Theme, report};
+use tisane_plot::{ClusterTide, Figure, Theme, report};
+use tisane_run::assemble::{cluster_settings, tide_source};
+use tisane_run::config::Config;
 
 /// Name of the page with all figures of a run.
 const REPORT: &str = "report.html";
@@ -134,11 +137,25 @@ fn of_runs(args: &PlotArgs) -> Result<Vec<Pages>> {
             let problem = format!("another run would write {} too", report.display());
             return Err(Error::input(path, problem).with_help("draw them one by one, each with its own --output"));
         }
-        let gallery = if ensemble::is_ensemble(path) { ensemble::figures(path)? } else { run::figures(path)? };
+        let gallery = match ensemble::is_ensemble(path) {
+            true => ensemble::figures(path)?,
+            false => run::figures(path, &|scale| tide(path, scale))?,
+        };
         let stems = gallery.figures.iter().map(|(name, _)| place(name)).collect();
         pages.push(Pages { dir: path.clone(), stems, report, gallery });
     }
     Ok(pages)
+}
+
+/// Returns the tide on the cluster of a run for internal units of a scale, if its configuration has one.
+fn tide(dir: &Path, scale: &Scale) -> Result<Option<ClusterTide>> {
+    let config = dir.join(CONFIG);
+    if !config.is_file() {
+        return Ok(None);
+    }
+    let config = Config::from_file(&config, &[])?.config;
+    let epsilon = cluster_settings(&config, scale).epsilon;
+    Ok(tide_source(&config, scale)?.map(|source| ClusterTide { source, epsilon }))
 }
 
 /// Draws the chosen columns of all tables in one figure.

@@ -1,9 +1,9 @@
 //! Dissolution of a cluster in its tide, from its journal `cluster`.
 
 use super::fields::Journal;
-use super::regular_file;
+use super::journal::cells::{for_each_row, number};
 use std::path::Path;
-use tisane::error::{Error, Result};
+use tisane::error::Result;
 
 /// Part of the mass within the tidal radius at the start below which a cluster is dissolved, where nothing else is set (Baumgardt &
 /// Makino 2003, MNRAS 340, 227).
@@ -35,24 +35,12 @@ impl Dissolution {
 /// many.
 ///
 /// # Errors
-/// [`Error::Input`] if the journal is missing, or has no tidal masses.
+/// [`tisane::Error::Input`] if the journal is missing, or has no tidal masses.
 pub fn read(dir: &Path, fraction: f64) -> Result<Dissolution> {
-    let path = dir.join(Journal::Cluster.csv());
-    let file = regular_file::open(&path).map_err(|e| Error::input(&path, e))?;
-    let mut rows = csv::Reader::from_reader(file);
-    let wrong = |e: csv::Error| Error::input(&path, e);
-    let names = rows.headers().map_err(wrong)?.clone();
-    let place = |name: &str| {
-        let found = names.iter().position(|it| it == name);
-        found.ok_or_else(|| Error::input(&path, format!("there is no column '{name}'")))
-    };
-    let (time, mass) = (place("time")?, place("tidal_mass")?);
     let mut found = Dissolution::default();
-    for row in rows.records() {
-        let row = row.map_err(wrong)?;
-        let number = |at: usize| row.get(at).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    for_each_row((dir, Journal::Cluster), ["time", "tidal_mass"], |[time, mass]| {
         found.note(number(time), number(mass), fraction);
-    }
+    })?;
     Ok(found)
 }
 

@@ -3,6 +3,7 @@
 //! lines. They are written here: each goes to the file in one write and into a hash, and no cell needs quotes, so that its
 //! writer would add a buffer and errors that cannot occur.
 
+pub(crate) mod cells;
 mod resume;
 pub mod tail;
 mod writer;

@@ -1,10 +1,10 @@
 //! What mergers and escapes have taken out of a run, from its journal `stars`.
 
 use super::fields::Journal;
-use super::regular_file;
+use super::journal::cells::{for_each_row, number};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
-use tisane::error::{Error, Result};
+use tisane::error::Result;
 
 /// What the events of one kind took out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -36,32 +36,19 @@ impl Removed {
 /// took nothing out, such as contacts, do not count. The rows are read one by one: there may be many.
 ///
 /// # Errors
-/// [`Error::Input`] if the journal is missing or is none of its kind.
+/// [`tisane::Error::Input`] if the journal is missing or is none of its kind.
 pub fn read(dir: &Path, until: f64) -> Result<Vec<Removed>> {
-    let path = dir.join(Journal::Stars.csv());
-    let file = regular_file::open(&path).map_err(|e| Error::input(&path, e))?;
-    let mut rows = csv::Reader::from_reader(file);
-    let wrong = |e: csv::Error| Error::input(&path, e);
-    let names = rows.headers().map_err(wrong)?.clone();
-    let place = |name: &str| {
-        let found = names.iter().position(|it| it == name);
-        found.ok_or_else(|| Error::input(&path, format!("there is no column '{name}'")))
-    };
-    let [time, event, energy] = [place("time")?, place("event")?, place("removed_energy")?];
     let mut found: Vec<Removed> = Vec::new();
-    for row in rows.records() {
-        let row = row.map_err(wrong)?;
-        let number = |at: usize| row.get(at).and_then(|cell| cell.parse::<f64>().ok()).unwrap_or(f64::NAN);
+    for_each_row((dir, Journal::Stars), ["time", "event", "removed_energy"], |[time, event, energy]| {
         let taken = number(energy);
         if number(time) > until || taken == 0.0 || taken.is_nan() {
-            continue;
+            return;
         }
-        let kind = row.get(event).unwrap_or_default();
-        match found.iter_mut().find(|it| it.event == kind) {
+        match found.iter_mut().find(|it| it.event == event) {
             Some(it) => (it.number, it.energy) = (it.number + 1, it.energy + taken),
-            None => found.push(Removed { event: kind.to_owned(), number: 1, energy: taken }),
+            None => found.push(Removed { event: event.to_owned(), number: 1, energy: taken }),
         }
-    }
+    })?;
     Ok(found)
 }
 

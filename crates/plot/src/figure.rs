@@ -120,6 +120,8 @@ pub enum Mark {
     Line,
     /// A marker a point.
     Points,
+    /// A small disc a point, where there are many.
+    Dots,
     /// Markers joined by a line.
     LineAndPoints,
     /// A solid line with a marker where it begins: a part of a curve.

@@ -4,18 +4,14 @@ use super::figure::{Axis, Figure, Heat, Mark, Panel, Series};
 use super::gallery::Gallery;
 use super::quantity::quantity;
 use super::snapshots::Look;
-use std::path::{Path, PathBuf};
+use super::track::{Along, BETWEEN, Track};
+use std::path::Path;
 use tisane::force::external::guide::OrbitState;
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Units, digits};
 use tisane_io::findings::Settings;
-use tisane_io::{directory, regular_file, snapshot};
+use tisane_io::{directory, regular_file};
 
-/// Points of the drawn orbit between two snapshots; beside the stars, where it is seen from near, ten times as many.
-const BETWEEN: usize = 24;
-const BETWEEN_NEAR: usize = 10 * BETWEEN;
-/// Longest arc between two snapshots, in radians, that is drawn as a curve through their places with their velocities.
-const MAX_ARC: f64 = 1.2;
 /// Share of the stars that a map of the tails holds, and some room around.
 const SHARE: f64 = 0.995;
 const ROOM: f64 = 1.08;
@@ -23,8 +19,6 @@ const ROOM: f64 = 1.08;
 const NEAR: f64 = 0.9;
 /// Cells along a side of a map, at least and at most; fewer for few stars.
 const CELLS: (usize, usize) = (60, 120);
-/// Longest arc about the centre of the fields, in radians, over which the path of the cluster is drawn beside its stars.
-const PATH: f64 = 1.0;
 /// Name of the path beside the stars.
 const PATH_NAME: &str = "path of the cluster until now";
 
@@ -54,57 +48,7 @@ pub(super) fn add(dir: &Path, newest: &Look, (title, caption): (String, String),
     gallery.add("sky", sky(dir, newest, &now, &track).map(|panel| figure(vec![panel], 1)));
 }
 
-/// The orbit of the origin of coordinates as the snapshots tell it: times, places, velocities, in the user's units.
-struct Track {
-    points: Vec<(f64, OrbitState)>,
-    /// User's unit of length / velocity in that of time.
-    dynamical_time: f64,
-}
-
 impl Track {
-    /// Reads the headers of all snapshots; those that cannot be read are left out.
-    fn read(dir: &Path) -> Self {
-        let paths: Vec<PathBuf> = directory::snapshots(dir).unwrap_or_default();
-        let headers: Vec<_> = paths.iter().filter_map(|path| snapshot::read_header(path).ok()).collect();
-        let dynamical_time = headers.first().map_or(1.0, |header| header.units.units.dynamical_time());
-        let points = headers.into_iter().filter_map(|header| Some((header.time, header.orbit?))).collect();
-        Self { points, dynamical_time }
-    }
-
-    /// Returns times and places on a smooth curve through the snapshots, of `between` stretches for each; where these are too far apart a break, which has NaN.
-    fn curve(&self, between: usize) -> Vec<(f64, Vec3)> {
-        let mut found = Vec::new();
-        for pair in self.points.windows(2) {
-            let [(t0, from), (t1, to)] = [pair[0], pair[1]];
-            let (h, a, b) = ((t1 - t0) / self.dynamical_time, from.pos, to.pos);
-            let arc = h * from.vel.norm().max(to.vel.norm()) / a.norm().min(b.norm());
-            found.push((t0, a));
-            if arc > MAX_ARC {
-                found.push((f64::NAN, Vec3::from([f64::NAN; 3])));
-                continue;
-            }
-            // Hermite's cubic polynomial.
-            found.extend((1..between).map(|k| {
-                let z = k as f64 / between as f64;
-                let (u, rest) = (z * z * (3.0 - 2.0 * z), 1.0 - z);
-                let bend = h * (z * rest * rest * from.vel - z * z * rest * to.vel);
-                (t0 + z * (t1 - t0), a + u * (b - a) + bend)
-            }));
-        }
-        found.extend(self.points.last().map(|(t, state)| (*t, state.pos)));
-        found
-    }
-
-    /// Returns the last part of the curve, up to the place now, as far as it is on the same side of the fields.
-    fn path(&self) -> Vec<Vec3> {
-        let Some((_, now)) = self.points.last() else { return Vec::new() };
-        let mut found: Vec<Vec3> = self.curve(BETWEEN_NEAR).into_iter().map(|(_, place)| place).collect();
-        let is_near = |place: &Vec3| place.angle(&now.pos) <= PATH;
-        let from = found.iter().rposition(|place| !is_near(place)).map_or(0, |k| k + 1);
-        found.drain(..from);
-        found
-    }
-
     /// A panel with the orbit, its start, and the place now, by two coordinates of a place.
     fn panel(&self, title: &str, (x, y): (Axis, Axis), now: &OrbitState, of: impl Fn(Vec3) -> (f64, f64)) -> Panel {
         let mut panel = Panel::new(title, x, y);
@@ -115,7 +59,7 @@ impl Track {
             ..Series::new(name, Mark::Points, vec![of(place)])
         };
         panel.series.push(line);
-        panel.series.extend(self.points.first().map(|(_, start)| point("start", start.pos, 2)));
+        panel.series.extend(self.points().first().map(|(_, start)| point("start", start.pos, 2)));
         panel.series.push(point("cluster", now.pos, 1));
         panel
     }
@@ -140,25 +84,9 @@ impl Track {
             Panel::new("Distance from the centre", x, Axis::linear(quantity(units, "distance", Dimension::LENGTH)));
         let curve = self.curve(BETWEEN).into_iter().map(|(t, place)| (t, place.norm())).collect();
         panel.series.push(Series { colour: Some(0), ..Series::new("orbit", Mark::Line, curve) });
-        let snapshots = self.points.iter().map(|(t, state)| (*t, state.pos.norm())).collect();
+        let snapshots = self.points().iter().map(|(t, state)| (*t, state.pos.norm())).collect();
         panel.series.push(Series { colour: Some(1), ..Series::new("snapshots", Mark::Points, snapshots) });
         panel
-    }
-}
-
-/// Axes along the velocity of the origin, outwards across it in the plane of the orbit, and along the angular momentum.
-struct Along([Vec3; 3]);
-
-impl Along {
-    fn new(now: &OrbitState) -> Self {
-        let unit = |v: Vec3, other: Vec3| if v.norm() > 0.0 { v / v.norm() } else { other };
-        let along = unit(now.vel, Vec3::y());
-        let normal = unit(now.pos.cross(&now.vel), Vec3::z());
-        Self([along, along.cross(&normal), normal])
-    }
-
-    fn of(&self, d: Vec3) -> [f64; 3] {
-        self.0.map(|axis| axis.dot(&d))
     }
 }
 
@@ -191,7 +119,7 @@ fn tails(look: &Look, track: &Track, frame: &Along, (title, axis, share): (&str,
     let label_of_heat = quantity(units, "surface density", surface);
     let mut panel = map(title, places.iter().copied().zip(masses), ends, label_of_heat);
     (panel.x.label, panel.y.label) = (label("along the orbit"), label(name));
-    let now = track.points.last().map_or_else(Vec3::zeros, |(_, state)| state.pos);
+    let now = track.end();
     let path = track.path().into_iter().map(|place| frame.of(place - now)).map(|d| (d[0], d[axis])).collect();
     panel.series.push(Series::new(PATH_NAME, Mark::Dashed, path));
     panel.equal = share < SHARE;
@@ -308,39 +236,6 @@ fn sky(dir: &Path, look: &Look, now: &OrbitState, track: &Track) -> Result<Panel
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn circle(n: usize, end: f64) -> Track {
-        let state = |t: f64| {
-            let (sine, cosine) = t.sin_cos();
-            OrbitState { pos: Vec3::new(cosine, sine, 0.1), vel: Vec3::new(-sine, cosine, 0.0) }
-        };
-        let points = (0..=n).map(|k| end * k as f64 / n as f64).map(|t| (t, state(t))).collect();
-        Track { points, dynamical_time: 1.0 }
-    }
-
-    #[test]
-    fn the_curve_through_snapshots_is_the_orbit_and_breaks_where_they_are_too_far_apart() {
-        let curve = circle(8, 6.0).curve(BETWEEN);
-        assert_eq!(curve.len(), 8 * BETWEEN + 1);
-        for (t, place) in curve {
-            let off = (place - Vec3::new(t.cos(), t.sin(), 0.1)).norm();
-            assert!(off < 1e-3, "{t}: {off}");
-        }
-        // A radian before the last place.
-        let path = circle(8, 6.0).path();
-        assert!(path.iter().all(|place| place.angle(&path[path.len() - 1]) <= PATH) && path.len() > BETWEEN);
-        let sparse = circle(3, 6.0).curve(BETWEEN);
-        assert_eq!(sparse.iter().filter(|(t, _)| t.is_nan()).count(), 3);
-        assert_eq!(sparse.len(), 7);
-    }
-
-    #[test]
-    fn axes_along_the_orbit_point_ahead_outwards_and_up() {
-        let state = OrbitState { pos: 8.0 * Vec3::x(), vel: 3.0 * Vec3::y() };
-        assert_eq!(Along::new(&state).of(Vec3::new(1.0, 2.0, 3.0)), [2.0, 1.0, 3.0]);
-        // At rest in the centre there are axes, too.
-        assert_eq!(Along::new(&OrbitState::default()).of(Vec3::y()), [1.0, 0.0, 0.0]);
-    }
 
     #[test]
     fn the_sky_has_the_centre_at_zero_and_the_pole_above() {

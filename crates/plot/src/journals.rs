@@ -3,6 +3,7 @@
 use super::figure::{Axis, Figure, Heat, Mark, Panel, Series};
 use super::gallery::Gallery;
 use super::over_time::{Run, of_counts};
+use super::tide;
 use std::path::Path;
 use tisane::time::LEVELS;
 use tisane::units::twelve_digits;
@@ -21,6 +22,9 @@ pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
     let of = |journal| read(dir, journal);
     let cluster = of(Journal::Cluster);
     gallery.add("structure", cluster.as_ref().map_err(Clone::clone).and_then(|table| structure(dir, table)));
+    if let Some(figure) = cluster.as_ref().ok().and_then(|table| tide::over_time(dir, table)) {
+        gallery.add("tide", figure);
+    }
     gallery.add("steps", steps(dir, run).ok_or_else(|| "no histogram of time steps in the diagnostics".to_owned()));
     let events = of(Journal::Events);
     gallery.add("rates", rates(dir, run, events.as_ref().ok()));

@@ -47,9 +47,12 @@ mod subsystems;
 mod svg;
 pub mod table;
 mod ticks;
+mod tide;
+mod track;
 
 pub use figure::{Axis, Figure, Heat, Label, Mark, Panel, Scale, Series, Side, Theme};
 pub use files::PictureFormat;
+pub use tide::{ClusterTide, FindTide};
 
 #[cfg(test)]
 mod tests;

@@ -8,6 +8,8 @@ use super::svg::Svg;
 
 /// Half the size of a marker in px.
 pub(super) const MARKER: f64 = 3.6;
+/// Radius of a dot in px.
+const DOT: f64 = 1.5;
 const LINE: f64 = 1.7;
 const THIN: f64 = 1.1;
 /// Half the width of the end of an error bar.
@@ -39,11 +41,12 @@ pub(super) fn draw_bands(svg: &mut Svg, all: &[Series], looks: &[Look], axes: Ax
     bands().for_each(|(series, look)| band(svg, series, look, axes, opacity));
 }
 
-/// Elements clipped by the axes: lines and bars.
+/// Elements clipped by the axes: lines, bars and dots.
 pub(super) fn draw_clipped(svg: &mut Svg, series: &Series, look: &Look, axes: Axes, slot: Slot) {
     match series.mark {
         Mark::Bars => bars(svg, series, look, axes, slot),
         Mark::Points => {}
+        Mark::Dots => dots(svg, series, look, axes),
         Mark::Line | Mark::LineAndPoints | Mark::Phase | Mark::Dashed | Mark::Steps => lines(svg, series, look, axes),
     }
 }
@@ -60,7 +63,7 @@ pub(super) fn draw_free(svg: &mut Svg, series: &Series, look: &Look, axes: Axes,
     let count = match series.mark {
         Mark::Points | Mark::LineAndPoints => usize::MAX,
         Mark::Phase => 1,
-        Mark::Line | Mark::Dashed | Mark::Steps | Mark::Bars => 0,
+        Mark::Line | Mark::Dots | Mark::Dashed | Mark::Steps | Mark::Bars => 0,
     };
     let places = series.points.iter().filter_map(|&(x, y)| Some((axes.x.within(x)?, axes.y.within(y)?)));
     places.take(count).for_each(|place| marker(svg, place, look));
@@ -73,7 +76,7 @@ pub(super) fn has_bars(all: &[Series]) -> bool {
 
 /// True if a spread is drawn as a band.
 fn has_band(series: &Series) -> bool {
-    series.spread.is_some() && !matches!(series.mark, Mark::Points | Mark::Bars)
+    series.spread.is_some() && !matches!(series.mark, Mark::Points | Mark::Dots | Mark::Bars)
 }
 
 /// The runs of points between those that cannot be shown, in px. A gap narrower than a bin cannot be seen, and is
@@ -97,6 +100,21 @@ fn runs(points: impl Iterator<Item = (f64, f64)>, axes: Axes) -> Vec<Vec<(f64, f
     }
     runs.retain(|run| !run.is_empty());
     runs
+}
+
+/// All dots of a series, as one path.
+fn dots(svg: &mut Svg, series: &Series, look: &Look, axes: Axes) {
+    let places = series.points.iter().filter_map(|&(x, y)| Some((axes.x.within(x)?, axes.y.within(y)?)));
+    let path: String = places.map(|place| disc(place, DOT)).collect();
+    if !path.is_empty() {
+        svg.empty("path", &[("class", "dots"), ("d", &path), ("fill", look.colour)]);
+    }
+}
+
+/// The outline of a disc.
+fn disc((x, y): (f64, f64), r: f64) -> String {
+    let d = px(2.0 * r);
+    format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - r), px(y))
 }
 
 fn lines(svg: &mut Svg, series: &Series, look: &Look, axes: Axes) {
@@ -242,10 +260,7 @@ pub(super) fn marker(svg: &mut Svg, (x, y): (f64, f64), look: &Look) {
         polyline(&corners.iter().map(|(u, v)| (x + u * r, y + v * r)).collect::<Vec<_>>()) + "Z"
     };
     let path = match look.shape {
-        Shape::Disc => {
-            let d = px(2.0 * r);
-            format!("M{} {}a{r} {r} 0 1 0 {d} 0a{r} {r} 0 1 0 -{d} 0Z", px(x - r), px(y))
-        }
+        Shape::Disc => disc((x, y), r),
         Shape::Square => polygon(&[(-0.88, -0.88), (0.88, -0.88), (0.88, 0.88), (-0.88, 0.88)]),
         Shape::Triangle => polygon(&[(0.0, -1.15), (1.1, 0.85), (-1.1, 0.85)]),
         Shape::Diamond => polygon(&[(0.0, -1.25), (1.25, 0.0), (0.0, 1.25), (-1.25, 0.0)]),
@@ -298,6 +313,12 @@ pub(super) fn swatch(svg: &mut Svg, series: &Series, look: &Look, (x, y): (f64, 
     match series.mark {
         Mark::Bars => bar(svg, (x - 6.0, y - 4.5), (12.0, 9.0), look),
         Mark::Points => marker(svg, (x, y), look),
+        Mark::Dots => {
+            let path: String = [(-half / 2.0, 1.0), (0.0, -2.0), (half / 2.0, 1.5)]
+                .map(|(across, up)| disc((x + across, y - up), DOT))
+                .concat();
+            svg.empty("path", &[("class", "dots"), ("d", &path), ("fill", look.colour)]);
+        }
         Mark::Line | Mark::LineAndPoints | Mark::Phase | Mark::Dashed | Mark::Steps => {
             let path = polyline(&[(x - half, y), (x + half, y)]);
             let thickness = px(if series.mark == Mark::Dashed { THIN } else { LINE });

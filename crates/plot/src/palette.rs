@@ -108,7 +108,7 @@ impl Look {
         match mark {
             Mark::Dashed => SHORT_DASH,
             Mark::Line | Mark::Steps => DASHES[self.number % DASHES.len()],
-            Mark::Points | Mark::LineAndPoints | Mark::Phase | Mark::Bars => "",
+            Mark::Points | Mark::Dots | Mark::LineAndPoints | Mark::Phase | Mark::Bars => "",
         }
     }
 

@@ -54,7 +54,7 @@ const FACTS: [(&str, &str); 28] = [
 const WALL_TIME: &str = "/wall_seconds";
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 15] = [
+const HEADINGS: [(&str, &str); 17] = [
     ("errors", "Energy errors"),
     ("bands", "Members over time"),
     ("dissolution", "Dissolution"),
@@ -65,6 +65,8 @@ const HEADINGS: [(&str, &str); 15] = [
     ("orbit", "The orbit in the galaxy"),
     ("tails", "The tails"),
     ("sky", "The sky"),
+    ("jacobi", "Jacobi energies"),
+    ("tide", "The cluster in its tide"),
     ("structure", "Structure"),
     ("steps", "Time steps"),
     ("rates", "Rates"),

@@ -1,18 +1,19 @@
 //! The figures of a run: all of them, and those of its diagnostics.
 
-use super::figure::{Axis, Mark, Panel, Series};
+use super::figure::{Axis, Figure, Mark, Panel, Series};
 pub use super::gallery::{Gallery, caption, diagnostics, name};
 use super::over_time::Run;
+use super::tide::{self, FindTide};
 use super::{galaxy, journals, snapshots, subsystems};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::time::LEVELS;
 
-/// The figures of a run's directory. The run may be under way.
+/// The figures of a run's directory, with the tide on its cluster. The run may be under way.
 ///
 /// # Errors
 /// [`Error::Input`](tisane::Error::Input) if it is not the directory of a run, or has no diagnostics.
-pub fn figures(dir: &Path) -> Result<Gallery> {
+pub fn figures(dir: &Path, tide: FindTide<'_>) -> Result<Gallery> {
     let table = diagnostics(dir)?;
     let run = Run { table: &table };
     let panels = [
@@ -28,6 +29,11 @@ pub fn figures(dir: &Path) -> Result<Gallery> {
     gallery.figures.push(("diagnostics", run.figure(dir, panels.into_iter().flatten().collect())));
     if let Some(newest) = snapshots::add(dir, &mut gallery) {
         galaxy::add(dir, &newest, (name(dir), caption(&table)), &mut gallery);
+        if let Some(figure) = run.in_field().then(|| tide::energies(&newest, tide)).flatten() {
+            let of_panel =
+                |panel| Figure { title: name(dir), caption: caption(&table), panels: vec![panel], columns: 1 };
+            gallery.add("jacobi", figure.map(of_panel));
+        }
     }
     journals::add(dir, &run, &mut gallery);
     subsystems::add(dir, &run, &mut gallery);

@@ -26,7 +26,8 @@ fn points(n: i32, y: impl Fn(f64) -> f64) -> Vec<(f64, f64)> {
 /// Every kind of mark, axis and misfortune.
 fn gallery() -> Vec<Figure> {
     let spread = |points: &[(f64, f64)]| Some(points.iter().map(|(_, y)| (0.5 * y, 2.0 * y)).collect());
-    let marks = [Mark::Line, Mark::Points, Mark::LineAndPoints, Mark::Phase, Mark::Dashed, Mark::Steps, Mark::Bars];
+    let marks =
+        [Mark::Line, Mark::Points, Mark::Dots, Mark::LineAndPoints, Mark::Phase, Mark::Dashed, Mark::Steps, Mark::Bars];
     let each = |y: Axis| {
         let series = marks.map(|mark| {
             let points = points(7, |x| x * x);

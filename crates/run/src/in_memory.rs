@@ -183,7 +183,7 @@ impl InMemory {
                     let help = "add particles first, or set dt_max of the integrator";
                     return Err(Error::input("integrator", problem).with_help(help));
                 }
-                let (loaded, initial) = (self.loaded.clone(), InitialState::clone(initial));
+                let (loaded, initial) = (self.settled(initial)?, InitialState::clone(initial));
                 let ends = self.ends;
                 let setup = move || assemble::set_up(loaded, initial, Vec::new(), ends);
                 Ok(self.threads.run(setup)?.config.dt_max())
@@ -242,16 +242,22 @@ impl InMemory {
         self.started().map(|_| ())
     }
 
+    /// Returns the configuration with what the particles get by default as a cluster.
+    fn settled(&self, initial: &InitialState) -> Result<Loaded> {
+        let mut settled = self.loaded.clone();
+        if self.own_field.is_none() {
+            settled.settle(&initial.particles.mass)?;
+        }
+        Ok(settled)
+    }
+
     /// Returns the started simulation with the threads that it computes on.
     fn started(&mut self) -> Result<(&mut Started, &Threads, &Loaded)> {
         if let Phase::New(initial) = &self.phase {
             if initial.particles.is_empty() {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
             }
-            let (mut settled, initial) = (self.loaded.clone(), InitialState::clone(initial));
-            if self.own_field.is_none() {
-                settled.settle(&initial.particles.mass)?;
-            }
+            let (mut settled, initial) = (self.settled(initial)?, InitialState::clone(initial));
             let loaded = settled.clone();
             let start = || Started::new((loaded, self.ends), initial, self.own_field.as_ref());
             let (started, config) = self.threads.run(start)?;

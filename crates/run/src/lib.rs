@@ -41,6 +41,7 @@ pub mod assemble;
 pub mod binaries;
 pub mod cluster;
 pub mod config;
+mod dissolution_time;
 pub mod ensemble;
 #[cfg(feature = "mpi")]
 pub mod follow;

@@ -20,7 +20,7 @@ use tisane::integrator::Progress;
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
-use tisane::subsystems::{Description, Event, Removed, Subsystems, TakenOut};
+use tisane::subsystems::{Description, Detail, Event, Removed, Subsystems, TakenOut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
@@ -198,6 +198,14 @@ impl System {
     /// Returns what the integrator has not handed over yet, and counts what was taken out of the system.
     fn new_events(&mut self) -> Vec<Event> {
         let events = self.engines.propagator.subsystems().map(Subsystems::take_events).unwrap_or_default();
+        let counters = &mut self.state.counters;
+        for event in &events {
+            match &event.detail {
+                Detail::None => {}
+                Detail::Collision(_) => counters.contacts += 1,
+                Detail::Escape(escape) => counters.escapes += escape.stars.len() as u64,
+            }
+        }
         for removed in events.iter().filter_map(Event::removed) {
             self.state.references.removed += removed;
         }

@@ -25,6 +25,7 @@ files! {
     "charts.js": SCRIPT;
     "colour.js": SCRIPT;
     "frames.js": SCRIPT;
+    "map.js": SCRIPT;
     "maths.js": SCRIPT;
     "panels.js": SCRIPT;
     "player.js": SCRIPT;

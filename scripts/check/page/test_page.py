@@ -359,6 +359,31 @@ def test_nothing_is_cut_off(browser, view, size):
         page.screenshot(path=PICTURES / f"{size[0]}.png")
 
 
+def test_a_cluster_on_an_orbit_has_a_map(browser, view, tmp_path):
+    text = plummer("orbit", 1024, 8.0, "1/2").replace("[output]", "[external.point-mass]\nmass = 1e4\n[orbit]\ncircular = 100.0\n[output]")
+    folder = run(tmp_path, "orbit", text)
+    with served("view", folder) as there, page_of(browser, there.address) as page:
+        assert page.is_visible("#map") and "Orbit" in page.inner_text("#map")
+        go(page, 0.0)
+        start = pixels(page, "#map-picture")
+        # The accent colour is the cluster: right of the middle, and later above it.
+        place = lambda seen: numpy.argwhere(abs(seen - numpy.array((95, 193, 238))).sum(axis=2) < 40).mean(axis=0)
+        go(page, 8.0)
+        end = pixels(page, "#map-picture")
+        height, width, _ = start.shape
+        assert place(start)[1] > 0.8 * width and abs(place(start)[0] - height / 2) < 3
+        assert place(end)[0] < place(start)[0] - 10
+        # The card of a particle that is followed stands below it.
+        box = page.locator("#scene").bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_selector("#card:not([hidden])")
+        card, there = [page.locator(name).bounding_box() for name in ("#card", "#map")]
+        assert card["y"] > there["y"] + there["height"]
+        page.screenshot(path=PICTURES / "orbit.png")
+    with page_of(browser, view.address) as page:
+        assert not page.is_visible("#map")
+
+
 def test_a_damaged_snapshot_is_named_and_left_out(browser, small, tmp_path):
     copy = shutil.copytree(small, tmp_path / "damaged")
     path = copy / "snapshots" / "snapshot_0003.hdf5"

@@ -13,7 +13,7 @@ pub mod systems;
 mod tidal;
 
 pub use stars::Stars;
-pub use tidal::TidalSurvey;
+pub use tidal::{JacobiBody, JacobiEnergies, TidalSurvey};
 pub use tisane_force::pair;
 
 use super::structure;

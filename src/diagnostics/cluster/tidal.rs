@@ -23,33 +23,61 @@ pub struct TidalSurvey {
     pub potential_escapers: u64,
 }
 
-impl TidalSurvey {
-    /// Measures a cluster whose binaries and hierarchies were found, about its density centre `centre`; [`None`] where the tide has
-    /// no radius. A binary or hierarchy has the energy of its centre of mass, without its own part of the potential.
-    pub(super) fn new(stars: &Stars, systems: &Systems, tide: &TidalFrame, centre: Vec3, epsilon: f64) -> Option<Self> {
+/// Jacobi energies of the bodies of a cluster, in internal units.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JacobiEnergies {
+    /// The part of the cluster within its tidal radius.
+    pub part: TidalPart,
+    /// The bodies, on either side of the tidal radius.
+    pub bodies: Vec<JacobiBody>,
+}
+
+/// Single particle, binary or hierarchy with its Jacobi energy, in internal units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JacobiBody {
+    /// Mass.
+    pub mass: f64,
+    /// Number of its particles.
+    pub number: u64,
+    /// Distance from the density centre.
+    pub distance: f64,
+    /// Jacobi energy per unit mass; see [`tidal_frame`](crate::tidal_frame).
+    pub energy: f64,
+}
+
+impl JacobiEnergies {
+    /// Measures the bodies of a cluster whose binaries and hierarchies were found, about its density centre `centre`; [`None`] where the
+    /// tide has no radius. A binary or hierarchy has the energy of its centre of mass, without its own part of the potential.
+    #[must_use]
+    pub fn new(stars: &Stars, systems: &Systems, tide: &TidalFrame, centre: Vec3, epsilon: f64) -> Option<Self> {
         let Stars { id, mass, pos, vel, .. } = stars;
         let part = tide.part(StarColumns { id, mass, pos, vel }, centre)?;
-        let critical = part.critical_energy();
-        let TidalPart { radius, mass, centre, stars: within, half_mass_radius } = part;
         let mut chosen = vec![false; stars.len()];
-        within.iter().for_each(|&i| chosen[i as usize] = true);
+        part.stars.iter().for_each(|&i| chosen[i as usize] = true);
         let mut inside = systems.bound.clone();
-        inside.velocity = centre.vel;
+        inside.velocity = part.centre.vel;
         inside.choose(stars, &chosen, epsilon);
-        let (mut bound, mut potential_escapers) = (Vec::new(), 0);
-        for at in &systems.outermost {
+        let of_body = |at: &u32| {
             let (body, of) = (systems.body(stars, *at), systems.stars(stars, at));
-            if (body.pos - centre.pos).norm() > radius {
-                continue;
-            }
-            let energy = inside.energy(stars, of, &body, epsilon) + tide.energy(&centre, body.pos, body.vel);
-            if energy <= critical {
-                bound.push(body.mass);
-            } else {
-                potential_escapers += of.len() as u64;
-            }
-        }
-        let (number, jacobi_bound_mass) = (within.len() as u64, sum(bound.into_iter()));
+            let energy = inside.energy(stars, of, &body, epsilon) + tide.energy(&part.centre, body.pos, body.vel);
+            let distance = (body.pos - part.centre.pos).norm();
+            JacobiBody { mass: body.mass, number: of.len() as u64, distance, energy }
+        };
+        let bodies = systems.outermost.iter().map(of_body).collect();
+        Some(Self { part, bodies })
+    }
+}
+
+impl TidalSurvey {
+    /// Measures a cluster, as [`JacobiEnergies::new`].
+    pub(super) fn new(stars: &Stars, systems: &Systems, tide: &TidalFrame, centre: Vec3, epsilon: f64) -> Option<Self> {
+        let JacobiEnergies { part, bodies } = JacobiEnergies::new(stars, systems, tide, centre, epsilon)?;
+        let critical = part.critical_energy();
+        let TidalPart { radius, mass, stars: within, half_mass_radius, .. } = part;
+        let (bound, free): (Vec<&JacobiBody>, Vec<&JacobiBody>) =
+            bodies.iter().filter(|body| body.distance <= radius).partition(|body| body.energy <= critical);
+        let potential_escapers = free.iter().map(|body| body.number).sum();
+        let (number, jacobi_bound_mass) = (within.len() as u64, sum(bound.iter().map(|body| body.mass)));
         Some(Self { radius, mass, number, half_mass_radius, jacobi_bound_mass, potential_escapers })
     }
 }
@@ -57,8 +85,10 @@ impl TidalSurvey {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::diagnostics::cluster::systems::{self, Hardness};
     use crate::diagnostics::cluster::{LagrangianMass, Settings, Survey};
     use crate::initial::plummer;
+    use crate::nearest::Neighbours;
     use crate::tidal_frame::TideSource;
     use std::sync::Arc;
     use tisane_force::force::external::Plummer;
@@ -81,17 +111,16 @@ mod tests {
         TideSource { field: Arc::new(galaxy), circle: None, conserves: false }.with_origin(Some(orbit), 0.0)
     }
 
-    fn survey(p: &Particles) -> Survey<1> {
+    fn stars(p: &Particles) -> Stars {
         let pot = |i: usize| {
             let of = |j: usize| p.mass[j] / ((p.pos[i] - p.pos[j]).norm_squared() + SETTINGS.epsilon.powi(2)).sqrt();
             -(0..p.len()).filter(|&j| j != i).map(of).sum::<f64>()
         };
-        let stars = Stars::new(p, &(0..p.len()).map(pot).collect::<Vec<_>>());
-        Survey::new(&stars, &SETTINGS, [0.5], Some(&tide()))
+        Stars::new(p, &(0..p.len()).map(pot).collect::<Vec<_>>())
     }
 
     fn tidal(p: &Particles) -> TidalSurvey {
-        survey(p).tidal.unwrap()
+        Survey::new(&stars(p), &SETTINGS, [0.5], Some(&tide())).tidal.unwrap()
     }
 
     /// A sphere with the mass 1 of `n` stars, and stars of the same mass along its orbit, on either side.
@@ -122,6 +151,30 @@ mod tests {
                 assert!((a / b - 1.0).abs() < 1e-12, "{tail}: {a} {b}");
             }
         }
+    }
+
+    #[test]
+    fn energies_are_those_in_the_potential_of_the_part_within_the_tidal_radius() {
+        let p = with_tails(250, 40);
+        let stars = stars(&p);
+        let neighbours = Neighbours::new(&p.id, &p.pos, SETTINGS.neighbours);
+        let systems = systems::find(&stars, &neighbours, SETTINGS.epsilon, Hardness::at_least(f64::INFINITY));
+        let found = JacobiEnergies::new(&stars, &systems, &tide(), Vec3::zeros(), SETTINGS.epsilon).unwrap();
+        assert_eq!(found.bodies.len(), p.len());
+        let JacobiEnergies { part, bodies } = found;
+        for (i, body) in bodies.iter().enumerate() {
+            let of = |&j: &u32| {
+                let (j, s2) = (j as usize, (p.pos[i] - p.pos[j as usize]).norm_squared() + SETTINGS.epsilon.powi(2));
+                if j == i { 0.0 } else { p.mass[j] / s2.sqrt() }
+            };
+            let own: f64 = part.stars.iter().map(of).sum();
+            let kinetic = 0.5 * (p.vel[i] - part.centre.vel).norm_squared();
+            let expected = kinetic - own + tide().energy(&part.centre, p.pos[i], p.vel[i]);
+            assert!((body.energy - expected).abs() < 1e-12 * own.max(kinetic), "{i}: {} {expected}", body.energy);
+            assert_eq!((body.mass, body.number, body.distance), (p.mass[i], 1, p.pos[i].norm()));
+        }
+        // The tails, on the orbit of the cluster, have left: they are beyond the radius with the energy for that.
+        assert!(bodies[250..].iter().all(|body| body.distance > part.radius && body.energy > part.critical_energy()));
     }
 
     #[test]

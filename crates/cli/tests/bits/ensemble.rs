@@ -120,9 +120,6 @@ fn members_with_subsystems(scheme: &str) {
     }
     assert_eq!(code, 0);
     assert!(rows(&folder.path("stopped")) == rows(&folder.path("e")), "stopped");
-    folder.write("run.toml", format!("{alone}[escapers]\nradius = 9.0\n[ensemble]\nrealisations = 4\n"));
-    let said = folder.tisane(&["run", "run.toml", "--overwrite"]);
-    said.exits(2).says(&["members of an ensemble cannot have [escapers] yet"]);
 }
 
 #[test]

@@ -10,6 +10,7 @@ mod energy;
 mod engine_choice;
 mod ensemble;
 mod ensembles_by_laws;
+mod ensembles_that_lose_stars;
 mod external_field;
 mod galactic_orbits;
 #[path = "../../../../tests/common/hdf.rs"]

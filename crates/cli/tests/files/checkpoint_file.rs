@@ -32,8 +32,14 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
     p.step = (0..n).map(|i| Level((i % 37) as u8)).collect();
     p.time = p.step.iter().map(|level| Time::from_dt_max(step).after(*level)).collect();
     p.pos[0] = Vec3::new(-0.0, f64::MIN_POSITIVE / 8.0, 1e300);
-    let counters =
-        |k| Counters { block_steps: k, particle_steps: k + 1, pair_interactions: u64::MAX - k, clamped_steps: 3 };
+    let counters = |k| Counters {
+        block_steps: k,
+        particle_steps: k + 1,
+        pair_interactions: u64::MAX - k,
+        clamped_steps: 3,
+        contacts: 0,
+        escapes: k + 2,
+    };
     Checkpoint {
         particles: p,
         run: RunState {

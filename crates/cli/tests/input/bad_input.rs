@@ -78,7 +78,7 @@ fn mistakes_in_the_configuration_are_told_with_file_line_and_key() {
         ("[softening]", "[integrator.ahmad_cohen]\nneighbours = 0\n[softening]"),
         (
             "[softening]\nepsilon = 0.01",
-            "[integrator.ahmad_cohen]\n[collisions]\naction = \"record\"\nradii = \"input\"",
+            "[softening]\nepsilon = 0.01\n[collisions]\naction = \"record\"\nradii = \"input\"",
         ),
         ("[softening]", "[integrator.multipoints]\n[softening]"),
         ("[softening]", "[initial.pythagorean]\n[softening]"),

@@ -3,7 +3,7 @@
 
 use crate::program;
 use program::{Folder, Said, finish};
-use resvg::tiny_skia::Pixmap;
+use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 use std::fmt::Write as _;
 use std::fs;
 
@@ -64,6 +64,50 @@ fn a_film_goes_on_where_it_was_stopped() {
     movie(&folder, &["r", "--frames", "5"]).exits(2).says(&["frames of another film", "--overwrite"]);
     movie(&folder, &["r", "--frames", "5", "--overwrite"]).exits(0).says(&["5 rendered now"]);
     assert!(!folder.path("r/movie/frame_000005.png").exists());
+}
+
+/// A pair of stars on a circle about a point mass, 16 snapshots in a revolution; one star is ahead of the other.
+const ON_A_CIRCLE: &str = "[run]\nname = \"c\"\nt_end = 8.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"stars.csv\"\n[external.point-mass]\nmass = 1.0\n\
+     [orbit]\ncircular = 1.0\n[integrator.leapfrog]\ndt = \"1/64\"\n[output]\ninterval = 0.5\n[cluster]\nenabled = false\n";
+
+#[test]
+fn along_an_orbit_the_picture_turns_with_the_cluster_and_a_map_shows_where_it_is() {
+    let folder = Folder::new(ON_A_CIRCLE);
+    // The second one is on the circle, a little ahead.
+    let (s, c) = 0.01f64.sin_cos();
+    folder.write("stars.csv", format!("m,x,y,z,vx,vy,vz\n0,0,0,0,0,0,0\n0,{},{s},0,{},{},0\n", c - 1.0, -s, c - 1.0));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    let film = |name: &str, more: &[&str]| {
+        let common = ["r", "--frames", "5", "--centre", "origin", "--output", name];
+        movie(&folder, &[&common[..], more].concat()).exits(0);
+        (0..5).map(|k| Pixmap::decode_png(&frame(&folder, name, k)).unwrap()).collect::<Vec<_>>()
+    };
+    let (turning, fixed) = (film("turning", &["--frame", "orbit"]), film("fixed", &[]));
+    // Left of the map and right of the words there are stars only.
+    let stars = |picture: &Pixmap| {
+        let place = |i: usize| (i % 160, i / 160);
+        let inside = (0..160 * 90).filter(|i| (72..130).contains(&place(*i).0) && place(*i).1 < 75);
+        inside.map(|i| picture.pixels()[i]).collect::<Vec<_>>()
+    };
+    // Of a star that keeps its place ahead nothing moves but by less than a pixel.
+    let differ = |film: &[Pixmap]| {
+        let (a, b) = (stars(&film[0]), stars(&film[3]));
+        let changed = |(a, b): (&PremultipliedColorU8, &PremultipliedColorU8)| a.red().abs_diff(b.red()) > 60;
+        a.iter().zip(&b).filter(|(a, b)| changed((a, b))).count()
+    };
+    assert_eq!(differ(&turning), 0);
+    assert!(differ(&fixed) > 0);
+    // The map is in the corner, and the cluster moves on it.
+    let map = |picture: &Pixmap| {
+        (0..24).flat_map(|y| (130..158).map(move |x| (x, y))).map(|(x, y)| picture.pixel(x, y)).collect::<Vec<_>>()
+    };
+    assert!(map(&turning[0]) != map(&turning[1]) && map(&turning[1]) == map(&fixed[1]));
+    // Too few snapshots, and none with an orbit.
+    folder.tisane(&["run", "run.toml", "-q", "--output", "few", "--set", "output.interval=4.0"]).exits(0);
+    let said = movie(&folder, &["few", "--frame", "orbit"]).exits(2);
+    said.says(&["the snapshots at 0 and 4 are too far apart on the orbit", "output.snapshot_interval"]);
+    let alone = with_run();
+    movie(&alone, &["r", "--frame", "orbit"]).exits(2).says(&["do not say where the origin", "[orbit]"]);
 }
 
 /// Animated PNG, read again: number of plays, pixels across and down, of each picture its delay in s and its pixels.

@@ -58,6 +58,10 @@ pub struct Counters {
     pub pair_interactions: u64,
     /// Number of particle steps clamped at dt_min.
     pub clamped_steps: u64,
+    /// Number of contacts and mergers of stars.
+    pub contacts: u64,
+    /// Number of stars that escaped; one that came back and escaped again counts twice.
+    pub escapes: u64,
 }
 
 /// Output written since the start of a run.
@@ -272,5 +276,7 @@ fn visit_counters<E>(prefix: &str, c: &mut Counters, v: &mut impl StateVisitor<E
     v.count(&format!("{prefix}block_steps"), &mut c.block_steps)?;
     v.count(&format!("{prefix}particle_steps"), &mut c.particle_steps)?;
     v.count(&format!("{prefix}pair_interactions"), &mut c.pair_interactions)?;
-    v.count(&format!("{prefix}clamped_steps"), &mut c.clamped_steps)
+    v.count(&format!("{prefix}clamped_steps"), &mut c.clamped_steps)?;
+    v.count_if_any(&format!("{prefix}contacts"), &mut c.contacts)?;
+    v.count_if_any(&format!("{prefix}escapes"), &mut c.escapes)
 }

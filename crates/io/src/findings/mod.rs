@@ -165,7 +165,7 @@ impl Findings {
     /// Returns the newest checkpoint as a row, if it is later than the last row.
     fn after_the_rows(&self) -> Option<Row> {
         let (last, checkpoint) = (self.rows.last()?, self.checkpoint?);
-        let Counters { block_steps, particle_steps, pair_interactions, clamped_steps } = checkpoint.counters;
+        let Counters { block_steps, particle_steps, pair_interactions, clamped_steps, .. } = checkpoint.counters;
         let row = Row {
             time: checkpoint.time,
             wall_seconds: checkpoint.wall_seconds,

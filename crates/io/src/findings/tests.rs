@@ -66,7 +66,7 @@ fn checkpoint(t: u64) -> Checkpoint {
             block_steps: 100 * t,
             particle_steps: 400 * t,
             pair_interactions: 16_000 * t,
-            clamped_steps: 0,
+            ..Counters::default()
         },
         written: OutputCounts::default(),
         references: References::default(),

@@ -184,7 +184,7 @@ fn an_ensemble_without_an_end_has_no_figures() {
     table.arrange(|_| false, |row| row);
     let dir = directory(&table, None);
     assert!(figures(dir.path()).unwrap_err().to_string().contains("no member"));
-    let error = crate::run::figures(dir.path()).unwrap_err();
+    let error = crate::run::figures(dir.path(), &|_| Ok(None)).unwrap_err();
     assert!(error.to_string().contains("ensemble"), "{error}");
 }
 

@@ -3,22 +3,26 @@
 use super::canvas::Canvas;
 use super::framing::{self, Glimpse};
 use super::interpolation::place;
+use super::map::OrbitMap;
 use super::overlay;
-use super::settings::{Colour, Frames, Settings};
+use super::settings::{Axes, Colour, Frames, Settings};
 use super::shades::Shades;
 use crate::raster;
 use crate::snapshots::Look;
+use crate::track::{Along, BETWEEN, Track};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::particles::Vec3;
-use tisane::units::Dimension;
+use tisane::units::{Dimension, twelve_digits};
 use tisane_io::atomic::write_atomically;
 
 /// The most particles that shine with full light: of more, each is fainter.
 const BRIGHT: f64 = 4000.0;
+/// Names of the axes of a map.
+const NAMES: [&str; 3] = ["X", "Y", "Z"];
 /// Frames for each thread before the next snapshots are read.
 const IN_HAND: usize = 2;
 
@@ -39,6 +43,8 @@ pub struct Film {
     half: f64,
     /// Range of the colours: speeds in the user's unit, or masses.
     range: (f64, f64),
+    /// Orbit of the origin of coordinates, if it moves.
+    track: Option<Track>,
 }
 
 impl Film {
@@ -46,17 +52,21 @@ impl Film {
     /// and those of another run.
     ///
     /// # Errors
-    /// [`Error::Input`] if none is whole.
+    /// [`Error::Input`] if none is whole, and for axes along an orbit that the snapshots do not tell.
     pub fn survey(paths: &[PathBuf], settings: Settings, seen: impl Fn() + Sync) -> Result<(Self, Vec<String>)> {
         let (glimpses, left_out) = framing::survey(paths, &settings, seen);
         if glimpses.is_empty() {
             let folder = paths.first().and_then(|path| path.parent()).unwrap_or(Path::new(""));
             return Err(Error::input(folder, format!("no snapshot here is whole:\n  {}", left_out.join("\n  "))));
         }
+        let track = track(&glimpses);
+        if settings.axes == Axes::Orbit {
+            check_orbit(&glimpses[0], track.as_ref())?;
+        }
         let half = glimpses.iter().map(|glimpse| glimpse.half).fold(0.0, f64::max);
         let low = glimpses.iter().map(|glimpse| glimpse.range.0).fold(f64::INFINITY, f64::min);
         let high = glimpses.iter().map(|glimpse| glimpse.range.1).fold(0.0, f64::max);
-        Ok((Self { settings, glimpses, half, range: (low, high) }, left_out))
+        Ok((Self { settings, glimpses, half, range: (low, high), track }, left_out))
     }
 
     /// Returns the number of frames.
@@ -190,13 +200,16 @@ impl Film {
         let h = (after.time - before.time) / scale.time;
         let centre = before.centre + part * (after.centre - before.centre);
         let pixels = 0.5 * width.min(height) as f64 / self.half;
+        let orbit = self.track.as_ref().map(|track| track.at(from, part));
+        let along = orbit.filter(|_| self.settings.axes == Axes::Orbit).map(|orbit| Along::new(&orbit));
         let shades = Shades::new(theme);
         let amount = (BRIGHT / a.pos.len() as f64).sqrt().min(1.0) as f32;
         let mut canvas = Canvas::new(width, height);
         for i in 0..a.pos.len() {
             let x = place((a.pos[i], a.vel[i]), (b.pos[i], b.vel[i]), h, part);
-            let from_centre = |k: usize| (x[k] * scale.length - centre[k]) * pixels;
-            let at = (0.5 * width as f64 + from_centre(plane.0), 0.5 * height as f64 - from_centre(plane.1));
+            let d = x * scale.length - centre;
+            let d = along.as_ref().map_or([d.x, d.y, d.z], |axes| axes.of(d)).map(|d| d * pixels);
+            let at = (0.5 * width as f64 + d[plane.0], 0.5 * height as f64 - d[plane.1]);
             let shade = a.shade[i] + part * (b.shade[i] - a.shade[i]);
             canvas.add(at, amount, shades.at(shade));
         }
@@ -209,9 +222,22 @@ impl Film {
             time: self.time_label(frame),
             scale: (pixels, unit),
             colours: &self.legend(),
+            map: self.track.as_ref().zip(orbit).map(|(track, orbit)| self.map(track, orbit.pos, unit)),
         };
         raster::over(&overlay::svg(&words, &shades, &ink), &mut picture)?;
         picture.encode_png().map_err(|e| format!("the picture cannot be encoded: {e}"))
+    }
+
+    /// Map of the orbit with the place now: in the plane of the picture, or from above where its axes turn.
+    fn map<'a>(&self, track: &Track, now: Vec3, unit: &'a str) -> OrbitMap<'a> {
+        let (x, y) = if self.settings.axes == Axes::Orbit { (0, 1) } else { self.settings.plane };
+        let of = |place: Vec3| (place[x], place[y]);
+        OrbitMap {
+            name: format!("{}–{}", NAMES[x], NAMES[y]),
+            curve: track.curve(BETWEEN).into_iter().map(|(_, place)| of(place)).collect(),
+            now: of(now),
+            unit,
+        }
     }
 
     /// Meaning of the colours.
@@ -224,6 +250,30 @@ impl Film {
         let unit = if units.is_henon() { String::new() } else { units.label(dimension) };
         format!("{what} {} to {} {unit}", two_digits(low), two_digits(self.range.1)).trim_end().to_owned()
     }
+}
+
+/// Returns the orbit that the snapshots tell, if they do.
+fn track(glimpses: &[Glimpse]) -> Option<Track> {
+    let points = glimpses.iter().map(|glimpse| Some((glimpse.time, glimpse.orbit?))).collect::<Option<_>>()?;
+    Some(Track::new(points, glimpses.first()?.units.units.dynamical_time()))
+}
+
+/// Checks that the axes along the orbit can be followed from snapshot to snapshot.
+fn check_orbit(first: &Glimpse, track: Option<&Track>) -> Result<()> {
+    let folder = first.path.parent().unwrap_or(Path::new(""));
+    let Some(track) = track else {
+        let problem = "the snapshots do not say where the origin of coordinates is in a galaxy";
+        let help = "only a run with [orbit] has axes along an orbit; without --frame orbit the axes do not turn";
+        return Err(Error::input(folder, problem).with_help(help));
+    };
+    let Some((from, to)) = track.first_break() else { return Ok(()) };
+    let problem = format!(
+        "the snapshots at {} and {} are too far apart on the orbit to follow its direction between them",
+        twelve_digits(from),
+        twelve_digits(to)
+    );
+    let help = "set a shorter output.snapshot_interval, some 20 snapshots a revolution";
+    Err(Error::input(folder, problem).with_help(help))
 }
 
 /// A number with two significant digits.

@@ -7,6 +7,7 @@ use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use tisane::compensated_sum::{sum, sum3};
 use tisane::error::{Error, Result};
+use tisane::force::external::guide::OrbitState;
 use tisane::particles::Vec3;
 use tisane_io::file_units::FileUnits;
 
@@ -26,6 +27,8 @@ pub(super) struct Glimpse {
     pub content: String,
     /// SHA-256 of its ids, in order.
     ids: [u8; 32],
+    /// Place and velocity of a moving origin of coordinates, in the user's units.
+    pub orbit: Option<OrbitState>,
     /// Centre of the picture, in the user's unit.
     pub centre: Vec3,
     /// Half the side of a square around it that holds most particles.
@@ -97,6 +100,7 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
         path: path.to_owned(),
         time: look.time,
         ids: hash.finalize().into(),
+        orbit: look.orbit,
         centre,
         half: if radius > 0.0 { ROOM * radius } else { 1.0 },
         range,

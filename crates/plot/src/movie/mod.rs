@@ -9,10 +9,12 @@ mod canvas;
 mod film;
 mod framing;
 mod interpolation;
+mod map;
 mod overlay;
+mod scale_bar;
 mod settings;
 mod shades;
 
 pub use animation::Animation;
 pub use film::Film;
-pub use settings::{Centre, Colour, Frames, Settings};
+pub use settings::{Axes, Centre, Colour, Frames, Settings};

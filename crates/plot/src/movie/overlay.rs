@@ -1,5 +1,7 @@
 //! Text on a frame: time, a scale bar, the meaning of the colours.
 
+use super::map::OrbitMap;
+use super::scale_bar::bar;
 use super::shades::Shades;
 use crate::font::px;
 use crate::palette::Ink;
@@ -19,6 +21,8 @@ pub(super) struct Words<'a> {
     pub scale: (f64, &'a str),
     /// Meaning of the colours.
     pub colours: &'a str,
+    /// Map of the orbit, if the cluster is on one.
+    pub map: Option<OrbitMap<'a>>,
 }
 
 /// The words as SVG without a ground.
@@ -56,28 +60,8 @@ pub(super) fn svg(words: &Words<'_>, shades: &Shades, ink: &Ink) -> String {
         );
     }
     svg.text((width - margin, foot - ends - 0.5 * size), how(Anchor::End), words.colours);
-    svg.finish()
-}
-
-/// The longest 1, 2 or 5 times a power of ten that is no longer than `max` pixels, and its length in pixels.
-fn bar(pixels: f64, max: f64) -> (f64, f64) {
-    let power = (max / pixels).log10().floor() as i32;
-    let candidates = (power - 1..=power).flat_map(|e| [1, 2, 5].map(|m| format!("{m}e{e}").parse().unwrap_or(1.0)));
-    let round = candidates.filter(|x: &f64| x * pixels <= max).fold(0.0, f64::max);
-    (round, round * pixels)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_scale_bar_is_round_and_fits() {
-        assert_eq!(bar(100.0, 256.0), (2.0, 200.0));
-        assert_eq!(bar(1.0, 50.0), (50.0, 50.0));
-        for pixels in [1e-9, 0.3, 7.0, 4e11] {
-            let (round, long) = bar(pixels, 200.0);
-            assert!(long <= 200.0 && long > 200.0 / 2.6, "{pixels}: {round} {long}");
-        }
+    if let Some(map) = &words.map {
+        map.draw(&mut svg, (width, height), ink);
     }
+    svg.finish()
 }

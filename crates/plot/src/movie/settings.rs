@@ -6,6 +6,8 @@ use serde::Serialize;
 /// Description of a film.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Settings {
+    /// Axes.
+    pub axes: Axes,
     /// Indices of the axes that run to the right and upwards.
     pub plane: (usize, usize),
     /// Centre of the picture.
@@ -21,6 +23,15 @@ pub struct Settings {
     pub theme: Theme,
     /// Number of frames.
     pub frames: Frames,
+}
+
+/// Axes of a film.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Axes {
+    /// Those of the run, which do not turn.
+    Inertial,
+    /// Of a cluster on an orbit: x along the velocity of the origin, y outwards across it, z along its angular momentum.
+    Orbit,
 }
 
 /// Centre of the picture.

@@ -71,6 +71,7 @@ pub(crate) fn initial_state(loaded: &Loaded) -> Result<(InitialState, Vec<String
 /// # Errors
 /// [`Error::Config`](tisane::Error::Config) and [`Error::Input`](tisane::Error::Input).
 pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<String>, ends: bool) -> Result<Setup> {
+    loaded.check_subsystems()?;
     let units = loaded.config.units();
     let mut particles = state.particles;
     let start = loaded.config.t_start().unwrap_or(state.time);

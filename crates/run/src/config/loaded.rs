@@ -81,6 +81,11 @@ impl Loaded {
         other.add_subsystems((open.scheme && self.open.scheme).then(scheme))
     }
 
+    /// Checks that collisions and escapers, if they are looked for, have subsystems, once it is known what the particles get by default.
+    pub(crate) fn check_subsystems(&self) -> Result<()> {
+        self.config.missing_subsystems().into_iter().next().map_or(Ok(()), |problem| Err(self.explain(problem)))
+    }
+
     /// Returns a problem that is found after reading (with the time of an input file, say) as an error, with the
     /// location of its setting.
     #[must_use]

@@ -35,6 +35,26 @@ impl Config {
         self.collisions.is_some() || self.escapers.is_some()
     }
 
+    /// Returns a mistake for each section on collisions or escapers where there are no subsystems, which these need.
+    pub(crate) fn missing_subsystems(&self) -> Vec<Problem> {
+        if self.subsystems().is_some() {
+            return Vec::new();
+        }
+        let sections = [("collisions", self.collisions.is_some()), ("escapers", self.escapers.is_some())];
+        let mistake = |section: &str| {
+            let (key, problem) = match self.encounters {
+                None => {
+                    let by_default =
+                        "which resolves close encounters: only a cluster without softening has it by default";
+                    (section, format!("[{section}] needs [encounters], {by_default}"))
+                }
+                Some(_) => ("encounters.perturbation", format!("expected a number above 0, which [{section}] needs")),
+            };
+            Problem::new(key, problem).with_help("[encounters]\nperturbation = 1e-5")
+        };
+        sections.into_iter().filter(|(_, is_there)| *is_there).map(|(section, _)| mistake(section)).collect()
+    }
+
     /// Returns true if a contact of two stars ends a session.
     pub(crate) fn stops_at_contact(&self) -> bool {
         self.collisions.as_ref().is_some_and(|it| it.action == CollisionAction::Stop)

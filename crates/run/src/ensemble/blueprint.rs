@@ -65,7 +65,8 @@ impl Blueprint {
         let mut blueprint = Self { config: loaded.config.clone(), members, written };
         blueprint.settle(loaded.open)?;
         for member in blueprint.members.probes() {
-            blueprint.member(member).map_err(|error| blueprint.at_its_key(loaded, member, error))?;
+            let checked = blueprint.member(member).and_then(|loaded| loaded.check_subsystems());
+            checked.map_err(|error| blueprint.at_its_key(loaded, member, error))?;
         }
         Ok(blueprint)
     }

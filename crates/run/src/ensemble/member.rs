@@ -45,6 +45,8 @@ struct Plan {
     energy_error: Option<f64>,
     series: bool,
     snapshots: Kept,
+    /// Flag that a contact of two stars ends the member.
+    stops_at_contact: bool,
 }
 
 /// Member that is being integrated.
@@ -58,6 +60,8 @@ pub(super) struct Member {
     began: Instant,
     seconds_before: f64,
     audit: Option<Audit>,
+    /// Mass at the start, in internal units.
+    mass: f64,
     bound_fraction: f64,
     outcome: Option<Outcome>,
     /// Binding energy of the binary of an encounter at the start: its total energy may be near zero.
@@ -119,12 +123,14 @@ impl Member {
             energy_error: config.energy_limit(),
             series: ensemble.series,
             snapshots: ensemble.snapshots,
+            stops_at_contact: config.stops_at_contact(),
         };
         let p = &setup.particles;
         let star = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
         let binding_energy =
             plan.encounter.map(|_| Pair::new(&star(BINARY[0]), &star(BINARY[1]), 0.0).binding_energy());
         let units = FileUnits { units: config.units(), scale };
+        let mass = p.total_mass();
         let Setup { particles, config, .. } = setup;
         let system = System { particles, state, engines, field: config.field_columns(), events: Vec::new() };
         Ok(Self {
@@ -137,6 +143,7 @@ impl Member {
             began: Instant::now(),
             seconds_before: 0.0,
             audit: None,
+            mass,
             bound_fraction: f64::NAN,
             outcome: None,
             binding_energy,
@@ -174,6 +181,19 @@ impl Member {
         let periods = now.0 / TICKS_PER_DT_MAX;
         let is_last = now >= self.plan.end && !periods.is_multiple_of(self.plan.every);
         periods / self.plan.every + 1 + u64::from(is_last)
+    }
+
+    /// Advances by up to `max` block steps, and by none that would pass `until`. Returns the number of block steps, and true if two stars
+    /// touched that end the member.
+    pub fn advance(&mut self, until: Time, max: u64) -> Result<(u64, bool)> {
+        let done = self.system.advance(until, max)?;
+        // They were counted; no journal has them.
+        self.system.events.clear();
+        Ok((done.block_steps, self.has_collided()))
+    }
+
+    fn has_collided(&self) -> bool {
+        self.plan.stops_at_contact && self.system.state.counters.contacts > 0
     }
 
     /// Returns true if the present moment is one at which the member is looked at.
@@ -232,7 +252,7 @@ impl Member {
     fn note_bound(&mut self, survey: &TimedSurvey) {
         // In a tide what is within the tidal radius counts.
         let held = survey.survey.tidal.as_ref().map_or(survey.survey.bound.0, |tidal| tidal.mass);
-        self.bound_fraction = held / self.system.particles.total_mass();
+        self.bound_fraction = held / self.mass;
     }
 
     /// Returns the share of its time that it has been integrated over.
@@ -258,12 +278,15 @@ impl Member {
     }
 
     fn make_output(&mut self, field: &Field, out: &mut Outputs<'_>) -> Result<bool> {
-        let (row, audit) = self.system.measure(field)?;
+        let (mut row, audit) = self.system.measure(field)?;
+        row.removed_energy = Some(self.system.state.references.removed.energy);
+        row.particles = Some(self.system.particles.len() as u64);
         let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
         let state = &mut self.system.state;
         let references = &mut state.references;
         references.previous_energy = row.energy;
         references.relative_energy_error = row.relative_energy_error;
+        references.previous_removed_energy = references.removed.energy;
         references.previous_counters = state.counters;
         references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
@@ -338,6 +361,7 @@ impl Member {
         let problem = error.map(|error| describe(&error.in_run(&self.context)));
         let outcome = match &problem {
             Some(_) => FAILED,
+            None if self.has_collided() => COLLISION,
             None if self.is_dissolved() => "dissolved",
             None => match (self.outcome, self.plan.encounter) {
                 (Some(outcome), _) => outcome.name(),
@@ -374,6 +398,9 @@ impl Member {
             block_steps: state.counters.block_steps,
             particle_steps: state.counters.particle_steps,
             clamped_steps: state.counters.clamped_steps,
+            contacts: state.counters.contacts,
+            escapes: state.counters.escapes,
+            removed_energy: state.references.removed.energy,
             wall_seconds: self.wall_seconds(),
             state_sha256: particles.state_sha256(&state.clock),
             problem: problem.unwrap_or_default(),
@@ -382,6 +409,8 @@ impl Member {
     }
 }
 
+/// Word for a member that a contact of two stars ended.
+pub(super) const COLLISION: &str = "collision";
 /// Word for a member that an error ended.
 pub(super) const FAILED: &str = "failed";
 

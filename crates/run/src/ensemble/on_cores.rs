@@ -115,11 +115,14 @@ impl Task<'_> {
                     saved = Instant::now();
                 }
                 let began = Instant::now();
-                let done = member.system.advance(until, steps)?;
+                let (taken, collided) = member.advance(until, steps)?;
                 let ratio = LOOK.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-6);
                 steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, 1 << 20);
-                self.work.count(done.block_steps, member.share() - self.share);
+                self.work.count(taken, member.share() - self.share);
                 self.share = member.share();
+                if collided {
+                    return Ok(true);
+                }
             }
             ended = member.needs_output()? && self.output(member, Member::measure)?;
         }

@@ -10,6 +10,8 @@ use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
 /// Columns of the series from the diagnostics of a member.
 const OF_DIAGNOSTICS: [&str; 6] =
     ["time", "kinetic_energy", "potential_energy", "energy", "relative_energy_error", "virial_ratio"];
+/// Columns of the series where collisions or escapers are looked for.
+const OF_STARS: [&str; 2] = ["removed_energy", "particles"];
 /// Columns of the series from the survey of its cluster.
 const OF_CLUSTER: [&str; 10] = [
     "bound_mass",
@@ -31,7 +33,7 @@ pub struct MemberRow {
     pub member: u64,
     /// Way in which it ended: one word.
     pub outcome: String,
-    /// Number of particles.
+    /// Number of particles at its end.
     pub n: u64,
     /// Time reached; unit: time.
     pub time: f64,
@@ -55,6 +57,12 @@ pub struct MemberRow {
     pub particle_steps: u64,
     /// Number of particle steps clamped at dt_min.
     pub clamped_steps: u64,
+    /// Number of contacts and mergers of stars.
+    pub contacts: u64,
+    /// Number of stars that escaped.
+    pub escapes: u64,
+    /// Energy that mergers and escapes took out.
+    pub removed_energy: f64,
     /// Wall time from its start to its end, in s.
     pub wall_seconds: f64,
     /// SHA-256 of its last state.
@@ -75,6 +83,8 @@ pub struct Tables {
     keys: Vec<(String, ColumnKind)>,
     stop: StopAt,
     surveys: bool,
+    /// Flag that collisions or escapers are looked for.
+    star_events: bool,
 }
 
 impl Tables {
@@ -89,9 +99,10 @@ impl Tables {
         let title = |what: &str| format!("{what} of the ensemble {}", config.run.name);
         let remarks = vec![("members".to_owned(), members.count().to_string())];
         let table = |what: &str, columns| Table { title: title(what), remarks: remarks.clone(), columns };
-        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys)));
-        let columns = member_columns(&units, &keys, stop);
-        Self { members: table("Members", columns), series, keys, stop, surveys }
+        let star_events = config.has_star_events();
+        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys, star_events)));
+        let columns = member_columns(&units, &keys, (stop, star_events));
+        Self { members: table("Members", columns), series, keys, stop, surveys, star_events }
     }
 
     /// Returns the row of a member with its settings.
@@ -126,6 +137,13 @@ impl Tables {
                 ]);
             }
         }
+        if self.star_events {
+            values.extend([
+                Value::Count(row.contacts),
+                Value::Count(row.escapes),
+                Value::Float(row.removed_energy * scale.factor(Dimension::ENERGY)),
+            ]);
+        }
         values.extend([
             Value::Count(row.block_steps),
             Value::Count(row.particle_steps),
@@ -141,7 +159,8 @@ impl Tables {
     #[must_use]
     pub fn output(&self, member: u64, row: &DiagnosticsRow, cluster: Option<&ClusterRow>, scale: &Scale) -> Vec<Value> {
         let mut values = vec![Value::Count(member)];
-        values.extend(chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(at, _)| row.values(scale)[at].clone()));
+        let of_diagnostics = OF_DIAGNOSTICS.iter().chain(OF_STARS.iter().filter(|_| self.star_events));
+        values.extend(chosen::<DiagnosticsRow>(of_diagnostics).map(|(at, _)| row.values(scale)[at].clone()));
         if self.surveys {
             // Members by another law than Newton's have no survey, also where it is the law that differs.
             let all = cluster.map(|cluster| cluster.values(scale));
@@ -158,18 +177,22 @@ impl Tables {
 }
 
 /// Returns the columns of a journal that have one of these names, with their places in a row.
-fn chosen<R: JournalRow>(names: &'static [&'static str]) -> impl Iterator<Item = (usize, ColumnSpec)> {
-    R::columns().into_iter().enumerate().filter(|(_, column)| names.contains(&column.name.as_str()))
+fn chosen<'a, R: JournalRow>(
+    names: impl IntoIterator<Item = &'a &'static str>,
+) -> impl Iterator<Item = (usize, ColumnSpec)> {
+    let names: Vec<&str> = names.into_iter().copied().collect();
+    R::columns().into_iter().enumerate().filter(move |(_, column)| names.contains(&column.name.as_str()))
 }
 
-fn series_columns(units: &Units, surveys: bool) -> Vec<Column> {
+fn series_columns(units: &Units, surveys: bool, star_events: bool) -> Vec<Column> {
     let member = Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count));
-    let diagnostics = chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(_, column)| column.column(units));
+    let of_diagnostics = OF_DIAGNOSTICS.iter().chain(OF_STARS.iter().filter(|_| star_events));
+    let diagnostics = chosen::<DiagnosticsRow>(of_diagnostics).map(|(_, column)| column.column(units));
     let cluster = chosen::<ClusterRow>(&OF_CLUSTER).filter(|_| surveys).map(|(_, column)| column.column(units));
     std::iter::once(member).chain(diagnostics).chain(cluster).collect()
 }
 
-fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) -> Vec<Column> {
+fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_events): (StopAt, bool)) -> Vec<Column> {
     use ColumnKind::{Count, Float, Text};
     let (time, energy) = (units.time.name.clone(), units.label(Dimension::ENERGY));
     let column = |name: &str, unit: &str, about: &str, kind| Column::new(name, unit, about, Values::empty(kind));
@@ -184,10 +207,10 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) ->
         column(
             "outcome",
             "",
-            "End of the member: finished, dissolved, flyby, exchange, ionisation, unresolved, failed",
+            "End of the member: finished, dissolved, collision, flyby, exchange, ionisation, unresolved, failed",
             Text,
         ),
-        column("n", "", "Number of particles", Count),
+        column("n", "", "Number of particles at its end", Count),
         column("time", &time, "Time reached", Float),
         column("energy", &energy, "Energy at the start", Float),
         column("energy_error", "1", &format!("Energy error at the last output, relative to the {scale}"), Float),
@@ -217,6 +240,23 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) ->
             column("eccentricity", "1", "Eccentricity of the binary that remained", Float),
             column("velocity", velocity, "Velocity of star and binary at infinity", Float),
         ]),
+    }
+    if star_events {
+        columns.extend([
+            column("contacts", "", "Number of contacts and mergers of stars", Count),
+            column(
+                "escapes",
+                "",
+                "Number of stars that escaped; one that came back and escaped again counts twice",
+                Count,
+            ),
+            column(
+                "removed_energy",
+                &units.label(Dimension::ENERGY),
+                "Energy that mergers and escapes took out",
+                Float,
+            ),
+        ]);
     }
     columns.extend([
         column("block_steps", "", "Number of block steps", Count),

@@ -4,7 +4,7 @@
 //! otherwise the member is computed again, which gives the same bits. Rows that were written after the last states have no
 //! hash: they count where they are whole.
 
-use super::columns::{counts, failed_members, floats};
+use super::columns::{counts, ended_between_outputs, floats};
 use super::hashes::{Hashes, link};
 use std::collections::{BTreeMap, BTreeSet};
 use tisane_io::checkpoint::{MemberState, Signed};
@@ -19,7 +19,8 @@ pub(super) struct Rows {
     pub members: Table,
     pub series: Option<Table>,
     places: BTreeMap<u64, Places>,
-    failed: BTreeSet<u64>,
+    /// Members that ended between two outputs.
+    between: BTreeSet<u64>,
     ends: Vec<f64>,
     times: Vec<f64>,
 }
@@ -52,8 +53,8 @@ impl Rows {
                 *doubled |= drop_doubled(series, outputs);
             }
         }
-        let (failed, ends) = (failed_members(&members), floats(&members, "time").collect());
-        Self { failed, ends, times, members, series, places }
+        let (between, ends) = (ended_between_outputs(&members), floats(&members, "time").collect());
+        Self { between, ends, times, members, series, places }
     }
 
     fn of(&self, member: u64) -> Places {
@@ -89,7 +90,7 @@ impl Rows {
     fn is_whole(&self, member: u64, places: &Places) -> bool {
         let [end] = places.members[..] else { return false };
         let last = places.series.last().map(|row| self.times[*row]);
-        let reaches = self.failed.contains(&member) || last.is_some_and(|last| last >= self.ends[end]);
+        let reaches = self.between.contains(&member) || last.is_some_and(|last| last >= self.ends[end]);
         self.series.is_none() || (reaches && ascend(&places.series, &self.times))
     }
 }

@@ -4,6 +4,7 @@ import { ServerError, state as askState } from "./api.js";
 import { Camera } from "./camera.js";
 import { css, map, theme } from "./colour.js";
 import { Frames, Motion, rowOf } from "./frames.js";
+import { OrbitMap } from "./map.js";
 import { length, quantile, sub, format } from "./maths.js";
 import { Panels } from "./panels.js";
 import { Player } from "./player.js";
@@ -28,6 +29,7 @@ const frames = new Frames((problem) => notice(problem, true));
 const player = new Player(find, changed);
 const panels = new Panels(find("charts"), (time) => player.go(time));
 const why = new Why(find);
+const orbitMap = new OrbitMap(find);
 const overlay = new Overlay(find("overlay"));
 const camera = new Camera(find("scene"), changed, (x, y) => follow([x, y]));
 
@@ -206,6 +208,7 @@ function draw() {
   } else if (!motion) {
     scene?.draw(undefined, 0, {});
   }
+  orbitMap.draw(panels.orbit(), player.time, run.units.length);
   const range = player.range;
   panels.draw({ times: range[1] > range[0] ? range : [range[0], range[0] + 1], now: player.time, units: run.units });
 }

@@ -7,7 +7,7 @@ import { format, lastAt } from "./maths.js";
 /** Requested columns of each series; a run may have only some of them. */
 const WANTED = {
   diagnostics: "time,relative_energy_error,relative_energy_error_step,virial_ratio,step_max,steps_level*,pairs_per_second",
-  cluster: "time,lagrangian_radius*,density_centre*,core_radius",
+  cluster: "time,lagrangian_radius*,density_centre*,core_radius,orbit_position_x,orbit_position_y",
 };
 
 /**
@@ -140,6 +140,13 @@ export class Panels {
     const b = Math.min(a + 1, times.length - 1);
     const u = b > a ? Math.min(Math.max((time - times[a]) / (times[b] - times[a]), 0), 1) : 0;
     return [x, y, z].map((column) => column[a] + (column[b] - column[a]) * u);
+  }
+
+  /** Returns the orbit of the origin in the galaxy; undefined if it does not move. */
+  orbit() {
+    const { columns, times } = this.series.cluster;
+    const { orbit_position_x: x, orbit_position_y: y } = columns;
+    return x && y ? { times, x, y } : undefined;
   }
 
   draw({ times, now, units }) {

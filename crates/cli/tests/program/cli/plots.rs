@@ -292,6 +292,14 @@ fn a_run_on_an_orbit_has_its_orbit_its_tails_and_the_sky() {
     for (figure, texts) in [
         ("orbit", &["X [pc]", "Y [pc]", "In the meridional plane", "Distance from the centre", "start", "cluster"][..]),
         ("tails", &["along the orbit [pc]", "outwards from the galaxy [pc]", "surface density [Msun pc⁻²]"]),
+        (
+            "tide",
+            &["mass [Msun]", "bound by E_J", "tidal radius", "Half-mass radius / tidal radius", "potential escapers"],
+        ),
+        (
+            "jacobi",
+            &["Jacobi energies at t = 20", "Jacobi energy E_J [(km/s)²]", "critical energy, tidal radius", "bound"],
+        ),
         ("sky", &["galactic longitude l [deg]", "mass [Msun deg⁻²]", "seen from (-8120, 0, 20.8) pc"]),
     ] {
         let svg = read(&folder, &format!("r/plots/{figure}.svg"));
@@ -300,11 +308,15 @@ fn a_run_on_an_orbit_has_its_orbit_its_tails_and_the_sky() {
         }
     }
     let report = read(&folder, "r/plots/report.html");
-    assert!(report.contains("The orbit in the galaxy") && report.contains("The tails"));
+    assert!(report.contains("The orbit in the galaxy") && report.contains("The cluster in its tide"));
     // Without a place of the Sun there is no sky.
     folder.write("run.toml", config("circular = 8000.0\n"));
     folder.tisane(&["run", "run.toml", "-q", "--output", "c"]).exits(0);
     let said = folder.tisane(&["plot", "c", "--theme", "light"]).exits(0);
     assert!(folder.path("c/plots/tails.svg").exists() && !folder.path("c/plots/sky.svg").exists());
     said.says(&["c: no sky: the configuration has no `sun` in [orbit]"]);
+    // A configuration that cannot be read has no tide, and the other figures stay.
+    folder.write("c/config.toml", "[run]");
+    let said = folder.tisane(&["plot", "c", "--theme", "light"]).exits(0);
+    said.says(&["c: no jacobi: ", "missing key"]);
 }

@@ -3,23 +3,17 @@
 use crate::config::bounds::{above, at_least};
 use crate::config::collisions::{CollisionSettings, Escapers, Radii};
 use crate::config::configuration::Config;
+use crate::config::ensemble::StopAt;
 use crate::config::error::Problem;
 use tisane_io::fields::TideColumns;
 
 /// Adds the mistakes of the two sections to `found`.
 pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
-    let has_subsystems = config.subsystems().is_some();
-    let needs = |section: &str| {
-        let (key, problem) = match config.encounters {
-            None => (section, format!("[{section}] needs [encounters], which resolves close encounters")),
-            Some(_) => ("encounters.perturbation", format!("expected a number above 0, which [{section}] needs")),
-        };
-        Problem::new(key, problem).with_help("[encounters]\nperturbation = 1e-5")
-    };
+    // Where the configuration leaves it open, the particles decide.
+    if !config.leaves_subsystems_open() {
+        found.extend(config.missing_subsystems());
+    }
     if let Some(CollisionSettings { radii, radius, .. }) = &config.collisions {
-        if !has_subsystems {
-            found.push(needs("collisions"));
-        }
         above(found, "collisions.radius", *radius, 0.0);
         match (radii, radius) {
             (Radii::Fixed, None) => {
@@ -39,15 +33,14 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
         }
     }
     if let Some(escapers) = &config.escapers {
-        if !has_subsystems {
-            found.push(needs("escapers"));
-        }
         validate_escapers(config, escapers, found);
     }
     for section in [config.collisions.as_ref().map(|_| "collisions"), config.escapers.as_ref().map(|_| "escapers")] {
-        if let Some(section) = section.filter(|_| config.ensemble.is_some()) {
-            let problem = format!("members of an ensemble cannot have [{section}] yet: it changes the number of stars");
-            found.push(Problem::new(section, problem).against("ensemble"));
+        let follows_three = config.ensemble.as_ref().is_some_and(|ensemble| ensemble.stop == StopAt::Escape);
+        if let Some(section) = section.filter(|_| follows_three) {
+            let problem =
+                format!("stop = \"escape\" follows three stars to the end, of which [{section}] may take some");
+            found.push(Problem::new(section, problem).against("ensemble.stop"));
         }
     }
 }
