@@ -42,6 +42,7 @@ pub mod binaries;
 pub mod cluster;
 pub mod config;
 pub mod ensemble;
+pub mod evolution;
 #[cfg(feature = "mpi")]
 pub mod follow;
 pub mod help;
@@ -52,6 +53,7 @@ pub mod proposal;
 mod row;
 pub mod several;
 pub mod simulation;
+pub mod star_forecast;
 mod stars;
 mod subsystems;
 pub mod system;

@@ -2,6 +2,7 @@
 //! share.
 
 use crate::cluster::TimedSurvey;
+use crate::evolution::{Evolution, TypeChange};
 use crate::row;
 use crate::subsystems::binding_energy;
 use std::collections::HashMap;
@@ -13,18 +14,20 @@ use tisane::diagnostics::conserved::{Conserved, nonzero};
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
-use tisane::error::Result;
+use tisane::error::{Error, Result, StepBelowFloor};
 use tisane::force::external::guide::{MovingOrigin, OrbitState, Work};
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::law::Law;
 use tisane::particles::{Particles, Vec3};
 use tisane::propagator::Propagator;
+use tisane::star_changes::StarChanges;
 use tisane::subsystems::{Description, Event, Removed, Subsystems, TakenOut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
 use tisane_io::fields::{DiagnosticsRow, FieldColumns};
+use tisane_io::stellar_columns::StarState;
 
 /// Engines of a system.
 pub struct Engines {
@@ -42,6 +45,8 @@ pub struct Engines {
     pub tide: Option<TideSource>,
     /// Softening length, in internal units.
     pub epsilon: f64,
+    /// Evolution of the stars, if they age.
+    pub evolution: Option<Evolution>,
 }
 
 impl Engines {
@@ -63,6 +68,8 @@ pub struct System {
     pub field: FieldColumns,
     /// Changes of subsystems and stars that were not handed over yet.
     pub events: Vec<Event>,
+    /// Changes of types of stars that were not handed over yet.
+    pub type_changes: Vec<TypeChange>,
 }
 
 impl System {
@@ -74,7 +81,7 @@ impl System {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
         self.state.orbit = None;
-        self.follow_origin(&[])
+        self.follow_origin(&[], &[])
     }
 
     /// Takes the present state as the one that energies and momenta are compared with.
@@ -105,7 +112,8 @@ impl System {
             self.count(done);
             let events = self.new_events();
             if done.block_steps > 0 && done.now.is_synchronised() {
-                self.follow_origin(&events)?;
+                let lost = self.evolve()?;
+                self.follow_origin(&events, &lost)?;
             }
             self.events.extend(events);
             sum = sum.plus(&done);
@@ -123,11 +131,36 @@ impl System {
         }
     }
 
-    /// Returns the next moment at which the work of a moving origin is summed, at most `until`: a multiple of dt_max, or a moment of
-    /// the field between them.
+    /// Lets the stars age to a synchronised time. Returns what they have lost.
+    fn evolve(&mut self) -> Result<Vec<TakenOut>> {
+        let Some(evolution) = &self.engines.evolution else { return Ok(Vec::new()) };
+        let RunState { now, clock, .. } = self.state;
+        let (changes, told) = evolution.advance(&mut self.particles, &clock, now);
+        self.type_changes.extend(told);
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let eps2 = self.engines.epsilon * self.engines.epsilon;
+        let changes = StarChanges { all: &changes, eps2, since_start: clock.time(now) - clock.start };
+        let lost = self.engines.propagator.change_stars(&mut self.particles, &changes, now);
+        let lost = lost.map_err(|error| match error {
+            // The tracks are ahead of the orbits: only an earlier checkpoint is one to go on from.
+            Error::StepBelowFloor(what) => {
+                Error::StepBelowFloor(Box::new(StepBelowFloor { resumable: false, ..*what }))
+            }
+            other => other,
+        })?;
+        self.state.references.removed += lost.removed;
+        Ok(lost.parts)
+    }
+
+    /// Returns the next moment at which stars age or the work of a moving origin is summed, at most `until`: a multiple of dt_max, or a
+    /// moment of the field between them.
     fn next_sum_of_work(&self, until: Time) -> Time {
-        let Some(origin) = &self.engines.origin else { return until };
         let next = until.min(Time::from_dt_max(self.state.now.0 / TICKS_PER_DT_MAX + 1));
+        let Some(origin) = &self.engines.origin else {
+            return if self.engines.evolution.is_some() { next } else { until };
+        };
         let summed = self.state.orbit.map_or(self.state.now, |orbit| orbit.tidal.until);
         origin.moment_after(summed).map_or(next, |moment| next.min(moment.at))
     }
@@ -147,13 +180,13 @@ impl System {
     }
 
     /// Takes down the state of a moving origin at a synchronised time, and the work that it has done: on the particles that `events`
-    /// took out too, until now.
-    fn follow_origin(&mut self, events: &[Event]) -> Result<()> {
+    /// took out and on what stars have `lost` too, until now.
+    fn follow_origin(&mut self, events: &[Event], lost: &[TakenOut]) -> Result<()> {
         let Some(origin) = &self.engines.origin else { return Ok(()) };
         let now = self.state.now;
         let mut gone = Particles::default();
-        for TakenOut { mass, pos, vel } in events.iter().filter(|event| event.time == now).filter_map(Event::taken_out)
-        {
+        let escaped = events.iter().filter(|event| event.time == now).filter_map(Event::taken_out);
+        for TakenOut { mass, pos, vel } in escaped.chain(lost.iter().copied()) {
             gone.mass.push(mass);
             gone.pos.push(pos);
             gone.vel.push(vel);
@@ -186,6 +219,16 @@ impl System {
             Some(orbit) => TidalWork { power, ..orbit.tidal.at(now, &state.clock, before) },
             None => TidalWork { until: now, power, work: Work::default() },
         })
+    }
+
+    /// Returns the states of stars that evolve at a synchronised time; none where they do not.
+    #[must_use]
+    pub fn star_states(&self) -> Vec<StarState> {
+        let Some(evolution) = &self.engines.evolution else { return Vec::new() };
+        let RunState { now, clock, .. } = &self.state;
+        let states = evolution.states(&self.particles, clock, *now).into_iter();
+        let stars = self.particles.stars.iter().zip(states);
+        stars.map(|(star, state)| StarState { initial_mass: star.track.birth_mass, state }).collect()
     }
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.

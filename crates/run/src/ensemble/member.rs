@@ -126,7 +126,14 @@ impl Member {
             plan.encounter.map(|_| Pair::new(&star(BINARY[0]), &star(BINARY[1]), 0.0).binding_energy());
         let units = FileUnits { units: config.units(), scale };
         let Setup { particles, config, .. } = setup;
-        let system = System { particles, state, engines, field: config.field_columns(), events: Vec::new() };
+        let system = System {
+            particles,
+            state,
+            engines,
+            field: config.field_columns(),
+            events: Vec::new(),
+            type_changes: Vec::new(),
+        };
         Ok(Self {
             number,
             system,
@@ -310,6 +317,7 @@ impl Member {
 
     fn write_snapshot(&mut self, field: &Field, folder: &Path) -> Result<()> {
         let subsystems = self.system.describe_subsystems()?;
+        let stars = self.system.star_states();
         let System { particles, state, .. } = &mut self.system;
         let provenance = Provenance {
             created: provenance::now_utc(),
@@ -324,6 +332,7 @@ impl Member {
             particles,
             field,
             subsystems: &subsystems,
+            stars: &stars,
             now: state.now,
             clock: &state.clock,
             units: &self.units,

@@ -62,7 +62,7 @@ impl InMemory {
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
             let field = field_columns(&loaded.config, external.is_some());
-            let system = System { particles, state, engines, field, events: Vec::new() };
+            let system = System { particles, state, engines, field, events: Vec::new(), type_changes: Vec::new() };
             let mut started = Started::from_system(system, info, provenance, external);
             if let Some(time) = time {
                 let until = started.moment(time)?;

@@ -117,6 +117,7 @@ impl Started {
             engines,
             field: field_columns(&setup.config, external.is_some()),
             events: Vec::new(),
+            type_changes: Vec::new(),
         };
         let mut started = Self::from_system(system, info, provenance, external);
         started.system.start()?;
