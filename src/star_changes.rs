@@ -39,6 +39,11 @@ impl StarChange {
         self.kick != Vec3::zeros()
     }
 
+    /// Returns true if the mass or the velocity of a star of the particles changes, and not the radius alone.
+    pub(crate) fn moves(&self, p: &Particles) -> bool {
+        self.is_kicked() || self.mass != p.mass[self.row as usize]
+    }
+
     /// Gives a star of the particles the new state.
     pub(crate) fn set(&self, p: &mut Particles) {
         let i = self.row as usize;

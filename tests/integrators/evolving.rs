@@ -4,7 +4,7 @@
 use crate::kinds::{Kind, each};
 use crate::subsystems::{CLOCK, cluster_of, encounters_on, engine, limits};
 use tisane::diagnostics::conserved::Conserved;
-use tisane::force::FieldEngine;
+use tisane::force::{FieldEngine, precision::Precision, reference};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
 use tisane::integrator::ahmad_cohen::Order;
@@ -201,5 +201,39 @@ fn verify_slow_loss_in_a_triple() {
         let (pair, all) = (p.mass[0] + p.mass[1], p.mass[0] + p.mass[1] + p.mass[2]);
         let (outer, inner) = (after[0] / before[0] * all, after[1] / before[1] * pair / 0.5);
         assert!((outer - 1.0).abs() < 1e-3 && (inner - 1.0).abs() < 1e-3, "{kind:?}: {outer} {inner}");
+    }
+}
+
+/// A cluster that loses mass slowly against its crossing time expands with r ∝ 1/M (Hills 1980, ApJ 235, 986). Here it loses 30 % in 14
+/// crossing times, softened.
+#[test]
+fn validate_adiabatic_expansion() {
+    let (epsilon, number): (f64, u64) = (0.02, 640);
+    let kinds = [Kind::Hermite4, Kind::Multipoint(tisane::integrator::multipoint::Order::Six)];
+    for kind in kinds {
+        let (mut p, mut it) = (plummer::sample(256, 5, 0.99), kind.build(CLOCK, 0.02, limits()));
+        let mut f = reference::engine(Precision::F64, epsilon, CLOCK);
+        it.start(&mut p, &mut *f).unwrap();
+        let start = conserved(&mut *it, &p, &mut *f, Time::default());
+        let (mut removed, mut product) = (0.0, 0.0);
+        for k in 1..=number {
+            let now = Time::from_dt_max(k);
+            it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
+            let keeps = 0.7f64.powf(1.0 / number as f64);
+            let all = winds(&p, |_| keeps, Loss::Slow(CLOCK.dt_max));
+            let since_start = CLOCK.time(now) - CLOCK.start;
+            let changes = StarChanges { all: &all, eps2: epsilon * epsilon, since_start };
+            removed += it.change_stars(&mut p, &mut *f, &changes, now).unwrap().removed.energy;
+            if k > number - 160 {
+                // The virial radius M²/(2 |U|), in the mean over the last crossing times.
+                let here = conserved(&mut *it, &p, &mut *f, now);
+                product += here.mass.powi(3) / (2.0 * here.potential.abs()) / 160.0;
+            }
+        }
+        let end = conserved(&mut *it, &p, &mut *f, Time::from_dt_max(number));
+        let before = start.mass.powi(3) / (2.0 * start.potential.abs());
+        assert!((end.mass / 0.7 - 1.0).abs() < 1e-9 && (product / before - 1.0).abs() < 0.05, "{product} {before}");
+        let error = (end.energy() + removed - start.energy()) / start.energy();
+        assert!(error.abs() < 1e-4, "{error:e}");
     }
 }

@@ -238,7 +238,7 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
     let particles = particles.iter().map(|(name, text)| (name.as_str(), text.clone()));
     let lines = particles
         .chain(found.describe())
-        .chain(stars::describe(setup))
+        .chain(stars::describe(setup, clusters))
         .chain(how)
         .chain(several)
         .chain(derived)

@@ -27,10 +27,8 @@ impl StarState {
         let Self { initial_mass: birth_mass, state } = *self;
         let (begin, end, end_mass) = (0.0, 0.0, state.mass);
         let supernovae = u32::from(matches!(state.kind, Kind::NeutronStar | Kind::BlackHole));
-        EvolvingStar {
-            track: Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches: 0 },
-            seen: begin,
-        }
+        let track = Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches: 0 };
+        EvolvingStar { track, seen: begin, kick: [0.0; 3] }
     }
 }
 

@@ -1,15 +1,16 @@
 //! Stars of a system that evolve: what is due at a moment, and what is told of it.
 
-use crate::config::Config;
+use crate::config::{Config, Radii};
 use rayon::prelude::*;
 use tisane::compensated_sum::sum;
+use tisane::encounters::CollisionAction;
 use tisane::particles::{EvolvingStar, Particles, Vec3};
 use tisane::star_changes::{Loss, StarChange};
 use tisane::time::{Clock, Time};
 use tisane::units::Scale;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane_io::fields::{DiagnosticsRow, StellarRow, UserTime};
-use tisane_stellar::{Error, Event, Kind, Model, Star, State};
+use tisane_stellar::{Error, Event, Kind, Merger, Model, Star, State, merge};
 
 /// Evolution of the stars of a system, with the sizes of its internal units.
 #[derive(Clone, Debug)]
@@ -26,7 +27,14 @@ pub struct Evolution {
     rsun: f64,
     /// Largest relative loss of mass that the orbits do not follow yet.
     mass_step: f64,
+    /// Flag that the particles have the radii of the stars.
+    has_radii: bool,
+    /// Flag that stars may become one.
+    pub(crate) merges: bool,
 }
+
+/// Relative change of a radius from which on particles have the new one.
+const RADIUS_STEP: f64 = 0.01;
 
 /// Change of type of a star, as it is told.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +45,8 @@ pub struct TypeChange {
     pub birth_mass: f64,
     /// Moment at which the orbits have it.
     pub applied: Time,
+    /// The other star, where two have become one.
+    pub merged: Option<u64>,
 }
 
 impl Evolution {
@@ -55,6 +65,8 @@ impl Evolution {
             km_s: scale.velocity * units.velocity.cgs / 1e5,
             rsun: scale.length * units.length.cgs / R_SUN_CGS,
             mass_step: settings.mass_step.get(),
+            has_radii: config.collisions.as_ref().is_some_and(|it| it.radii == Radii::Evolution),
+            merges: config.collisions.as_ref().is_some_and(|it| it.action == CollisionAction::Merge),
         }))
     }
 
@@ -64,12 +76,12 @@ impl Evolution {
     }
 
     /// Puts stars on their tracks at the start of a run: those of a snapshot go on, others are of an age (internal units) and their masses
-    /// those at birth, and get their masses at the start.
+    /// those at birth, and get their masses at the `start`, in internal units.
     ///
     /// # Errors
     /// The id of the first star whose mass is out of range, with the error.
-    pub(crate) fn begin(&self, p: &mut Particles, clock: &Clock, age: f64) -> Result<(), (u64, Error)> {
-        let now = self.time(clock, Time::default());
+    pub(crate) fn begin(&self, p: &mut Particles, start: f64, age: f64) -> Result<(), (u64, Error)> {
+        let now = start * self.myr;
         let known = if p.stars.len() == p.len() { std::mem::take(&mut p.stars) } else { Vec::new() };
         let is_known = !known.is_empty();
         let star = |row: usize| {
@@ -82,12 +94,15 @@ impl Evolution {
             };
             let mut track = track.map_err(|error| (id, error))?;
             track.advance_to(&self.model, now, &mut Vec::new());
-            Ok(EvolvingStar { track, seen: now })
+            Ok(EvolvingStar { track, seen: now, kick: [0.0; 3] })
         };
         let found: Vec<Result<EvolvingStar, (u64, Error)>> = (0..p.len()).into_par_iter().map(star).collect();
         p.stars = found.into_iter().collect::<Result<_, _>>()?;
         if age > 0.0 && !is_known {
             p.mass = p.stars.iter().map(|star| star.track.mass_at(now) / self.msun).collect();
+        }
+        if self.has_radii {
+            p.radius = self.radii(p, now);
         }
         Ok(())
     }
@@ -108,31 +123,74 @@ impl Evolution {
             .collect();
         due.sort_by_key(|(row, _)| *row);
         let mut due = due.into_iter().peekable();
+        let radii = if self.has_radii { self.radii(p, time) } else { Vec::new() };
         let (mut changes, mut told) = (Vec::new(), Vec::new());
         for row in 0..p.stars.len() {
             let events = due.next_if(|(of, _)| *of == row).map(|(_, events)| events).unwrap_or_default();
-            changes.extend(self.change(p, row, &events, time));
+            changes.extend(self.change(p, row, (&events, radii.get(row).copied()), time));
             let birth_mass = p.stars[row].track.birth_mass;
-            told.extend(events.into_iter().map(|event| TypeChange { event, birth_mass, applied: now }));
+            told.extend(events.into_iter().map(|event| TypeChange { event, birth_mass, applied: now, merged: None }));
         }
         for change in &changes {
-            p.stars[change.row as usize].seen = time;
+            let star = &mut p.stars[change.row as usize];
+            (star.seen, star.kick) = (time, [0.0; 3]);
         }
         (changes, told)
     }
 
-    /// Returns the change of a star that is due at a time in Myr, after changes of type.
-    fn change(&self, p: &Particles, row: usize, events: &[Event], time: f64) -> Option<StarChange> {
-        let EvolvingStar { track, seen } = &p.stars[row];
+    /// Returns the radii of the stars at a time in Myr.
+    fn radii(&self, p: &Particles, time: f64) -> Vec<f64> {
+        p.stars.par_iter().map(|star| star.track.state_at(&self.model, time).radius / self.rsun).collect()
+    }
+
+    /// Returns the change of a star that is due at a time in Myr, after changes of type, where it has a radius then.
+    fn change(
+        &self,
+        p: &Particles,
+        row: usize,
+        (events, radius): (&[Event], Option<f64>),
+        time: f64,
+    ) -> Option<StarChange> {
+        let EvolvingStar { track, seen, kick: pending } = &p.stars[row];
         let mass = track.mass_at(time) / self.msun;
         let ends = events.iter().any(|event| event.after.kind.is_remnant());
-        if !ends && (mass - p.mass[row]).abs() <= self.mass_step * p.mass[row] {
-            return None;
+        let is_resized = radius.is_some_and(|radius| (radius - p.radius[row]).abs() > RADIUS_STEP * p.radius[row]);
+        let loses = ends || *pending != [0.0; 3] || (mass - p.mass[row]).abs() > self.mass_step * p.mass[row];
+        if !loses {
+            let (mass, loss, kick) = (p.mass[row], Loss::Sudden, Vec3::zeros());
+            return is_resized.then_some(StarChange { row: row as u32, mass, loss, kick, radius });
         }
-        let kick = events.iter().map(|event| Vec3::from(event.kick) / self.km_s).sum::<Vec3>();
+        let kicks = events.iter().map(|event| &event.kick).chain([pending]);
+        let kick = kicks.map(|kick| Vec3::from(*kick) / self.km_s).sum::<Vec3>();
         let is_sudden = events.iter().any(|event| event.supernova.is_some());
         let loss = if is_sudden { Loss::Sudden } else { Loss::Slow((time - seen) / self.myr) };
-        Some(StarChange { row: row as u32, mass, loss, kick, radius: None })
+        Some(StarChange { row: row as u32, mass, loss, kick, radius })
+    }
+
+    /// Returns the star that two become at a time in internal units, that of `first`, and what is told of it.
+    pub(crate) fn merge(
+        &self,
+        [mut first, mut second]: [EvolvingStar; 2],
+        time: f64,
+        applied: Time,
+    ) -> (EvolvingStar, Vec<TypeChange>) {
+        let (time, mut told) = (time * self.myr, Vec::new());
+        for star in [&mut first, &mut second] {
+            let mut events = Vec::new();
+            star.track.advance_to(&self.model, time, &mut events);
+            let (id, birth_mass) = (star.track.id, star.track.birth_mass);
+            for event in events {
+                (0..3).for_each(|k| star.kick[k] += event.kick[k]);
+                told.push(TypeChange { event: Event { id, ..event }, birth_mass, applied, merged: None });
+            }
+        }
+        let (before, other) = (first.track.state_at(&self.model, time), second.track.id);
+        let Merger { star: track, supernova, kick } = merge(&self.model, &first.track, &second.track, time);
+        let after = track.state_at(&self.model, time);
+        let event = Event { id: track.id, time, before, after, supernova, kick };
+        told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other) });
+        let kick = std::array::from_fn(|k| first.kick[k] + kick[k]);
+        (EvolvingStar { track, seen: first.seen.max(second.seen), kick }, told)
     }
 
     /// Returns the state of each star at a moment.
@@ -159,17 +217,19 @@ impl Evolution {
 
     /// Returns the rows of changes of type.
     pub(crate) fn rows(&self, changes: &[TypeChange], clock: &Clock, scale: &Scale) -> Vec<StellarRow> {
-        let row = |TypeChange { event, birth_mass, applied }: &TypeChange| {
+        let row = |TypeChange { event, birth_mass, applied, merged }: &TypeChange| {
             let Event { before, after, .. } = event;
-            let kind = match (after.kind, event.supernova) {
-                (Kind::NoRemnant, _) => "end",
-                (_, Some(_)) => "supernova",
-                (_, None) => "type",
+            let kind = match (after.kind, event.supernova, merged) {
+                (_, _, Some(_)) => "merger",
+                (Kind::NoRemnant, ..) => "end",
+                (_, Some(_), _) => "supernova",
+                (_, None, _) => "type",
             };
             StellarRow {
                 time: UserTime(event.time / self.myr * scale.time),
                 applied: UserTime(clock.time(*applied) * scale.time),
                 id: event.id,
+                other_id: merged.map_or_else(String::new, |id| id.to_string()),
                 event: kind.into(),
                 type_before: before.kind.number().into(),
                 stellar_type: after.kind.number().into(),

@@ -5,7 +5,7 @@ use crate::cluster::TimedSurvey;
 use crate::evolution::{Evolution, TypeChange};
 use crate::row;
 use crate::subsystems::binding_energy;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
@@ -19,10 +19,10 @@ use tisane::force::external::guide::{MovingOrigin, OrbitState, Work};
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::law::Law;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{EvolvingStar, Particles, Vec3};
 use tisane::propagator::Propagator;
 use tisane::star_changes::StarChanges;
-use tisane::subsystems::{Description, Event, Removed, Subsystems, TakenOut};
+use tisane::subsystems::{Description, Detail, Event, Removed, Subsystems, TakenOut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
@@ -108,9 +108,12 @@ impl System {
         let mut sum = Progress { now: self.state.now, ..Progress::default() };
         loop {
             let end = self.next_sum_of_work(until);
+            let merges = self.engines.evolution.as_ref().is_some_and(|evolution| evolution.merges);
+            let before = if merges { self.particles.stars.clone() } else { Vec::new() };
             let done = self.engines.propagator.advance(&mut self.particles, end, max - sum.block_steps)?;
             self.count(done);
             let events = self.new_events();
+            self.merge_tracks(&before, &events);
             if done.block_steps > 0 && done.now.is_synchronised() {
                 let lost = self.evolve()?;
                 self.follow_origin(&events, &lost)?;
@@ -127,6 +130,33 @@ impl System {
             }
             if is_paused || end == until || (done.now < end && end.is_synchronised()) {
                 return Ok(sum);
+            }
+        }
+    }
+
+    /// Puts stars that two became on their tracks; `before` are those of all stars before the events.
+    fn merge_tracks(&mut self, before: &[EvolvingStar], events: &[Event]) {
+        let Some(evolution) = self.engines.evolution.as_ref().filter(|_| !before.is_empty()) else { return };
+        let collisions = events.iter().filter_map(|event| match &event.detail {
+            Detail::Collision(collision) => Some((event.time, collision)),
+            _ => None,
+        });
+        let mut merged: BTreeMap<u64, EvolvingStar> = BTreeMap::new();
+        for (now, collision) in collisions {
+            let Some(id) = collision.merged.map(|merged| merged.id) else { continue };
+            let other = if collision.id[0] == id { collision.id[1] } else { collision.id[0] };
+            // A star may have merged before, in the same step.
+            let mut of =
+                |id: u64| merged.remove(&id).or_else(|| before.iter().find(|star| star.track.id == id).copied());
+            let (Some(first), Some(second)) = (of(id), of(other)) else { continue };
+            let applied = Time::from_dt_max(now.0.div_ceil(TICKS_PER_DT_MAX));
+            let (star, told) = evolution.merge([first, second], collision.time, applied);
+            merged.insert(id, star);
+            self.type_changes.extend(told);
+        }
+        for (id, star) in self.particles.id.iter().zip(&mut self.particles.stars) {
+            if let Some(new) = merged.get(id) {
+                *star = *new;
             }
         }
     }
@@ -309,6 +339,9 @@ impl System {
         row.jacobi_energy = self.jacobi_energy(measured, &conserved);
         row.jacobi_energy_error = row.jacobi_energy.map(|now| self.jacobi_energy_error(measured, now));
         row.virial_ratio = self.in_own_frame(measured).virial_ratio();
+        if let Some(evolution) = &self.engines.evolution {
+            evolution.measure(&mut row, &self.particles, &self.state.clock, self.state.now);
+        }
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
     }
 

@@ -48,7 +48,8 @@ impl Encounters {
         now: Time,
     ) -> Result<Lost> {
         let is_single = |change: &&StarChange| self.hierarchy.with_star(change.row).is_none();
-        let (single, inside): (Vec<StarChange>, Vec<StarChange>) = changes.all.iter().partition(is_single);
+        let moving = changes.all.iter().filter(|change| change.moves(p));
+        let (single, inside): (Vec<StarChange>, Vec<StarChange>) = moving.partition(is_single);
         self.bring_around(&single, &inside, now)?;
         let of_single = StarChanges { all: &single, ..*changes };
         let mut lost = of_single.apply(p, |pos| f.external_potential(now, pos))?;
@@ -57,7 +58,9 @@ impl Encounters {
         for Evolving { evolved, whole: [before, after], .. } in &evolving {
             lost.add(evolved.removed, &before.centre, &after.centre);
         }
-        self.take_over(f, &single, &evolving, now)?;
+        if !single.is_empty() || !evolving.is_empty() {
+            self.take_over(f, &single, &evolving, now)?;
+        }
         for change in changes.all {
             if inside.binary_search_by_key(&change.row, |change| change.row).is_ok() {
                 p.mass[change.row as usize] = change.mass;

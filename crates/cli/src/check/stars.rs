@@ -1,5 +1,6 @@
 //! What `tisane check` says of stars that evolve.
 
+use tisane::diagnostics::cluster::own_frame::OwnFrame;
 use tisane::time::Time;
 use tisane::units::digits;
 use tisane::units::names::YEAR_CGS;
@@ -7,8 +8,8 @@ use tisane_run::assemble::Setup;
 use tisane_run::evolution::Evolution;
 use tisane_run::star_forecast::StarForecast;
 
-/// Describes the stars of a configuration in which they age: lines with names and texts.
-pub(super) fn describe(setup: &Setup) -> Vec<(&'static str, String)> {
+/// Describes the stars of a configuration in which they age: lines with names and texts. `clusters` are the systems that they are in.
+pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
     let Some(settings) = &setup.config.stellar_evolution else { return Vec::new() };
     let Ok(Some(evolution)) = Evolution::of(&setup.config, &setup.scale) else { return Vec::new() };
     let end = Time::from_dt_max(setup.steps_to_end);
@@ -34,16 +35,15 @@ pub(super) fn describe(setup: &Setup) -> Vec<(&'static str, String)> {
     let share = 100.0 * after / before;
     lines.push(("  mass of stars", format!("{} to {} Msun: {share:.1} % is left", digits(before), digits(after))));
     if let Some(first) = found.first_supernova {
-        let slow = found.kicks.iter().filter(|speed| **speed < escape_speed(setup)).count();
-        let all = found.supernovae;
-        lines.push((
-            "  supernovae",
-            format!(
-                "{all}, the first at {} Myr; {slow} kicks are slower than the escape speed at the centre now, {} km/s",
-                digits(first),
-                digits(escape_speed(setup))
-            ),
-        ));
+        let kicks = match clusters {
+            [own] => {
+                let escape = escape_speed(setup, own);
+                let slow = found.kicks.iter().filter(|speed| **speed < escape).count();
+                format!("; {slow} kicks are slower than the mean speed of escape now, {} km/s", digits(escape))
+            }
+            _ => String::new(),
+        };
+        lines.push(("  supernovae", format!("{}, the first at {} Myr{kicks}", found.supernovae, digits(first))));
         let units = setup.config.units();
         let dt_max = setup.clock.dt_max * setup.scale.time * units.time.cgs / (1e6 * YEAR_CGS);
         lines.push(("  dt_max", format!("{} Myr: orbits take changes over at most that late", digits(dt_max))));
@@ -51,8 +51,8 @@ pub(super) fn describe(setup: &Setup) -> Vec<(&'static str, String)> {
     lines
 }
 
-/// Returns the speed of escape from the deepest place of the particles, in km/s.
-fn escape_speed(setup: &Setup) -> f64 {
-    let deepest = setup.particles.pot.iter().copied().fold(0.0, f64::min);
-    (-2.0 * deepest).sqrt() * setup.scale.velocity * setup.config.units().velocity.cgs / 1e5
+/// Returns the root mean square of the speed of escape, √(4 |U| / M), in km/s.
+fn escape_speed(setup: &Setup, own: &OwnFrame) -> f64 {
+    let square = 4.0 * own.potential.abs() / own.mass;
+    square.sqrt() * setup.scale.velocity * setup.config.units().velocity.cgs / 1e5
 }

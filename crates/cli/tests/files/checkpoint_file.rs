@@ -119,7 +119,11 @@ fn star(id: u64, i: usize) -> EvolvingStar {
     let (effective_mass, mass, core_mass, age) = (1.5 * x, x, 0.5 * x, 0.125 * x);
     let state = State { kind, effective_mass, mass, core_mass, age, luminosity: 1e-10, radius: 3.0 * x };
     let (birth_mass, begin, end_mass, supernovae, stretches) = (2.0 * x, -1.5, 0.75 * x, 1, i as u32);
-    EvolvingStar { track: Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches }, seen: -0.5 }
+    EvolvingStar {
+        track: Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches },
+        seen: -0.5,
+        kick: [0.5, -1.0, x],
+    }
 }
 
 /// Debug text distinguishes −0.0 from 0.0, which == does not.

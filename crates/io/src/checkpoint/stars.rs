@@ -11,7 +11,7 @@ use tisane_stellar::{Kind, Star, State};
 type Number = fn(&EvolvingStar) -> f64;
 
 /// Columns of numbers: name, value of a star.
-const NUMBERS: [(&str, Number); 11] = [
+const NUMBERS: [(&str, Number); 14] = [
     ("star_birth_mass", |star| star.track.birth_mass),
     ("star_effective_mass", |star| star.track.state.effective_mass),
     ("star_mass", |star| star.track.state.mass),
@@ -23,6 +23,9 @@ const NUMBERS: [(&str, Number); 11] = [
     ("star_end", |star| star.track.end),
     ("star_end_mass", |star| star.track.end_mass),
     ("star_seen", |star| star.seen),
+    ("star_kick_x", |star| star.kick[0]),
+    ("star_kick_y", |star| star.kick[1]),
+    ("star_kick_z", |star| star.kick[2]),
 ];
 const KIND: &str = "star_type";
 const SUPERNOVAE: &str = "star_supernovae";
@@ -58,7 +61,7 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
         // A remnant's stretch has no end; a star may be born before the time 0.
         let is_valid = |value: &f64| match name {
             "star_end" => !value.is_nan(),
-            "star_begin" | "star_seen" => value.is_finite(),
+            "star_begin" | "star_seen" | "star_kick_x" | "star_kick_y" | "star_kick_z" => value.is_finite(),
             _ => value.is_finite() && *value >= 0.0,
         };
         if !values.iter().all(is_valid) {
@@ -69,7 +72,7 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
     let supernovae: Vec<u32> = g.column(SUPERNOVAE, Some(n), 1)?;
     let stretches: Vec<u32> = g.column(STRETCHES, Some(n), 1)?;
     let star = |i: usize| {
-        let [birth_mass, effective_mass, mass, core_mass, age, luminosity, radius, begin, end, end_mass, seen] =
+        let [birth_mass, effective_mass, mass, core_mass, age, luminosity, radius, begin, end, end_mass, seen, x, y, z] =
             std::array::from_fn(|k| numbers[k][i]);
         let kind = Kind::from_number(kinds[i]).ok_or_else(|| g.error(KIND, "expected types from 0 to 15"))?;
         if end < begin {
@@ -78,7 +81,7 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
         let state = State { kind, effective_mass, mass, core_mass, age, luminosity, radius };
         let (supernovae, stretches) = (supernovae[i], stretches[i]);
         let track = Star { id: id[i], birth_mass, state, begin, end, end_mass, supernovae, stretches };
-        Ok(EvolvingStar { track, seen })
+        Ok(EvolvingStar { track, seen, kick: [x, y, z] })
     };
     (0..n).map(star).collect()
 }

@@ -88,6 +88,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         // Only subsystems use relative states.
         particles.close.clear();
     }
+    begin_evolution(&loaded, &mut particles, start, &scale)?;
     loaded.config.set_radii(&mut particles, &scale).map_err(|problem| loaded.explain(problem))?;
     let mut derived = Vec::new();
     if !has_steps {
@@ -102,7 +103,6 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         warnings.extend(field.notes(&units).into_iter().map(|note| format!("{section}: {note}")));
     }
     let clock = Clock { start: start / scale.time, dt_max: loaded.config.dt_max() / scale.time };
-    begin_evolution(&loaded, &mut particles, &clock, &scale)?;
     let field = loaded.config.external_field(&scale).map_err(|problem| loaded.explain(problem))?;
     if let Some(field) = &field {
         check_covered(&loaded, &**field, [clock.start, clock.time(Time::from_dt_max(steps_to_end))])?;
@@ -143,11 +143,11 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     })
 }
 
-/// Puts the stars of a configuration in which they age on their tracks.
+/// Puts the stars of a configuration in which they age on their tracks at the start of the run, in the user's unit of time.
 ///
 /// # Errors
 /// [`Error::Config`](tisane::Error::Config) for a star whose mass is out of range.
-fn begin_evolution(loaded: &Loaded, p: &mut Particles, clock: &Clock, scale: &Scale) -> Result<()> {
+fn begin_evolution(loaded: &Loaded, p: &mut Particles, start: f64, scale: &Scale) -> Result<()> {
     let of_key = |key: &str, problem: String| loaded.explain(Problem::new(format!("stellar_evolution{key}"), problem));
     let evolution = Evolution::of(&loaded.config, scale).map_err(|error| of_key("", error.to_string()))?;
     let (Some(evolution), Some(settings)) = (evolution, &loaded.config.stellar_evolution) else {
@@ -155,7 +155,7 @@ fn begin_evolution(loaded: &Loaded, p: &mut Particles, clock: &Clock, scale: &Sc
         return Ok(());
     };
     let age = settings.start_age.get() / scale.time;
-    let begun = evolution.begin(p, clock, age);
+    let begun = evolution.begin(p, start / scale.time, age);
     begun.map_err(|(id, error)| of_key("", format!("star {id}: {error}")))
 }
 

@@ -266,6 +266,8 @@ impl Member {
 
     fn make_output(&mut self, field: &Field, out: &mut Outputs<'_>) -> Result<bool> {
         let (row, audit) = self.system.measure(field)?;
+        // Members have no journal of them.
+        self.system.type_changes.clear();
         let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
         let state = &mut self.system.state;
         let references = &mut state.references;

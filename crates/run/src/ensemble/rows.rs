@@ -10,6 +10,8 @@ use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
 /// Columns of the series from the diagnostics of a member.
 const OF_DIAGNOSTICS: [&str; 6] =
     ["time", "kinetic_energy", "potential_energy", "energy", "relative_energy_error", "virial_ratio"];
+/// Columns of the series from the diagnostics of a member whose stars evolve.
+const OF_EVOLUTION: [&str; 5] = ["stellar_mass", "luminosity", "white_dwarfs", "neutron_stars", "black_holes"];
 /// Columns of the series from the survey of its cluster.
 const OF_CLUSTER: [&str; 10] = [
     "bound_mass",
@@ -75,6 +77,7 @@ pub struct Tables {
     keys: Vec<(String, ColumnKind)>,
     stop: StopAt,
     surveys: bool,
+    evolves: bool,
 }
 
 impl Tables {
@@ -86,12 +89,14 @@ impl Tables {
         let ensemble = config.ensemble.clone().unwrap_or_default();
         let stop = ensemble.stop;
         let surveys = config.cluster.enabled;
+        let of_evolution = |key: &str| key.split('.').next() == Some("stellar_evolution");
+        let evolves = config.stellar_evolution.is_some() || keys.iter().any(|(key, _)| of_evolution(key));
         let title = |what: &str| format!("{what} of the ensemble {}", config.run.name);
         let remarks = vec![("members".to_owned(), members.count().to_string())];
         let table = |what: &str, columns| Table { title: title(what), remarks: remarks.clone(), columns };
-        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys)));
+        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys, evolves)));
         let columns = member_columns(&units, &keys, stop);
-        Self { members: table("Members", columns), series, keys, stop, surveys }
+        Self { members: table("Members", columns), series, keys, stop, surveys, evolves }
     }
 
     /// Returns the row of a member with its settings.
@@ -141,7 +146,9 @@ impl Tables {
     #[must_use]
     pub fn output(&self, member: u64, row: &DiagnosticsRow, cluster: Option<&ClusterRow>, scale: &Scale) -> Vec<Value> {
         let mut values = vec![Value::Count(member)];
-        values.extend(chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(at, _)| row.values(scale)[at].clone()));
+        let evolves = chosen::<DiagnosticsRow>(&OF_EVOLUTION).filter(|_| self.evolves);
+        let of_diagnostics = chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).chain(evolves);
+        values.extend(of_diagnostics.map(|(at, _)| row.values(scale)[at].clone()));
         if self.surveys {
             // Members by another law than Newton's have no survey, also where it is the law that differs.
             let all = cluster.map(|cluster| cluster.values(scale));
@@ -162,11 +169,12 @@ fn chosen<R: JournalRow>(names: &'static [&'static str]) -> impl Iterator<Item =
     R::columns().into_iter().enumerate().filter(|(_, column)| names.contains(&column.name.as_str()))
 }
 
-fn series_columns(units: &Units, surveys: bool) -> Vec<Column> {
+fn series_columns(units: &Units, surveys: bool, evolves: bool) -> Vec<Column> {
     let member = Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count));
     let diagnostics = chosen::<DiagnosticsRow>(&OF_DIAGNOSTICS).map(|(_, column)| column.column(units));
+    let stars = chosen::<DiagnosticsRow>(&OF_EVOLUTION).filter(|_| evolves).map(|(_, column)| column.column(units));
     let cluster = chosen::<ClusterRow>(&OF_CLUSTER).filter(|_| surveys).map(|(_, column)| column.column(units));
-    std::iter::once(member).chain(diagnostics).chain(cluster).collect()
+    std::iter::once(member).chain(diagnostics).chain(stars).chain(cluster).collect()
 }
 
 fn member_columns(units: &Units, keys: &[(String, ColumnKind)], stop: StopAt) -> Vec<Column> {

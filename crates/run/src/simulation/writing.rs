@@ -76,10 +76,6 @@ impl Simulation {
             row.removed_energy = Some(self.system.state.references.removed.energy);
             row.particles = Some(self.system.particles.len() as u64);
         }
-        if let Some(evolution) = &self.system.engines.evolution {
-            let RunState { now, clock, .. } = &self.system.state;
-            evolution.measure(&mut row, &self.system.particles, clock, *now);
-        }
         if self.plan.subsystems {
             subsystems::measure(&mut row, &self.system.state.references, &measured.subsystems);
             row.outer_energy_error = Some(errors.outer);

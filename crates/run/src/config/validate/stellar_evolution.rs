@@ -4,7 +4,6 @@ use crate::config::bounds::at_least;
 use crate::config::configuration::Config;
 use crate::config::error::Problem;
 use crate::config::initial::Model;
-use tisane::encounters::CollisionAction;
 use tisane::units::Real;
 use tisane_stellar::Metallicity;
 
@@ -36,14 +35,6 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
     if config.law_section().is_some() {
         let problem = "stars that lose mass need Newton's law: their energy is booked by it";
         found.push(Problem::new("stellar_evolution", problem).against("force.law"));
-    }
-    if config.collisions.as_ref().is_some_and(|it| it.action == CollisionAction::Merge) {
-        let problem = "stars that evolve cannot become one yet: expected action = \"record\" or \"stop\"";
-        found.push(Problem::new("collisions.action", problem).against("stellar_evolution"));
-    }
-    if config.ensemble.is_some() {
-        let problem = "members of an ensemble cannot have [stellar_evolution] yet";
-        found.push(Problem::new("stellar_evolution", problem).against("ensemble"));
     }
     if matches!(config.initial.model, Model::Memory {}) {
         let problem = "particles of a program cannot have [stellar_evolution] yet";
