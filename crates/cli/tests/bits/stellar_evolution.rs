@@ -105,6 +105,25 @@ fn the_energy_error_is_that_of_the_integration() {
     }
 }
 
+/// On a circle in the Galaxy the Jacobi energy is conserved, with what the stars have lost and the work on it.
+#[test]
+fn the_jacobi_energy_is_conserved_on_an_orbit() {
+    let text = CLUSTER
+        .replace("[escapers]\n", "[external.mw-2014]\n[orbit]\ncircular = 3000.0\n[escapers]\n")
+        .replace("half_mass_radii = 20.0", "tidal_radii = 2.0");
+    let (folder, outcome) = run(&text, &[]);
+    let diagnostics = rows(&folder, "o/diagnostics.csv");
+    for name in ["relative_energy_error", "jacobi_energy_error"] {
+        let errors = numbers(&diagnostics, name);
+        assert!(errors.iter().all(|error| error.abs() < 1e-6), "{name}: {errors:?}");
+    }
+    let stopped = Folder::new(&text);
+    stopped.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=5000"]).exits(3);
+    stopped.lift_block_limit("o");
+    stopped.tisane(&["resume", "o", "-q"]).exits(0);
+    outcome.assert_same(&Outcome::read(&stopped.path("o")), "a stop");
+}
+
 /// Tracks know nothing of orbits: half of the longest step, another scheme, another size of the cluster.
 #[test]
 fn tracks_do_not_depend_on_orbits() {
