@@ -70,6 +70,7 @@ pub mod integrator;
 pub mod nearest;
 pub mod propagator;
 pub mod saved_states;
+pub mod star_changes;
 pub mod stellar;
 pub mod subsystems;
 pub mod tidal_frame;

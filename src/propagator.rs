@@ -1,6 +1,7 @@
 //! Propagator: an integrator coupled with the engine that it needs, and an f64 engine for measurements.
 
 use crate::integrator::{Integrator, Progress};
+use crate::star_changes::{Lost, StarChanges};
 use crate::subsystems::Subsystems;
 use tisane_force::error::Result;
 use tisane_force::force::block_steps::{Pause, StepRules};
@@ -139,6 +140,15 @@ impl Propagator {
     /// Those of [`Integrator::advance`].
     pub fn advance(&mut self, p: &mut Particles, until: Time, max: u64) -> Result<Progress> {
         coupled!(&mut self.0, |integrator, engine| integrator.advance(p, &mut **engine, until, max))
+    }
+
+    /// Changes stars at `now`, a multiple of dt_max that the particles have reached; see [`Integrator::change_stars`]. Returns what
+    /// the changes take out of the system.
+    ///
+    /// # Errors
+    /// Those of [`Integrator::change_stars`].
+    pub fn change_stars(&mut self, p: &mut Particles, changes: &StarChanges<'_>, now: Time) -> Result<Lost> {
+        coupled!(&mut self.0, |integrator, engine| integrator.change_stars(p, &mut **engine, changes, now))
     }
 
     /// Returns the particles that the engines hold; see [`Integrator::loaded`].

@@ -19,7 +19,9 @@ use tisane_io::history::History;
 use tisane_io::journal::JournalWriter;
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::{self, Snapshot};
+use tisane_io::stellar_columns::StarState;
 use tisane_io::table::{Column, Table, Values};
+use tisane_stellar::{Kind, State};
 
 /// A whole file and the names in it.
 pub struct Seed {
@@ -86,8 +88,17 @@ fn particles() -> Particles {
         pot: vec![-1.0; 3],
         time: vec![Time::from_dt_max(1); 3],
         step: vec![level; 3],
+        stars: stars().iter().zip([7, 1, 4]).map(|(star, id)| star.begun(id)).collect(),
         ..Particles::new(vec![0.5, 0.25, 0.25], pos, vel)
     }
+}
+
+/// A main-sequence star, a giant, a neutron star.
+fn stars() -> Vec<StarState> {
+    let kinds = [Kind::MainSequence, Kind::GiantBranch, Kind::NeutronStar];
+    let (luminosity, radius) = (2.0, 1.5);
+    let state = |kind| State { kind, effective_mass: 1.0, mass: 0.25, core_mass: 0.125, age: 3.0, luminosity, radius };
+    kinds.map(|kind| StarState { initial_mass: 1.0, state: state(kind) }).to_vec()
 }
 
 fn units() -> FileUnits {
@@ -102,7 +113,7 @@ fn snapshot(folder: &Path) -> PathBuf {
     let (now, particles, clock) = (Time::from_dt_max(1), particles(), &CLOCK);
     let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone(), ..Field::default() };
     let (particles, field, units, provenance) = (&particles, &field, &units, &provenance);
-    let content = Snapshot { particles, field, subsystems: &[], now, clock, units, provenance };
+    let content = Snapshot { particles, field, subsystems: &[], stars: &stars(), now, clock, units, provenance };
     snapshot::write(&path, &content).expect("a snapshot");
     path
 }

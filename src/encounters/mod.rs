@@ -27,6 +27,7 @@ pub use settings::section::EncounterSettings;
 pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};
 
 use crate::integrator::{Integrator, Progress, Steps};
+use crate::star_changes::{Lost, StarChanges};
 use crate::subsystems::{Description, Event, Subsystems};
 use crate::tidal_frame::TideSource;
 use contacts::neighbours::Neighbours;
@@ -425,7 +426,7 @@ fn shorten(p: &mut Particles, i: usize, longest: f64, floor: Level, clock: &Cloc
 
 /// Returns the particles with the columns alone that bodies have.
 fn bare(p: &Particles) -> Particles {
-    Particles { radius: Vec::new(), columns: Vec::new(), close: Vec::new(), ..p.clone() }
+    Particles { radius: Vec::new(), columns: Vec::new(), stars: Vec::new(), close: Vec::new(), ..p.clone() }
 }
 
 impl Integrator for Encounters {
@@ -502,6 +503,16 @@ impl Integrator for Encounters {
             engine.load(&self.hierarchy.bodies.particles)?;
         }
         field::measure(&self.hierarchy, p.len(), engine, now)
+    }
+
+    fn change_stars(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        changes: &StarChanges<'_>,
+        now: Time,
+    ) -> Result<Lost> {
+        self.evolve(p, f, changes, now).map_err(|error| self.named(error))
     }
 
     fn loaded<'a>(&'a self, _: &'a Particles) -> &'a Particles {

@@ -39,6 +39,7 @@ pub use numbers::{Order, neighbour_number};
 use super::block_loop::{BlockLoop, Schedule, Turns};
 use super::checks::{InvalidSetting, positive};
 use super::contract::{Integrator, Progress};
+use super::evolving;
 use super::hermite::StepGuards;
 use super::hermite::limits::StepRange;
 use super::masses::Masses;
@@ -49,6 +50,7 @@ use super::settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo
 use super::steps::Steps;
 use super::variant::Variant;
 use crate::real;
+use crate::star_changes::{Lost, StarChanges};
 use lists::{Changes, Holders};
 use numbers::{MAX_LISTED, default_number};
 use tisane_force::error::{Error, Result};
@@ -298,6 +300,16 @@ impl Integrator for AhmadCohen {
             self.holders = None;
         }
         self.take_steps(p, f, until, max)
+    }
+
+    fn change_stars(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        changes: &StarChanges<'_>,
+        now: Time,
+    ) -> Result<Lost> {
+        evolving::change_stars(self, p, f, changes, now)
     }
 
     /// The regular force beyond the present radius of each target, plus the irregular one within it.

@@ -1,5 +1,6 @@
 //! The contract of all integrators: they advance a system by block steps, given an engine for the forces.
 
+use crate::star_changes::{Lost, StarChanges};
 use crate::subsystems::Subsystems;
 use tisane_force::error::{Error, Result};
 use tisane_force::force::block_steps::{Pause, StepRules, StepScheme};
@@ -124,6 +125,20 @@ pub trait Integrator: Send {
         }
         Field::from_engine(p, engine, now)
     }
+
+    /// Changes masses and velocities of stars at `now`, a multiple of dt_max that the particles have reached: forces, steps and what
+    /// the scheme knows of the past go on as if the masses had always been the new ones. Returns what the changes take out of the
+    /// system.
+    ///
+    /// # Errors
+    /// If the engine fails or a particle cannot be given a step.
+    fn change_stars(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine<Self::Evaluation>,
+        changes: &StarChanges<'_>,
+        now: Time,
+    ) -> Result<Lost>;
 
     /// Returns the particles that the engine holds after [`field`](Self::field): those of the system, `p`, or with
     /// subsystems the centre of mass of each and the single stars.

@@ -16,10 +16,12 @@ pub use scheme::{FirstStep, HermiteScheme, LANES, Limits, StepEnd};
 
 use super::block_loop::{BlockLoop, Schedule, Turns};
 use super::contract::{Integrator, Progress, out_of_range};
+use super::evolving;
 use super::masses::Masses;
 use super::particle_slices::ParticleSlices;
 use super::scheduler::Scheduler;
 use super::timestep::next_level;
+use crate::star_changes::{Lost, StarChanges};
 use rayon::prelude::*;
 use std::ops::Range;
 use std::sync::Arc;
@@ -429,6 +431,16 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
 
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
         self.take_steps(p, f, until, max)
+    }
+
+    fn change_stars(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        changes: &StarChanges<'_>,
+        now: Time,
+    ) -> Result<Lost> {
+        evolving::change_stars(self, p, f, changes, now)
     }
 
     fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {

@@ -5,6 +5,7 @@
 use super::checks::{InvalidSetting, positive, tick};
 use super::contract::{Integrator, Progress, out_of_range};
 use super::settings::{AnyIntegrator, Scheme, SchemeInfo};
+use crate::star_changes::{Lost, StarChanges};
 use rayon::prelude::*;
 use tisane_force::error::{Error, Result};
 use tisane_force::force::precision::Precision;
@@ -167,6 +168,21 @@ impl Integrator for Leapfrog {
             done.pairs += pairs(p.len());
         }
         Ok(done)
+    }
+
+    /// Evaluates all accelerations again.
+    fn change_stars(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine<Accelerations>,
+        changes: &StarChanges<'_>,
+        now: Time,
+    ) -> Result<Lost> {
+        let lost = changes.apply(p, |pos| f.external_potential(now, pos))?;
+        self.load(p, f)?;
+        self.accelerate(p, f, now)?;
+        p.acc.clone_from(&self.found.acc);
+        Ok(lost)
     }
 
     /// Returns the accelerations of the last step, which the particles keep: nothing has to be evaluated.

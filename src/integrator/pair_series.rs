@@ -1,4 +1,4 @@
-//! Force of one particle on another as a Taylor series, and what of it goes with particles that end.
+//! Force of one particle on another as a Taylor series, and forces that begin or end at a moment.
 
 use tisane_force::gravity::{self, Force};
 use tisane_force::particles::{Particles, Vec3};
@@ -36,24 +36,65 @@ pub fn before(series: &Series, tau: f64) -> (Vec3, Vec3) {
     (f0 - (f1 - (f2 * 0.5 - f3 * (tau / 6.0)) * tau) * tau, f1 - (f2 - f3 * (0.5 * tau)) * tau)
 }
 
-/// Takes the forces of particles that end, without softening, out of those on all others, which stand at one moment. `besides`
-/// takes the force of each pair out of what else is known: it gets the particles, the target, the source, the force, and its
-/// series.
-pub fn take_out(p: &mut Particles, gone: &[u32], mut besides: impl FnMut(&mut Particles, usize, u32, &Force, &Series)) {
-    let mut stays = vec![true; p.len()];
-    gone.iter().for_each(|&j| stays[j as usize] = false);
-    for i in (0..p.len()).filter(|&i| stays[i]) {
+/// Mass that begins to attract all others at a moment, as if it always had; a negative one ends to.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Source {
+    /// Row of its particle, on which it does not act.
+    pub row: u32,
+    /// Mass.
+    pub mass: f64,
+    /// Position.
+    pub pos: Vec3,
+    /// Velocity.
+    pub vel: Vec3,
+}
+
+impl Source {
+    /// Returns the source that takes a particle of a row out of the forces on others.
+    pub fn without(p: &Particles, row: u32) -> Self {
+        Self { mass: -p.mass[row as usize], ..Self::with(p, row) }
+    }
+
+    /// Returns the sources of a particle of a row that gets another mass, and a change of its velocity.
+    pub fn of_change(p: &Particles, row: u32, mass: f64, kick: Vec3) -> Vec<Self> {
+        let before = Self::with(p, row);
+        if kick == Vec3::zeros() {
+            return vec![Self { mass: mass - before.mass, ..before }];
+        }
+        vec![Self::without(p, row), Self { mass, vel: before.vel + kick, ..before }]
+    }
+
+    /// Returns the source that adds a particle of a row to the forces on others.
+    pub fn with(p: &Particles, row: u32) -> Self {
+        let i = row as usize;
+        Self { row, mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] }
+    }
+}
+
+/// Adds the forces of sources, softened by `eps2 = ε²`, to those on the particles that are `targets`; all stand at one moment.
+/// `besides` adds the force of each pair to what else is known: it gets the particles, the target, the row of the source, the force,
+/// and its series.
+pub fn add_sources(
+    p: &mut Particles,
+    sources: &[Source],
+    eps2: f64,
+    targets: impl Fn(usize) -> bool,
+    mut besides: impl FnMut(&mut Particles, usize, u32, &Force, &Series),
+) {
+    // As they were before: sources may be targets.
+    let motion: Vec<(Vec3, Vec3)> =
+        sources.iter().map(|source| (p.acc[source.row as usize], p.jerk[source.row as usize])).collect();
+    for i in (0..p.len()).filter(|&i| targets(i)) {
         let (acc, jerk) = (p.acc[i], p.jerk[i]);
-        for &source in gone {
-            let j = source as usize;
-            let (pos, vel) = (p.pos[j] - p.pos[i], p.vel[j] - p.vel[i]);
-            let pair = gravity::pair(p.mass[j], pos.into(), vel.into(), 0.0);
+        for (source, (acc_of, jerk_of)) in sources.iter().zip(&motion).filter(|(source, _)| source.row as usize != i) {
+            let (pos, vel) = (source.pos - p.pos[i], source.vel - p.vel[i]);
+            let pair = gravity::pair(source.mass, pos.into(), vel.into(), eps2);
             let force = Force { acc: pos * pair.m_s3, jerk: Vec3::from(pair.d) * pair.m_s3, pot: -pair.m_s };
-            p.acc[i] -= force.acc;
-            p.jerk[i] -= force.jerk;
-            p.pot[i] -= force.pot;
-            let relative = Relative { pos, vel, acc: p.acc[j] - acc, jerk: p.jerk[j] - jerk };
-            besides(p, i, source, &force, &pair_series(p.mass[j], &relative, 0.0));
+            p.acc[i] += force.acc;
+            p.jerk[i] += force.jerk;
+            p.pot[i] += force.pot;
+            let relative = Relative { pos, vel, acc: acc_of - acc, jerk: jerk_of - jerk };
+            besides(p, i, source.row, &force, &pair_series(source.mass, &relative, eps2));
         }
     }
 }

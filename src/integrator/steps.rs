@@ -1,6 +1,7 @@
 //! What a system that changes between block steps needs of its scheme.
 
 use super::contract::Integrator;
+use super::pair_series::Source;
 use tisane_force::error::Result;
 use tisane_force::force::{ForceEngine, Forces};
 use tisane_force::particles::Particles;
@@ -74,9 +75,10 @@ pub trait Steps: Integrator<Evaluation = Forces> {
     /// Takes note of all rows that are without a particle (ascending): they are never due. Called after `resume` too.
     fn set_empty(&mut self, empty: &[u32]);
 
-    /// Takes the forces of particles that end at `now`, a moment of all, out of those on the others, and out of what the scheme
-    /// knows of them besides. Their rows are there still: the caller takes them out, and resumes. Without softening.
-    fn retire(&self, p: &mut Particles, gone: &[u32], now: Time);
+    /// Adds the forces of sources at `now`, a moment of all, to those on all particles but the `gone`, ascending, and to what the
+    /// scheme knows of them besides, as if they had always been there; softened by `eps2 = ε²`. The rows of particles that end are
+    /// there still: the caller takes them out. It resumes.
+    fn add_sources(&self, p: &mut Particles, sources: &[Source], eps2: f64, gone: &[u32], now: Time);
 
     /// Takes note of new levels of some particles.
     fn reschedule(&mut self, p: &Particles, changed: &[u32]);

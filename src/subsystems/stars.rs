@@ -33,6 +33,13 @@ impl Removed {
         let (momentum, angular_momentum) = (Vec3::new(px, py, pz), Vec3::new(lx, ly, lz));
         Self { energy, momentum, angular_momentum, mass, moment: Vec3::new(x, y, z) }
     }
+
+    /// Returns the difference to another.
+    #[must_use]
+    pub(crate) fn less(&self, other: &Self) -> Self {
+        let (own, other) = (self.numbers(), other.numbers());
+        Self::from_numbers(std::array::from_fn(|k| own[k] - other[k]))
+    }
 }
 
 impl AddAssign for Removed {

@@ -9,13 +9,13 @@ use std::path::{Path, PathBuf};
 
 /// The crates, and which of ours each may depend on.
 const CRATES: &[(&str, &[&str])] = &[
-    ("force", &[]),
     ("stellar", &[]),
+    ("force", &["tisane-stellar"]),
     ("", &["tisane-force"]),
     ("g6", &["tisane"]),
     ("mpi", &[]),
-    ("io", &["tisane"]),
-    ("run", &["tisane", "tisane-io", "tisane-mpi"]),
+    ("io", &["tisane", "tisane-stellar"]),
+    ("run", &["tisane", "tisane-io", "tisane-mpi", "tisane-stellar"]),
     ("amuse", &["tisane", "tisane-run"]),
     ("plot", &["tisane", "tisane-io"]),
     ("view", &["tisane", "tisane-io"]),

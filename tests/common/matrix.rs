@@ -392,6 +392,7 @@ pub fn engines(propagator: Propagator, of_its_own: Option<Box<dyn ForceEngine>>)
         origin: None,
         tide: None,
         epsilon: 0.0,
+        evolution: None,
     }
 }
 
@@ -488,6 +489,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         epsilon: 0.0,
         subsystems: job.scheme == Scheme::Encounters,
         star_events: false,
+        evolution: false,
         stops_at_contact: false,
     }
 }

@@ -70,6 +70,7 @@ pub fn simulation(
         epsilon: 0.0,
         subsystems: false,
         star_events: false,
+        evolution: false,
         stops_at_contact: false,
         directory: dir.to_owned(),
         end: Time::from_dt_max(periods),

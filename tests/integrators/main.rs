@@ -9,6 +9,7 @@ mod common;
 mod contacts;
 mod encounters;
 mod escapers;
+mod evolving;
 mod external_field;
 mod far_from_origin;
 mod hermite4_order;

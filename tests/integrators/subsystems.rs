@@ -13,7 +13,7 @@ use tisane::particles::{Particles, Vec3};
 use tisane::subsystems::Subsystems as _;
 use tisane::time::{Clock, Level, Time};
 
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
+pub const CLOCK: Clock = Clock { start: 0.0, dt_max: 1.0 / 16.0 };
 
 /// Limits of steps that hold a particle at the shortest one, which is the shortest that there is.
 pub fn limits() -> Limits {

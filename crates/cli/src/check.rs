@@ -5,6 +5,7 @@ mod disk;
 mod doubts;
 mod orbit;
 mod picture;
+mod stars;
 
 pub use disk::disk_per_output;
 
@@ -249,7 +250,13 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
     let source = ("initial conditions", setup.source.clone());
     let particles = describe_particles(setup, clusters);
     let particles = particles.iter().map(|(name, text)| (name.as_str(), text.clone()));
-    let lines = particles.chain(found.describe()).chain(how).chain(several).chain(derived).chain(outcome);
+    let lines = particles
+        .chain(found.describe())
+        .chain(stars::describe(setup, clusters))
+        .chain(how)
+        .chain(several)
+        .chain(derived)
+        .chain(outcome);
     for (name, value) in [source].into_iter().chain(about).chain(fields).chain(orbit::describe(setup)).chain(lines) {
         let _ = writeln!(text, "  {name:<20} {value}");
     }

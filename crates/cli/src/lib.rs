@@ -224,7 +224,7 @@ enum Verb {
     ///
     /// A table for each mass at birth: when the star changes its type, and its mass, core, luminosity, radius and
     /// temperature then; its supernova with remnant and kick. --csv has the whole track, --plot draws it. The fits are
-    /// those of Hurley, Pols & Tout (2000), known as SSE. In a run stars do not age yet.
+    /// those of Hurley, Pols & Tout (2000), known as SSE. In a run stars age with `[stellar_evolution]`.
     Stellar(Box<stellar::StellarArgs>),
     /// Print schemas, completions, the manual page, citations.
     Generate {

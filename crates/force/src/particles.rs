@@ -1,9 +1,11 @@
 //! Particles in columns.
 
 mod close;
+mod evolving;
 
 pub use crate::vector::{Vec3, components, components_mut, from_components};
 pub use close::CloseStars;
+pub use evolving::EvolvingStar;
 
 use crate::states::{States, keep};
 use crate::time::{Clock, Level, Time};
@@ -26,6 +28,8 @@ pub struct Particles {
     pub radius: Vec<f64>,
     /// Further quantities, which a [law](crate::law) reads: charges, for instance. Empty for gravity.
     pub columns: Vec<NamedColumn>,
+    /// Tracks of stellar evolution, in solar units and Myr; empty where stars do not evolve.
+    pub stars: Vec<EvolvingStar>,
     /// Acceleration, as evaluated at the predicted position.
     pub acc: Vec<Vec3>,
     /// Jerk, d acc / dt.
@@ -69,6 +73,7 @@ impl Particles {
             vel,
             radius: Vec::new(),
             columns: Vec::new(),
+            stars: Vec::new(),
             acc: vec![Vec3::zeros(); n],
             jerk: vec![Vec3::zeros(); n],
             pot: vec![0.0; n],
@@ -109,6 +114,7 @@ impl Particles {
         keep(&mut self.id, &stays);
         [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| keep(column, &stays));
         self.columns.iter_mut().for_each(|column| keep(&mut column.values, &stays));
+        keep(&mut self.stars, &stays);
         [&mut self.pos, &mut self.vel, &mut self.acc, &mut self.jerk].into_iter().for_each(|of| keep(of, &stays));
         keep(&mut self.time, &stays);
         keep(&mut self.step, &stays);
@@ -132,6 +138,7 @@ impl Particles {
         select(&mut self.id, rows);
         [&mut self.mass, &mut self.radius, &mut self.pot].into_iter().for_each(|column| select(column, rows));
         self.columns.iter_mut().for_each(|column| select(&mut column.values, rows));
+        select(&mut self.stars, rows);
         [&mut self.pos, &mut self.vel, &mut self.acc, &mut self.jerk].into_iter().for_each(|of| select(of, rows));
         select(&mut self.time, rows);
         select(&mut self.step, rows);

@@ -9,6 +9,7 @@ mod header;
 mod members;
 mod numbers;
 mod particles;
+mod stars;
 mod states;
 
 pub use header::{CheckpointHeader, read_header};

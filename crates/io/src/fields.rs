@@ -6,6 +6,7 @@ mod encounters;
 mod journal;
 mod rows;
 mod stars;
+mod stellar;
 mod subsystem_stars;
 mod subsystems;
 mod values;
@@ -15,6 +16,7 @@ pub use encounters::EncounterRow;
 pub use journal::Journal;
 pub use rows::{ColumnSpec, DiagnosticsRow, FieldColumns, JournalRow, UserTime};
 pub use stars::StarRow;
+pub use stellar::StellarRow;
 pub use subsystem_stars::{STAR_ID, STAR_POSITION, STAR_SUBSYSTEM, STAR_VELOCITY, SUBSYSTEM_STARS, SubsystemStarField};
 pub use subsystems::{SUBSYSTEMS, SubsystemField};
 pub use values::FieldValues;
@@ -48,6 +50,7 @@ impl Journal {
             Self::Events => EventRow::columns(),
             Self::Encounters => EncounterRow::columns(),
             Self::Stars => StarRow::columns(),
+            Self::Stellar => StellarRow::columns(),
         }
     }
 }

@@ -100,7 +100,8 @@ fn describe_hdf5(page: &mut Page, path: &Path) -> Result<()> {
         | FileKind::Binaries
         | FileKind::Events
         | FileKind::Encounters
-        | FileKind::Stars => {
+        | FileKind::Stars
+        | FileKind::Stellar => {
             let units = file_units::read(&tree.group("Units")?)?.units;
             describe_table(page, &table::hdf5_file::read_tree(path, &tree, true)?, Some(&units));
             page.provenance(&provenance::read(&tree.group("Provenance")?, tree.version)?);

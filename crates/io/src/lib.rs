@@ -62,6 +62,7 @@ pub mod regular_file;
 pub mod removed;
 pub mod shell;
 pub mod snapshot;
+pub mod stellar_columns;
 mod subsystem_stars;
 pub mod summary;
 pub mod table;

@@ -1,4 +1,4 @@
-//! What mergers and escapes have taken out of a run, from its journal `stars`.
+//! What mergers, escapes and the evolution of stars have taken out of a run, from its journal `stars` and the sum.
 
 use super::fields::Journal;
 use super::journal::cells::{for_each_row, number};
@@ -9,7 +9,7 @@ use tisane::error::Result;
 /// What the events of one kind took out.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Removed {
-    /// Kind of the events: merge, escape.
+    /// Kind of the events: merge, escape, evolution.
     pub event: String,
     /// Number of the events.
     pub number: u64,
@@ -26,10 +26,30 @@ impl Removed {
             ("merge", _) => "mergers",
             ("escape", 1) => "escape",
             ("escape", _) => "escapes",
+            (EVOLUTION, _) => return format!("by the evolution of stars: {:.6e}", self.energy),
             (other, _) => other,
         };
         format!("by {} {what}: {:.6e}", self.number, self.energy)
     }
+}
+
+/// Name of what stars that evolve have taken out.
+const EVOLUTION: &str = "evolution";
+
+/// Returns what was taken out up to a time, of the sum `total` in the user's units: by the events, and what is left by the evolution of
+/// stars, in a run in which they do.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_all(dir: &Path, until: f64, total: f64) -> Result<Vec<Removed>> {
+    let is_there = |journal: Journal| dir.join(journal.csv()).is_file();
+    if !is_there(Journal::Stellar) {
+        return read(dir, until);
+    }
+    let mut found = if is_there(Journal::Stars) { read(dir, until)? } else { Vec::new() };
+    let energy = total - found.iter().map(|part| part.energy).sum::<f64>();
+    found.push(Removed { event: EVOLUTION.into(), number: 1, energy });
+    Ok(found)
 }
 
 /// Returns what the events up to a time in the user's unit took out, by their kinds in order of appearance. Events that

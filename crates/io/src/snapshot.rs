@@ -8,6 +8,7 @@ use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_dataset, put_text};
 use super::named_columns;
 use super::provenance::{self, Provenance};
+use super::stellar_columns::{self, StarState};
 use super::subsystem_stars;
 use super::table::columns::Values;
 use super::table::hdf5_file::{new_dataset, write_rows};
@@ -54,6 +55,8 @@ pub struct Snapshot<'a> {
     pub field: &'a Field,
     /// Subsystems, in internal units; empty where there are none.
     pub subsystems: &'a [Description],
+    /// Stars that evolve, in the order of the particles; empty where they do not.
+    pub stars: &'a [StarState],
     /// Time of the snapshot.
     pub now: Time,
     /// Time axis, in internal units.
@@ -93,6 +96,8 @@ pub struct SnapshotData {
     pub radius: Vec<f64>,
     /// Further columns that a law reads, by name; empty where the particles have none.
     pub columns: Vec<NamedColumn>,
+    /// Stars that evolve; empty where the file has none.
+    pub stars: Vec<StarState>,
     /// Stars of subsystems relative to each other; empty where the file has none.
     pub close: Vec<CloseStars>,
     /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units; none where it rests.
@@ -148,6 +153,8 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
         hash.add_named(&column.name, column.values.iter().map(|v| v.to_le_bytes()));
     }
     named_columns::write(&group, &s.particles.columns)?;
+    let mut add = |name: &str, values: Vec<[u8; 8]>| hash.add_named(name, values.into_iter());
+    stellar_columns::write(&group, s.stars, user_time, s.units, &mut add)?;
     write_subsystems(root, s)?;
     subsystem_stars::write(root, s.subsystems, s.units)?;
     let origin = new_group(root, "Provenance")?;
@@ -279,13 +286,15 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     for column in &columns {
         hash.add_named(&column.name, column.values.iter().map(|v| v.to_le_bytes()));
     }
+    let units = file_units::read(&tree.group("Units")?)?;
+    let mut add = |name: &str, values: Vec<[u8; 8]>| hash.add_named(name, values.into_iter());
+    let stars = stellar_columns::read(&tree.group(PARTICLES)?, &mass, time, &units.units, &mut add)?;
     let content_sha256 = hash.finish();
     if content_sha256 != origin.text(CONTENT_HASH)? {
         return Err(
             origin.error(CONTENT_HASH, "the values do not match this hash: they were changed after tisane wrote them")
         );
     }
-    let units = file_units::read(&tree.group("Units")?)?;
     let provenance = provenance::read(&origin, tree.version)?;
     let close = subsystem_stars::read(&tree, &id)?;
     Ok(SnapshotData {
@@ -302,6 +311,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         step,
         radius,
         columns,
+        stars,
         close,
         orbit: read_orbit(&tree.group("Header")?)?,
     })

@@ -43,6 +43,7 @@ pub mod cluster;
 pub mod config;
 mod dissolution_time;
 pub mod ensemble;
+pub mod evolution;
 #[cfg(feature = "mpi")]
 pub mod follow;
 pub mod help;
@@ -53,6 +54,7 @@ pub mod proposal;
 mod row;
 pub mod several;
 pub mod simulation;
+pub mod star_forecast;
 mod stars;
 mod subsystems;
 pub mod system;

@@ -138,7 +138,8 @@ impl Simulation {
             dissolution: Dissolution::default(),
         };
         let (history, info) = (History::default(), SessionInfo::default());
-        let system = System { particles, state, engines, field: plan.field, events: Vec::new() };
+        let system =
+            System { particles, state, engines, field: plan.field, events: Vec::new(), type_changes: Vec::new() };
         let (watch, measured) = (ErrorWatch::default(), None);
         Self { system, history, info, units, provenance, plan, session, watch, measured }
     }
@@ -299,6 +300,7 @@ impl Simulation {
                 stopwatch.end(done.block_steps, done.particle_steps);
             }
             self.write_encounters(outputs)?;
+            self.write_type_changes(outputs)?;
             self.finish_cluster_survey(outputs, false)?;
             batches.end_if_long(&self.system.state.counters);
             if let Some(due) = done.now.is_synchronised().then(|| self.due()).flatten() {
@@ -315,7 +317,7 @@ impl Simulation {
 
     /// Returns true if a call of the integrator takes many steps.
     fn takes_many_steps(&self) -> bool {
-        self.info.steps_on_device || self.plan.subsystems
+        self.info.steps_on_device || self.plan.subsystems || self.plan.evolution
     }
 
     /// Returns the moment and the number of block steps up to which to advance at once: by one step, so that a profile

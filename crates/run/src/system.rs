@@ -2,9 +2,10 @@
 //! share.
 
 use crate::cluster::TimedSurvey;
+use crate::evolution::{Evolution, TypeChange};
 use crate::row;
 use crate::subsystems::binding_energy;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::cluster::bodies::Bodies;
@@ -13,18 +14,20 @@ use tisane::diagnostics::conserved::{Conserved, nonzero};
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
-use tisane::error::Result;
+use tisane::error::{Error, Result, StepBelowFloor};
 use tisane::force::external::guide::{MovingOrigin, OrbitState, Work};
 use tisane::force::{EngineKind, Field};
 use tisane::integrator::Progress;
 use tisane::law::Law;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{EvolvingStar, Particles, Vec3};
 use tisane::propagator::Propagator;
+use tisane::star_changes::StarChanges;
 use tisane::subsystems::{Description, Detail, Event, Removed, Subsystems, TakenOut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
 use tisane_io::fields::{DiagnosticsRow, FieldColumns};
+use tisane_io::stellar_columns::StarState;
 
 /// Engines of a system.
 pub struct Engines {
@@ -42,6 +45,8 @@ pub struct Engines {
     pub tide: Option<TideSource>,
     /// Softening length, in internal units.
     pub epsilon: f64,
+    /// Evolution of the stars, if they age.
+    pub evolution: Option<Evolution>,
 }
 
 impl Engines {
@@ -63,6 +68,8 @@ pub struct System {
     pub field: FieldColumns,
     /// Changes of subsystems and stars that were not handed over yet.
     pub events: Vec<Event>,
+    /// Changes of types of stars that were not handed over yet.
+    pub type_changes: Vec<TypeChange>,
 }
 
 impl System {
@@ -74,7 +81,7 @@ impl System {
         let done = self.engines.propagator.start(&mut self.particles)?;
         self.count(done);
         self.state.orbit = None;
-        self.follow_origin(&[])
+        self.follow_origin(&[], &[])
     }
 
     /// Takes the present state as the one that energies and momenta are compared with.
@@ -101,11 +108,15 @@ impl System {
         let mut sum = Progress { now: self.state.now, ..Progress::default() };
         loop {
             let end = self.next_sum_of_work(until);
+            let merges = self.engines.evolution.as_ref().is_some_and(|evolution| evolution.merges);
+            let before = if merges { self.particles.stars.clone() } else { Vec::new() };
             let done = self.engines.propagator.advance(&mut self.particles, end, max - sum.block_steps)?;
             self.count(done);
             let events = self.new_events();
+            self.merge_tracks(&before, &events);
             if done.block_steps > 0 && done.now.is_synchronised() {
-                self.follow_origin(&events)?;
+                let lost = self.evolve()?;
+                self.follow_origin(&events, &lost)?;
             }
             self.events.extend(events);
             sum = sum.plus(&done);
@@ -123,11 +134,63 @@ impl System {
         }
     }
 
-    /// Returns the next moment at which the work of a moving origin is summed, at most `until`: a multiple of dt_max, or a moment of
-    /// the field between them.
+    /// Puts stars that two became on their tracks; `before` are those of all stars before the events.
+    fn merge_tracks(&mut self, before: &[EvolvingStar], events: &[Event]) {
+        let Some(evolution) = self.engines.evolution.as_ref().filter(|_| !before.is_empty()) else { return };
+        let collisions = events.iter().filter_map(|event| match &event.detail {
+            Detail::Collision(collision) => Some((event.time, collision)),
+            _ => None,
+        });
+        let mut merged: BTreeMap<u64, EvolvingStar> = BTreeMap::new();
+        for (now, collision) in collisions {
+            let Some(id) = collision.merged.map(|merged| merged.id) else { continue };
+            let other = if collision.id[0] == id { collision.id[1] } else { collision.id[0] };
+            // A star may have merged before, in the same step.
+            let mut of =
+                |id: u64| merged.remove(&id).or_else(|| before.iter().find(|star| star.track.id == id).copied());
+            let (Some(first), Some(second)) = (of(id), of(other)) else { continue };
+            let applied = Time::from_dt_max(now.0.div_ceil(TICKS_PER_DT_MAX));
+            let (star, told) = evolution.merge([first, second], collision.time, applied);
+            merged.insert(id, star);
+            self.type_changes.extend(told);
+        }
+        for (id, star) in self.particles.id.iter().zip(&mut self.particles.stars) {
+            if let Some(new) = merged.get(id) {
+                *star = *new;
+            }
+        }
+    }
+
+    /// Lets the stars age to a synchronised time. Returns what they have lost.
+    fn evolve(&mut self) -> Result<Vec<TakenOut>> {
+        let Some(evolution) = &self.engines.evolution else { return Ok(Vec::new()) };
+        let RunState { now, clock, .. } = self.state;
+        let (changes, told) = evolution.advance(&mut self.particles, &clock, now);
+        self.type_changes.extend(told);
+        if changes.is_empty() {
+            return Ok(Vec::new());
+        }
+        let eps2 = self.engines.epsilon * self.engines.epsilon;
+        let changes = StarChanges { all: &changes, eps2, since_start: clock.time(now) - clock.start };
+        let lost = self.engines.propagator.change_stars(&mut self.particles, &changes, now);
+        let lost = lost.map_err(|error| match error {
+            // The tracks are ahead of the orbits: only an earlier checkpoint is one to go on from.
+            Error::StepBelowFloor(what) => {
+                Error::StepBelowFloor(Box::new(StepBelowFloor { resumable: false, ..*what }))
+            }
+            other => other,
+        })?;
+        self.state.references.removed += lost.removed;
+        Ok(lost.parts)
+    }
+
+    /// Returns the next moment at which stars age or the work of a moving origin is summed, at most `until`: a multiple of dt_max, or a
+    /// moment of the field between them.
     fn next_sum_of_work(&self, until: Time) -> Time {
-        let Some(origin) = &self.engines.origin else { return until };
         let next = until.min(Time::from_dt_max(self.state.now.0 / TICKS_PER_DT_MAX + 1));
+        let Some(origin) = &self.engines.origin else {
+            return if self.engines.evolution.is_some() { next } else { until };
+        };
         let summed = self.state.orbit.map_or(self.state.now, |orbit| orbit.tidal.until);
         origin.moment_after(summed).map_or(next, |moment| next.min(moment.at))
     }
@@ -147,13 +210,13 @@ impl System {
     }
 
     /// Takes down the state of a moving origin at a synchronised time, and the work that it has done: on the particles that `events`
-    /// took out too, until now.
-    fn follow_origin(&mut self, events: &[Event]) -> Result<()> {
+    /// took out and on what stars have `lost` too, until now.
+    fn follow_origin(&mut self, events: &[Event], lost: &[TakenOut]) -> Result<()> {
         let Some(origin) = &self.engines.origin else { return Ok(()) };
         let now = self.state.now;
         let mut gone = Particles::default();
-        for TakenOut { mass, pos, vel } in events.iter().filter(|event| event.time == now).filter_map(Event::taken_out)
-        {
+        let escaped = events.iter().filter(|event| event.time == now).filter_map(Event::taken_out);
+        for TakenOut { mass, pos, vel } in escaped.chain(lost.iter().copied()) {
             gone.mass.push(mass);
             gone.pos.push(pos);
             gone.vel.push(vel);
@@ -186,6 +249,16 @@ impl System {
             Some(orbit) => TidalWork { power, ..orbit.tidal.at(now, &state.clock, before) },
             None => TidalWork { until: now, power, work: Work::default() },
         })
+    }
+
+    /// Returns the states of stars that evolve at a synchronised time; none where they do not.
+    #[must_use]
+    pub fn star_states(&self) -> Vec<StarState> {
+        let Some(evolution) = &self.engines.evolution else { return Vec::new() };
+        let RunState { now, clock, .. } = &self.state;
+        let states = evolution.states(&self.particles, clock, *now).into_iter();
+        let stars = self.particles.stars.iter().zip(states);
+        stars.map(|(star, state)| StarState { initial_mass: star.track.birth_mass, state }).collect()
     }
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.
@@ -274,6 +347,9 @@ impl System {
         row.jacobi_energy = self.jacobi_energy(measured, &conserved);
         row.jacobi_energy_error = row.jacobi_energy.map(|now| self.jacobi_energy_error(measured, now));
         row.virial_ratio = self.in_own_frame(measured).virial_ratio();
+        if let Some(evolution) = &self.engines.evolution {
+            evolution.measure(&mut row, &self.particles, &self.state.clock, self.state.now);
+        }
         Ok((if self.engines.has_energy() { row } else { row::without_energy(row) }, audit))
     }
 

@@ -194,6 +194,7 @@ impl Together {
             engines,
             field: tisane_io::fields::FieldColumns::None,
             events: Vec::new(),
+            type_changes: Vec::new(),
         };
         Ok(Some(Self { system, rules: None, epsilon, given, context, problem: None }))
     }

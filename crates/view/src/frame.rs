@@ -97,6 +97,7 @@ mod tests {
             step: vec![0.0; n],
             radius: Vec::new(),
             columns: Vec::new(),
+            stars: Vec::new(),
             close: Vec::new(),
             orbit: None,
         }

@@ -55,13 +55,14 @@ impl Encounters {
         let begun: Vec<Vec<usize>> = begun.iter().map(bodies).collect();
         let after = self.energies(f, begun.iter().map(Vec::as_slice), now)?;
         for (((change, bodies), before), after) in changes.iter().zip(&begun).zip(energies).zip(after) {
-            // What a merger takes out of the system is recorded by itself.
+            // What a change of stars takes out of the system is recorded by itself.
             match change {
                 Change::Merge(_) => {}
                 Change::Unite(_, touched) => {
                     let removed = touched.merged.map_or(0.0, |removed| removed.energy);
                     self.take_up(bodies, before - after - removed);
                 }
+                Change::Evolve(_, evolved) => self.take_up(bodies, before - after - evolved.removed.energy),
                 _ => self.take_up(bodies, before - after),
             }
         }

@@ -10,6 +10,7 @@ use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::motion::member;
 use crate::encounters::records::star_changes::Changed;
 use crate::encounters::settings::stars::{EscapeAction, EscapeRadius, Escapes};
+use crate::integrator::Source;
 use crate::nearest::Neighbours;
 use crate::subsystems::event::{Detail, Event, EventKind};
 use crate::subsystems::stars::{Escape, Escaper, Removed};
@@ -83,8 +84,10 @@ impl Encounters {
         }
         if !gone.is_empty() {
             let rows: Vec<u32> = gone.iter().map(|&body| body as u32).collect();
-            self.scheme.retire(&mut self.particles, &rows, now);
+            let sources: Vec<Source> = rows.iter().map(|&row| Source::without(&self.particles, row)).collect();
             gone.sort_unstable();
+            let rows: Vec<u32> = gone.iter().map(|&body| body as u32).collect();
+            self.scheme.add_sources(&mut self.particles, &sources, 0.0, &rows, now);
             self.take_out_bodies(&gone);
             self.forget_places();
             let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };

@@ -60,8 +60,8 @@ impl Encounters {
     /// Returns the events of changes that are about to be made at `now`; none unless events are recorded.
     pub(crate) fn ending(&self, now: Time, changes: &[Change]) -> Result<Vec<Ending>> {
         let changes = if self.records_changes { changes } else { &[] };
-        // Mergers are events of their stars.
-        let changes = changes.iter().filter(|change| !change.is_merger());
+        // Those of stars are told as such.
+        let changes = changes.iter().filter(|change| !change.is_of_stars());
         changes.map(|change| self.ending_by(now, change)).collect()
     }
 
@@ -76,7 +76,7 @@ impl Encounters {
         let kind = match change {
             Change::Join(..) if subsystems.is_empty() => EventKind::Form,
             Change::Join(..) => EventKind::Join,
-            Change::Split(..) | Change::Merge(_) | Change::Unite(..) => EventKind::Split,
+            Change::Split(..) | Change::Merge(_) | Change::Unite(..) | Change::Evolve(..) => EventKind::Split,
             Change::Open(..) => EventKind::Open,
             Change::Close(..) => EventKind::Close,
         };

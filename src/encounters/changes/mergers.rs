@@ -69,12 +69,12 @@ impl Encounters {
         stars.into_iter().map(|star| Change::Merge(self.hierarchy.bodies.of_star(star))).collect()
     }
 
-    /// Returns the perturbers of the subsystems whose stars merge, and the bodies on which the force of two that become one
+    /// Returns the perturbers of the subsystems whose stars merge or evolve, and the bodies on which the force of two that become one
     /// changes, ascending.
     pub(crate) fn disturbed(&self, changes: &[Change], now: Time) -> Vec<usize> {
         let bodies = &self.hierarchy.bodies;
-        let merging = changes.iter().filter(|change| change.is_merger()).flat_map(Change::bodies);
-        let pairs = merging.filter_map(|&body| self.hierarchy.of_star(bodies.stars[body]));
+        let of_stars = changes.iter().filter(|change| change.is_of_stars()).flat_map(Change::bodies);
+        let pairs = of_stars.filter_map(|&body| self.hierarchy.of_star(bodies.stars[body]));
         let mut found: Vec<usize> = pairs
             .flat_map(|subsystem| subsystem.perturbers.iter().map(|perturber| bodies.of_star(perturber.star)))
             .collect();

@@ -7,6 +7,7 @@ pub mod crossings;
 pub mod errors;
 pub mod escapers;
 pub mod events;
+pub mod evolution;
 pub mod mergers;
 pub mod neighbour_lists;
 pub mod rebuild;

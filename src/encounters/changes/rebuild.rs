@@ -4,6 +4,7 @@ use crate::encounters::Encounters;
 use crate::encounters::forces::bodies::{Bodies, FirstState, motion_of};
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
+use crate::encounters::motion::evolved::Evolved;
 use crate::encounters::motion::member::{Few, Member, Placed, placed, stars};
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::few_body::Motion;
@@ -185,6 +186,11 @@ impl Encounters {
         };
         Ok(match change {
             Change::Join(..) | Change::Unite(..) => Vec::new(),
+            Change::Evolve(_, evolved) => {
+                let Evolved { few, mass, shift: [pos, vel], .. } = &**evolved;
+                let state = FirstState::rounded(*mass, centre.0 + pos, centre.1 + vel);
+                vec![NewBody { first: subsystem.stars[0], state, few: Some(few.clone()) }]
+            }
             Change::Merge(_) => {
                 let (first, mass) = (subsystem.stars[0], self.particles.mass[body]);
                 vec![NewBody { first, state: FirstState::rounded(mass, centre.0, centre.1), few: None }]

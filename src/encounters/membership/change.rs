@@ -1,5 +1,6 @@
 //! Changes of the subsystems.
 
+use crate::encounters::motion::evolved::Evolved;
 use crate::encounters::motion::touched::Touched;
 
 /// Change of the subsystems.
@@ -17,6 +18,8 @@ pub enum Change {
     Merge(usize),
     /// Two stars of two bodies become one.
     Unite([usize; 2], Box<Touched>),
+    /// Stars of the subsystem of a body evolve.
+    Evolve(usize, Box<Evolved>),
 }
 
 impl Change {
@@ -32,13 +35,20 @@ impl Change {
         matches!(self, Self::Merge(_) | Self::Unite(..))
     }
 
+    /// Returns true if it changes stars, and not who is with whom.
+    pub const fn is_of_stars(&self) -> bool {
+        self.is_merger() || matches!(self, Self::Evolve(..))
+    }
+
     /// Returns the bodies that end.
     pub fn bodies(&self) -> &[usize] {
         match self {
             Self::Join(bodies, _) | Self::Unite(bodies, _) => bodies,
-            Self::Split(body, _) | Self::Open(body, _) | Self::Close(body, _) | Self::Merge(body) => {
-                std::slice::from_ref(body)
-            }
+            Self::Split(body, _)
+            | Self::Open(body, _)
+            | Self::Close(body, _)
+            | Self::Merge(body)
+            | Self::Evolve(body, _) => std::slice::from_ref(body),
         }
     }
 }

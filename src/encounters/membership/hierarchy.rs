@@ -350,10 +350,21 @@ impl Hierarchy {
         due.extend_from_slice(&own);
         due.sort_unstable();
         due.dedup();
-        let Self { subsystems, bodies, clock, .. } = self;
+        let Self { subsystems, bodies, clock, perturbed, .. } = self;
         let advanced = each_mut(subsystems, &due, |subsystem| subsystem.advance(bodies, clock, now));
         advanced.into_iter().collect::<Result<()>>()?;
-        own.into_iter().try_for_each(|row| subsystems[row].resolve(bodies, clock, now))
+        for row in own {
+            let subsystem = &mut subsystems[row];
+            subsystem.resolve(bodies, clock, now)?;
+            // The lists the other way round: a subsystem that does not end is resolved too, beside others that do.
+            for perturber in &subsystem.perturbers {
+                let by = &mut perturbed[perturber.star as usize];
+                if let Ok(k) = by.binary_search_by_key(&subsystem.stars[0], |it| it.star) {
+                    by[k].is_averaged = perturber.is_averaged;
+                }
+            }
+        }
+        Ok(())
     }
 
     /// Advances the internal motion of all subsystems to `now`.

@@ -2,6 +2,7 @@
 
 pub mod averaged;
 pub mod elements;
+pub mod evolved;
 pub mod member;
 pub mod nested;
 pub mod octupole;

@@ -207,30 +207,30 @@ impl Corrector {
         }
     }
 
-    /// Takes a pair, with this force at `now` and this series of it, out of what the parts of the force on particle `i` know, both
-    /// of which stand at `now`: out of the irregular one, or out of the regular one. The whole force is not changed.
-    pub fn take_out(&self, p: &mut Slices<'_>, i: usize, is_irregular: bool, (force, pair): (&Force, &Series)) {
+    /// Adds a pair, with this force at `now` and this series of it, to what the parts of the force on particle `i` know, both
+    /// of which stand at `now`: to the irregular one, or to the regular one. The whole force is not changed.
+    pub fn add_pair(&self, p: &mut Slices<'_>, i: usize, is_irregular: bool, (force, pair): (&Force, &Series)) {
         let of = &mut p.own.neighbours;
         if is_irregular {
-            of.acc[i] -= force.acc;
-            of.jerk[i] -= force.jerk;
+            of.acc[i] += force.acc;
+            of.jerk[i] += force.jerk;
         } else {
-            of.regular_acc[i] -= force.acc;
-            of.regular_jerk[i] -= force.jerk;
-            of.regular_pot[i] -= force.pot;
+            of.regular_acc[i] += force.acc;
+            of.regular_jerk[i] += force.jerk;
+            of.regular_pot[i] += force.pot;
         }
         if self.order == Order::Four {
             return;
         }
         let point = if is_irregular { &mut p.points[0] } else { &mut p.own.regular_point };
         let (acc, jerk) = before(pair, self.clock.between(point.time[i], self.now));
-        point.acc[i] -= acc;
-        point.jerk[i] -= jerk;
-        p.derivatives[0][i] -= pair[2];
-        p.derivatives[1][i] -= pair[3];
+        point.acc[i] += acc;
+        point.jerk[i] += jerk;
+        p.derivatives[0][i] += pair[2];
+        p.derivatives[1][i] += pair[3];
         if !is_irregular {
-            of.regular_snap[i] -= pair[2];
-            of.regular_crackle[i] -= pair[3];
+            of.regular_snap[i] += pair[2];
+            of.regular_crackle[i] += pair[3];
         }
     }
 

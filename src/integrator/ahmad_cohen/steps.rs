@@ -14,7 +14,7 @@ use super::lists::{Change, Holders};
 use super::particle::Corrector;
 use super::slices;
 use crate::integrator::block_loop::BlockLoop as _;
-use crate::integrator::pair_series::{Relative, pair_series, take_out};
+use crate::integrator::pair_series::{Relative, Source, add_sources, pair_series};
 use crate::integrator::steps::{RowChange, Steps, Succession};
 use crate::integrator::timestep::deeper;
 use rayon::prelude::*;
@@ -95,11 +95,12 @@ impl Steps for AhmadCohen {
         self.set_number(self.masses.len().saturating_sub(empty.len()));
     }
 
-    fn retire(&self, p: &mut Particles, gone: &[u32], now: Time) {
+    fn add_sources(&self, p: &mut Particles, sources: &[Source], eps2: f64, gone: &[u32], now: Time) {
         let corrector = self.corrector(now);
-        take_out(p, gone, |p, i, source, force, pair| {
+        let stays = |i: usize| gone.binary_search(&(i as u32)).is_err();
+        add_sources(p, sources, eps2, stays, |p, i, source, force, pair| {
             let is_irregular = p.states.get::<Neighbours>().lists[i].binary_search(&source).is_ok();
-            corrector.take_out(&mut slices::all(p).of_equal_length(), i, is_irregular, (force, pair));
+            corrector.add_pair(&mut slices::all(p).of_equal_length(), i, is_irregular, (force, pair));
         });
     }
 

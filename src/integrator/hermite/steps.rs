@@ -2,7 +2,7 @@
 
 use super::{BlockHermite, FirstStep, HermiteScheme, Moved};
 use crate::integrator::block_loop::BlockLoop as _;
-use crate::integrator::pair_series::{before, take_out};
+use crate::integrator::pair_series::{Source, add_sources, before};
 use crate::integrator::steps::{RowChange, Steps};
 use crate::integrator::timestep::deeper;
 use tisane_force::error::Result;
@@ -62,20 +62,21 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
         self.scheduler.set_empty(empty);
     }
 
-    fn retire(&self, p: &mut Particles, gone: &[u32], now: Time) {
+    fn add_sources(&self, p: &mut Particles, sources: &[Source], eps2: f64, gone: &[u32], now: Time) {
         let (has_history, clock) = (self.has_history(), self.clock);
-        take_out(p, gone, |p, i, _, _, pair| {
+        let stays = |i: usize| gone.binary_search(&(i as u32)).is_err();
+        add_sources(p, sources, eps2, stays, |p, i, _, _, pair| {
             if !has_history {
                 return;
             }
             let History { derivatives, points } = p.states.get_mut();
             for (column, derivative) in derivatives.iter_mut().zip(&pair[2..]) {
-                column[i] -= derivative;
+                column[i] += derivative;
             }
             for point in points {
                 let (acc, jerk) = before(pair, clock.between(point.time[i], now));
-                point.acc[i] -= acc;
-                point.jerk[i] -= jerk;
+                point.acc[i] += acc;
+                point.jerk[i] += jerk;
             }
         });
     }

@@ -207,7 +207,8 @@ impl<'a> Contents<'a> {
         if let Some(cluster) = self.last_row("cluster_energy_error").filter(other) {
             page.line("", format!("{cluster:+.3e} of the cluster's own energy, binaries as one body each"));
         }
-        let removed = removed::read(self.dir, self.last_row("time").unwrap_or(f64::NAN)).unwrap_or_default();
+        let [time, total] = ["time", "removed_energy"].map(|name| self.last_row(name).unwrap_or(f64::NAN));
+        let removed = removed::read_all(self.dir, time, total).unwrap_or_default();
         if !removed.is_empty() {
             let unit = self.units().label(Dimension::ENERGY);
             let removed: Vec<String> = removed.iter().map(|it| format!("{} {unit}", it.describe())).collect();

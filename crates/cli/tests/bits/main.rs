@@ -25,6 +25,7 @@ mod outcome;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod restart_bitwise;
+mod stellar_evolution;
 mod tides;
 mod verify_cluster;
 mod written_config;

@@ -6,7 +6,7 @@ use std::path::Path;
 use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::force::external::guide::{OrbitState, Work};
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{EvolvingStar, Particles, Vec3};
 use tisane::states::history::History;
 use tisane::states::neighbours::Neighbours;
 use tisane::subsystems::Removed;
@@ -20,6 +20,7 @@ use tisane_io::checksum::{self, Digest};
 use tisane_io::history::History as Reported;
 use tisane_io::inspect;
 use tisane_io::provenance::Provenance;
+use tisane_stellar::{Kind, Star, State};
 
 fn checkpoint(n: usize, step: u64) -> Checkpoint {
     let x = |i: usize, k: usize| ((i * 7 + k) as f64 * 0.618_033_988_749_895).fract() - 0.5;
@@ -31,6 +32,7 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
     p.id = (0..n as u64).rev().collect();
     p.step = (0..n).map(|i| Level((i % 37) as u8)).collect();
     p.time = p.step.iter().map(|level| Time::from_dt_max(step).after(*level)).collect();
+    p.stars = (0..n).map(|i| star(p.id[i], i)).collect();
     p.pos[0] = Vec3::new(-0.0, f64::MIN_POSITIVE / 8.0, 1e300);
     let counters = |k| Counters {
         block_steps: k,
@@ -55,12 +57,14 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
                 events: 11,
                 encounters_rows: 12,
                 stars_rows: 13,
+                stellar_rows: 14,
                 diagnostics_sha256: Digest::parse(&"0123456789abcdef".repeat(4)),
                 cluster_sha256: Digest::parse(&"f".repeat(64)),
                 binaries_sha256: None,
                 events_sha256: Digest::parse(&"0".repeat(64)),
                 encounters_sha256: Digest::parse(&"a".repeat(64)),
                 stars_sha256: Digest::parse(&"b".repeat(64)),
+                stellar_sha256: Digest::parse(&"c".repeat(64)),
             },
             references: References {
                 angular_momentum_error: 3e-9,
@@ -110,6 +114,21 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             created: "2026-01-01T00:00:00Z".into(),
             ..Provenance::current()
         },
+    }
+}
+
+/// A star on its track; a remnant's stretch has no end.
+fn star(id: u64, i: usize) -> EvolvingStar {
+    let x = 0.25 + i as f64;
+    let kind = Kind::ALL[i % Kind::ALL.len()];
+    let end = if kind.is_remnant() { f64::INFINITY } else { 2.0 * x };
+    let (effective_mass, mass, core_mass, age) = (1.5 * x, x, 0.5 * x, 0.125 * x);
+    let state = State { kind, effective_mass, mass, core_mass, age, luminosity: 1e-10, radius: 3.0 * x };
+    let (birth_mass, begin, end_mass, supernovae, stretches) = (2.0 * x, -1.5, 0.75 * x, 1, i as u32);
+    EvolvingStar {
+        track: Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches },
+        seen: -0.5,
+        kick: [0.5, -1.0, x],
     }
 }
 

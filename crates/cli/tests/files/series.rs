@@ -39,8 +39,12 @@ fn units() -> FileUnits {
 }
 
 fn create(dir: &Path) -> JournalWriter<DiagnosticsRow> {
-    JournalWriter::create(dir, &units(), &DiagnosticsRow::optional_columns((FieldColumns::None, false), false, false))
-        .unwrap()
+    JournalWriter::create(
+        dir,
+        &units(),
+        &DiagnosticsRow::optional_columns((FieldColumns::None, false), false, false, false),
+    )
+    .unwrap()
 }
 
 fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
@@ -48,7 +52,7 @@ fn resume(dir: &Path, rows: u64) -> Result<JournalWriter<DiagnosticsRow>> {
         dir,
         (rows, None),
         &units(),
-        &DiagnosticsRow::optional_columns((FieldColumns::None, false), false, false),
+        &DiagnosticsRow::optional_columns((FieldColumns::None, false), false, false, false),
     )?
     .resume()
 }

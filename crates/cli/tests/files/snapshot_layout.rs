@@ -55,7 +55,7 @@ fn write(path: &Path, p: &Particles) {
 }
 
 fn write_with(path: &Path, (particles, field): (&Particles, &Field), now: Time, provenance: &Provenance) {
-    let s = Snapshot { particles, field, subsystems: &[], now, clock: &CLOCK, units: &units(), provenance };
+    let s = Snapshot { particles, field, subsystems: &[], stars: &[], now, clock: &CLOCK, units: &units(), provenance };
     snapshot::write(path, &s).unwrap();
 }
 

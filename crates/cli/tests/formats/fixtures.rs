@@ -106,7 +106,8 @@ pub(crate) fn snapshot(path: &Path, particles: &Particles) {
     let field = Field { acc: particles.acc.clone(), pot: particles.pot.clone(), ..Field::default() };
     let now = Time::from_dt_max(3);
     let (field, clock, units, provenance) = (&field, &clock, &units, &provenance);
-    let content = tisane_io::snapshot::Snapshot { particles, field, subsystems: &[], now, clock, units, provenance };
+    let content =
+        tisane_io::snapshot::Snapshot { particles, field, subsystems: &[], stars: &[], now, clock, units, provenance };
     tisane_io::snapshot::write(path, &content).expect("a snapshot");
 }
 

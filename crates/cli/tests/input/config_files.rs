@@ -315,6 +315,19 @@ fn the_reference_shows_the_defaults() {
         let section = toml::Table::from_iter([(name.to_owned(), section)]);
         assert_round_trip(&read(&small(&section.to_string())));
     }
+    // Stars age in units by name.
+    let evolution = whole.remove("stellar_evolution").unwrap();
+    let in_units = |evolution: &str| {
+        let units = "mass = \"Msun\", length = \"pc\", time = \"Myr\"";
+        let plummer = "n = 8, mass = 8.0, half_mass_radius = 1.0";
+        let text = format!(
+            "run = {{ name = \"r\", t_end = 1.0 }}\nunits = {{ {units} }}\ninitial.plummer = {{ {plummer} }}\n"
+        );
+        read(&format!("{text}[stellar_evolution]\n{evolution}")).config
+    };
+    let shown =
+        toml::Table::from_iter(evolution.as_table().unwrap().clone().into_iter().filter(|(key, _)| key != "kick_seed"));
+    assert_eq!(in_units(""), in_units(&shown.to_string()));
     // An orbit needs a place in a field, and has no default of either.
     assert!(whole.remove("orbit").unwrap().as_table().unwrap().is_empty());
     let initial = whole["initial"].as_table().unwrap().clone();

@@ -42,6 +42,7 @@ fn run(dir: &std::path::Path, fault: f64, own_field: bool) -> Result<()> {
         origin: None,
         tide: None,
         epsilon: 0.0,
+        evolution: None,
     };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
@@ -67,8 +68,16 @@ fn run_with_lists(dir: &std::path::Path, precision: Precision, force: Box<dyn Fo
     let integrator = AhmadCohen::new(Parameters::new(Order::Six, precision), CLOCK);
     let auditor = Some(Auditor { engine: Some(cpu(Precision::F64)), sample: 256, limit: precision.audit_limit() });
     let propagator = Propagator::new(Box::new(integrator), force, cpu(Precision::F64));
-    let engines =
-        Engines { kind: EngineKind::Cpu, propagator, auditor, law: None, origin: None, tide: None, epsilon: 0.0 };
+    let engines = Engines {
+        kind: EngineKind::Cpu,
+        propagator,
+        auditor,
+        law: None,
+        origin: None,
+        tide: None,
+        epsilon: 0.0,
+        evolution: None,
+    };
     let begin = (plummer::sample(1024, 1, 0.999), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));
     let mut series = simulation.start(&mut Blind)?;

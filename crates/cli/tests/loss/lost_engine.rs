@@ -68,8 +68,16 @@ fn simulation(dir: &Path, particles: Particles, state: RunState, scheme: Scheme,
     };
     // The leapfrog's step is dt_max here.
     let periods = if matches!(scheme, Scheme::Leapfrog) { 50 } else { 4 };
-    let engines =
-        Engines { kind: EngineKind::Cpu, propagator, auditor: None, law: None, origin: None, tide: None, epsilon: 0.0 };
+    let engines = Engines {
+        kind: EngineKind::Cpu,
+        propagator,
+        auditor: None,
+        law: None,
+        origin: None,
+        tide: None,
+        epsilon: 0.0,
+        evolution: None,
+    };
     simulated::simulation(dir, (particles, state), engines, (periods, Duration::from_micros(200)))
 }
 

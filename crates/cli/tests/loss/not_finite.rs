@@ -142,6 +142,7 @@ fn the_last_checkpoint_stays_whole() {
         origin: None,
         tide: None,
         epsilon: 0.0,
+        evolution: None,
     };
     let begin = (particles(), not_begun());
     let mut simulation = simulation(dir, begin, engines, (1, Duration::from_secs(600)));

@@ -16,6 +16,7 @@ use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
 use tisane_io::fields::{Journal, SNAPSHOT, SUBSYSTEM_STARS, SUBSYSTEMS};
 use tisane_io::formats::FORMATS;
+use tisane_io::stellar_columns::{STELLAR, STELLAR_TYPE, STELLAR_TYPE_TEXT};
 use tisane_run::config::{TEMPLATES, json_schema};
 use tisane_run::simulation::ExitReason;
 
@@ -121,6 +122,17 @@ fn the_snapshot_table_is_that_of_the_sources() {
             &row([&format!("`{}`", field.name), &unit(field.dimension), &format!("{}{vector}", field.description)]);
     }
     assert_table("docs/src/files.md", "snapshot fields", &table);
+}
+
+#[test]
+fn the_tables_of_stars_that_evolve_are_those_of_the_sources() {
+    let mut table = String::from("| dataset | unit | what it is |\n|---|---|---|\n");
+    table += &row([&format!("`{STELLAR_TYPE}`"), "", STELLAR_TYPE_TEXT]);
+    for field in STELLAR {
+        table += &row([&format!("`{}`", field.name), &unit(field.dimension), field.description]);
+    }
+    assert_table("docs/src/files.md", "stellar fields", &table);
+    assert_table("docs/src/stellar-evolution.md", "stellar columns", &table_of_columns(Journal::Stellar));
 }
 
 /// What schemes keep in a checkpoint, as they declare it: at order 6, without what order 8 has more of.

@@ -81,6 +81,8 @@ pub struct OutputCounts {
     pub encounters_rows: u64,
     /// Number of rows of the stars journal.
     pub stars_rows: u64,
+    /// Number of rows of the stellar journal.
+    pub stellar_rows: u64,
     /// SHA-256 of `diagnostics.csv` up to these rows; [`None`] in a checkpoint of a version that did not record it.
     pub diagnostics_sha256: Option<Digest>,
     /// SHA-256 of `cluster.csv`, likewise.
@@ -93,6 +95,8 @@ pub struct OutputCounts {
     pub encounters_sha256: Option<Digest>,
     /// SHA-256 of `stars.csv`, likewise.
     pub stars_sha256: Option<Digest>,
+    /// SHA-256 of `stellar.csv`, likewise.
+    pub stellar_sha256: Option<Digest>,
 }
 
 /// Reference values of the error measures, and the state at the last row of the diagnostics.
@@ -176,12 +180,14 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     v.count_since_2("events_written", &mut run.written.events)?;
     v.count_if_any("encounters_rows_written", &mut run.written.encounters_rows)?;
     v.count_if_any("stars_rows_written", &mut run.written.stars_rows)?;
+    v.count_if_any("stellar_rows_written", &mut run.written.stellar_rows)?;
     v.digest("diagnostics_csv_sha256", &mut run.written.diagnostics_sha256)?;
     v.digest("cluster_csv_sha256", &mut run.written.cluster_sha256)?;
     v.digest("binaries_csv_sha256", &mut run.written.binaries_sha256)?;
     v.digest("events_csv_sha256", &mut run.written.events_sha256)?;
     v.digest("encounters_csv_sha256", &mut run.written.encounters_sha256)?;
     v.digest("stars_csv_sha256", &mut run.written.stars_sha256)?;
+    v.digest("stellar_csv_sha256", &mut run.written.stellar_sha256)?;
     let first = &mut run.references;
     v.float("initial_energy", &mut first.energy)?;
     v.float_if_any("initial_binding_energy", &mut first.binding_energy)?;

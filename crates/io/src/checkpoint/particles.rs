@@ -1,7 +1,7 @@
 //! Particles of a checkpoint.
 
 use super::columns::{self, levels, ticks};
-use super::states;
+use super::{stars, states};
 use crate::hdf::read::TisaneGroup;
 use crate::hdf::write::{H5Result, put, put_dataset};
 use crate::named_columns;
@@ -28,6 +28,7 @@ pub fn fill(g: &Group, p: &Particles) -> H5Result {
     put_dataset(g, "time_ticks", 1, &p.time.iter().map(|t| t.0).collect::<Vec<_>>())?;
     put_dataset(g, "level", 1, &p.step.iter().map(|level| level.0).collect::<Vec<_>>())?;
     named_columns::write(g, &p.columns)?;
+    stars::write(g, &p.stars)?;
     states::write(g, &p.states)
 }
 
@@ -42,6 +43,7 @@ pub fn read(g: &TisaneGroup<'_>) -> Result<Particles> {
     if sorted.windows(2).any(|pair| pair.first() == pair.last()) {
         return Err(g.error("id", "two particles have the same id"));
     }
+    let stars = stars::read(g, &id)?;
     Ok(Particles {
         id,
         mass: floats("mass", 1)?,
@@ -49,6 +51,7 @@ pub fn read(g: &TisaneGroup<'_>) -> Result<Particles> {
         vel: vectors("velocity")?,
         radius: if g.has_dataset(RADIUS) { floats(RADIUS, 1)? } else { Vec::new() },
         columns: named_columns::read(g, n)?,
+        stars,
         acc: vectors("acceleration")?,
         jerk: vectors("jerk")?,
         pot: floats("potential", 1)?,

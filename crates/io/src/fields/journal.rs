@@ -15,12 +15,14 @@ pub enum Journal {
     Encounters,
     /// Collisions of stars, and stars that escape and are taken out.
     Stars,
+    /// Changes of type of stars that evolve.
+    Stellar,
 }
 
 impl Journal {
     /// All journals.
-    pub const ALL: [Self; 6] =
-        [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters, Self::Stars];
+    pub const ALL: [Self; 7] =
+        [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters, Self::Stars, Self::Stellar];
 
     /// Returns the name of the CSV in an output directory.
     #[must_use]
@@ -32,6 +34,7 @@ impl Journal {
             Self::Events => "events.csv",
             Self::Encounters => "encounters.csv",
             Self::Stars => "stars.csv",
+            Self::Stellar => "stellar.csv",
         }
     }
 
@@ -45,6 +48,7 @@ impl Journal {
             Self::Events => "events.hdf5",
             Self::Encounters => "encounters.hdf5",
             Self::Stars => "stars.hdf5",
+            Self::Stellar => "stellar.hdf5",
         }
     }
 
@@ -58,6 +62,7 @@ impl Journal {
             Self::Events => "Events",
             Self::Encounters => "Encounters",
             Self::Stars => "Stars",
+            Self::Stellar => "Stellar",
         }
     }
 }

@@ -238,8 +238,16 @@ row! {
         cluster_energy_error: Option<f64>, NONE, "the same change of the energy relative to the present internal energy of the cluster with each binary and hierarchy of at least 1 kT as one body, signed; bodies that leave the cluster, as in virial_ratio, do not count; that of relative_energy_error for fewer than 10 bodies; only in runs begun by a version that measures it";
         jacobi_energy: Option<f64>, ENERGY, "Jacobi energy T + U + sum m Phi - Omega L of all particles, with the angular momentum L about the centre of the tide along the axis of its orbit; only in runs where it is conserved: with orbit.circular in constant fields that are round about the axis, and with external.tide alone; like the next column";
         jacobi_energy_error: Option<f64>, NONE, "its change since the start of the run, with what was taken out, relative to the same internal energy as relative_energy_error";
-        removed_energy: Option<f64>, ENERGY, "energy that mergers and escapes have taken out since the start of the run: E before less E after; errors of the energy are those of E + removed_energy; only in runs with the sections collisions or escapers";
+        removed_energy: Option<f64>, ENERGY, "energy that mergers, escapes and the evolution of stars have taken out since the start of the run: E before less E after; errors of the energy are those of E + removed_energy; only in runs with the sections collisions, escapers or stellar_evolution";
         particles: Option<u64>, NONE, "number of particles; only in such runs";
+        initial_mass: Option<f64>, MASS, "sum of the masses at birth of the stars that are there; only in runs with the section stellar_evolution, like the next seven columns";
+        stellar_mass: Option<f64>, MASS, "sum of their present masses";
+        luminosity: Option<f64>, NONE, "sum of their luminosities, in solar luminosities";
+        giants: Option<u64>, NONE, "stars of types 2 to 6, from the Hertzsprung gap to the asymptotic giant branch";
+        white_dwarfs: Option<u64>, NONE, "white dwarfs, types 10 to 12";
+        neutron_stars: Option<u64>, NONE, "neutron stars";
+        black_holes: Option<u64>, NONE, "black holes";
+        remnant_mass: Option<f64>, MASS, "mass of white dwarfs, neutron stars and black holes";
         subsystems: Option<u64>, NONE, "subsystems: binaries and small groups that are integrated apart; only in runs with the section encounters, like the next five columns";
         binding_energy: Option<f64>, ENERGY, "binding energy inside of subsystems, positive";
         binding_energy_change: Option<f64>, ENERGY, "its change since the start of the run";
@@ -273,13 +281,14 @@ row! {
 
 impl DiagnosticsRow {
     /// Returns which optional columns the diagnostics of a run have: by its external field, with a Jacobi energy that is `conserved`
-    /// in it or not, with subsystems or not, and with collisions or escapers or not. Of columns that are not named, a journal
+    /// in it or not, with subsystems or not, with collisions or escapers or not, and with stars that evolve or not. Of columns that are not named, a journal
     /// keeps those that it was begun with.
     #[must_use]
     pub fn optional_columns(
         (field, conserved): (FieldColumns, bool),
         subsystems: bool,
         star_events: bool,
+        evolution: bool,
     ) -> Vec<(&'static str, bool)> {
         const OF_SUBSYSTEMS: [&str; 6] = [
             "subsystems",
@@ -290,7 +299,18 @@ impl DiagnosticsRow {
             "neglected_energy",
         ];
         let without = OF_SUBSYSTEMS.into_iter().filter(|_| !subsystems).map(|name| (name, false));
-        let stars = [("removed_energy", star_events), ("particles", star_events)];
+        let stars = [
+            ("removed_energy", star_events || evolution),
+            ("particles", star_events || evolution),
+            ("initial_mass", evolution),
+            ("stellar_mass", evolution),
+            ("luminosity", evolution),
+            ("giants", evolution),
+            ("white_dwarfs", evolution),
+            ("neutron_stars", evolution),
+            ("black_holes", evolution),
+            ("remnant_mass", evolution),
+        ];
         let tidal = field == FieldColumns::Tidal;
         let of_field = [
             ("external_potential_energy", field == FieldColumns::External),

@@ -242,6 +242,7 @@ mod tests {
             step: vec![0.25, 0.25 / 1024.0],
             radius: Vec::new(),
             columns: Vec::new(),
+            stars: Vec::new(),
             close: Vec::new(),
             orbit: None,
         };

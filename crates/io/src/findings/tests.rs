@@ -87,6 +87,7 @@ fn write_snapshot(dir: &TempDir, number: u64) {
         particles: &particles,
         field: &field,
         subsystems: &[],
+        stars: &[],
         now,
         clock: &CLOCK,
         units: &units,

@@ -43,8 +43,15 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
     let all = close.len();
     close.retain(|close| close.agree(&s.pos, &s.vel));
     let notes = changed(all - close.len(), all).into_iter().collect();
-    let particles =
-        Particles { id: s.id, radius: s.radius, columns: s.columns, close, ..Particles::new(s.mass, s.pos, s.vel) };
+    let stars = s.id.iter().zip(&s.stars).map(|(id, star)| star.begun(*id)).collect();
+    let particles = Particles {
+        id: s.id,
+        radius: s.radius,
+        columns: s.columns,
+        stars,
+        close,
+        ..Particles::new(s.mass, s.pos, s.vel)
+    };
     let (time, units) = (Some(s.time), Some(s.units.units));
     Ok(FileState { time, units, notes, ..FileState::new("tisane", particles, Locations::Records) })
 }

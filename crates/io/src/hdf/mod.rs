@@ -24,12 +24,14 @@ pub(crate) enum FileKind {
     Encounters,
     /// Journal of collisions and escapers.
     Stars,
+    /// Journal of stars that evolve.
+    Stellar,
     Table,
     Members,
 }
 
 impl FileKind {
-    pub(crate) const ALL: [Self; 10] = [
+    pub(crate) const ALL: [Self; 11] = [
         Self::Snapshot,
         Self::Checkpoint,
         Self::Diagnostics,
@@ -38,6 +40,7 @@ impl FileKind {
         Self::Events,
         Self::Encounters,
         Self::Stars,
+        Self::Stellar,
         Self::Table,
         Self::Members,
     ];
@@ -51,6 +54,7 @@ impl FileKind {
             Journal::Events => Self::Events,
             Journal::Encounters => Self::Encounters,
             Journal::Stars => Self::Stars,
+            Journal::Stellar => Self::Stellar,
         }
     }
 
@@ -70,6 +74,7 @@ impl FileKind {
             Self::Events => "tisane events",
             Self::Encounters => "tisane encounters",
             Self::Stars => "tisane stars",
+            Self::Stellar => "tisane stellar",
             Self::Table => "tisane table",
             Self::Members => "tisane ensemble checkpoint",
         }

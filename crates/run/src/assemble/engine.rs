@@ -14,6 +14,7 @@ use super::gpu::{OnGpu, gpus};
 use super::session::Session;
 use super::tide;
 use crate::config::{Config, DeviceSet, Engine, Stepping};
+use crate::evolution::Evolution;
 use crate::several::Gpus;
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
@@ -196,7 +197,8 @@ pub(super) fn choose<E: Build>(
     };
     let (law, origin, tide, epsilon) =
         (task.law.cloned(), task.origin.cloned(), tide::of_task(config, &task), task.epsilon);
-    Ok((Engines { kind, propagator, auditor, law, origin, tide, epsilon }, info))
+    let evolution = Evolution::of(config, task.scale).map_err(|error| Error::input("stellar_evolution", error))?;
+    Ok((Engines { kind, propagator, auditor, law, origin, tide, epsilon, evolution }, info))
 }
 
 /// Builds the auditor of an engine, which compares it with the CPU in f64; none if it is that itself, and its forces are

@@ -16,7 +16,7 @@ const SUPERNOVA: f64 = 8.0;
 /// of stars.
 pub(super) fn warning(set: &Setup) -> Option<String> {
     let units = set.config.units();
-    if units.is_henon() || set.law.is_some() {
+    if units.is_henon() || set.law.is_some() || set.config.stellar_evolution.is_some() {
         return None;
     }
     let msun = GM_SUN_CGS / G_CGS / (set.scale.mass * units.mass.cgs);
@@ -38,8 +38,8 @@ pub(super) fn warning(set: &Setup) -> Option<String> {
         (n, above) => (format!("{n} stars above {} Msun", digits(turn_off)), format!(" ({above} above {SUPERNOVA})")),
     };
     Some(format!(
-        "{number}{of_heavy} would end before {end}, the heaviest, of {} Msun, after {} Myr: in a run stars do not age yet, and they keep \
-         their masses and radii; `tisane stellar` shows how they would age",
+        "{number}{of_heavy} would end before {end}, the heaviest, of {} Msun, after {} Myr: without [stellar_evolution] stars do not age, and they \
+         keep their masses and radii",
         digits(max),
         digits(main_sequence_lifetime(max))
     ))

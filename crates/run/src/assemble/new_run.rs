@@ -56,6 +56,7 @@ pub(super) fn plan(config: &Config, steps_to_end: u64, scale: &Scale) -> Plan {
         epsilon: config.softening.epsilon.get() / scale.length,
         subsystems: config.subsystems().is_some(),
         star_events: config.has_star_events(),
+        evolution: config.stellar_evolution.is_some(),
         stops_at_contact: config.stops_at_contact(),
     }
 }

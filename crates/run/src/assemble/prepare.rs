@@ -5,6 +5,7 @@ use super::steps::close_pairs;
 use super::{initial, law, lifetimes, memory, reproduce, steps};
 use crate::binaries::Binaries;
 use crate::config::{Loaded, Open, Problem, Real, Settled};
+use crate::evolution::Evolution;
 use crate::help;
 use tisane::diagnostics::cluster::Stars;
 use tisane::diagnostics::conserved::Conserved;
@@ -88,6 +89,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         // Only subsystems use relative states.
         particles.close.clear();
     }
+    begin_evolution(&loaded, &mut particles, start, &scale)?;
     loaded.config.set_radii(&mut particles, &scale).map_err(|problem| loaded.explain(problem))?;
     let mut derived = Vec::new();
     if !has_steps {
@@ -140,6 +142,22 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
         orbit,
         estimates,
     })
+}
+
+/// Puts the stars of a configuration in which they age on their tracks at the start of the run, in the user's unit of time.
+///
+/// # Errors
+/// [`Error::Config`](tisane::Error::Config) for a star whose mass is out of range.
+fn begin_evolution(loaded: &Loaded, p: &mut Particles, start: f64, scale: &Scale) -> Result<()> {
+    let of_key = |key: &str, problem: String| loaded.explain(Problem::new(format!("stellar_evolution{key}"), problem));
+    let evolution = Evolution::of(&loaded.config, scale).map_err(|error| of_key("", error.to_string()))?;
+    let (Some(evolution), Some(settings)) = (evolution, &loaded.config.stellar_evolution) else {
+        p.stars.clear();
+        return Ok(());
+    };
+    let age = settings.start_age.get() / scale.time;
+    let begun = evolution.begin(p, start / scale.time, age);
+    begun.map_err(|(id, error)| of_key("", format!("star {id}: {error}")))
 }
 
 /// Checks that a field is known from the first time to the last one, which are internal.

@@ -31,14 +31,15 @@ pub fn engines_stepped_elsewhere(
         return Ok(None);
     };
     let is_plain = integrator.step_scheme().and_then(StepScheme::plain_nu).is_some();
-    if !is_plain || !set.config.external.is_empty() || set.law.is_some() {
+    if !is_plain || !set.config.external.is_empty() || set.law.is_some() || set.config.stellar_evolution.is_some() {
         return Ok(None);
     }
     let f64_engine = f64_engine(EngineKind::Cpu, task, OnGpu::default())?;
     let (sample, limit) = (set.config.audit.sample as usize, set.config.audit.limit(precision));
     let auditor = (kind == EngineKind::Cuda).then_some(Auditor { engine: None, sample, limit });
     let propagator = Propagator::new(integrator, engine, f64_engine);
-    Ok(Some(Engines { kind, propagator, auditor, law: None, origin: None, tide: None, epsilon: set.epsilon() }))
+    let (epsilon, evolution) = (set.epsilon(), None);
+    Ok(Some(Engines { kind, propagator, auditor, law: None, origin: None, tide: None, epsilon, evolution }))
 }
 
 #[cfg(test)]

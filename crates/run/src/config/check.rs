@@ -15,7 +15,7 @@ use super::wall_time::WallTime;
 use tisane::units::{Quantity, Real};
 
 /// Sections in which other programs have stellar evolution.
-const EVOLUTION: [&str; 6] = ["stellar_evolution", "stellar-evolution", "stellar", "evolution", "sse", "bse"];
+const EVOLUTION: [&str; 5] = ["stellar-evolution", "stellar", "evolution", "sse", "bse"];
 
 /// Returns all mistakes in the shape of a configuration.
 pub(super) fn check(root: &Json, table: &Table) -> Vec<Problem> {
@@ -182,11 +182,8 @@ impl Walk<'_> {
 
     fn unknown(&mut self, what: &str, valid: &[&str], path: &str, found: &str) {
         if path == found && EVOLUTION.contains(&found) {
-            let problem = "in a run stars do not age yet: all keep their masses and radii";
-            return self.found.push(Problem::new(path, problem).with_help(
-                "leave the section out, and choose a t_end before the heaviest stars end (`tisane check` tells how many would); or let a \
-                 code of AMUSE evolve the stars and set their masses in tisane (guide: AMUSE); `tisane stellar` shows how a star would age",
-            ));
+            let problem = format!("unknown section `{found}`: stars age by `stellar_evolution`");
+            return self.found.push(Problem::new(path, problem).with_help("[stellar_evolution]\nmetallicity = 0.02"));
         }
         let near = nearest(found, valid).map(|name| format!(": did you mean `{name}`?")).unwrap_or_default();
         let help = format!("valid here: {}", valid.join(", "));

@@ -27,6 +27,8 @@ pub enum Radii {
     Input,
     /// Zero-age main sequence of solar metallicity, by the masses (Tout et al. 1996); in units by name.
     MainSequence,
+    /// The stars that evolve, by `[stellar_evolution]`.
+    Evolution,
     /// One radius for all.
     Fixed,
 }

@@ -10,6 +10,7 @@ use super::limits::{Audit, Checkpoint, Limits};
 use super::orbit::OrbitSettings;
 use super::schema::schema_of;
 use super::sections::{ClusterSection, Force, Output, Run, Softening, Stepping, UnitsSection};
+use super::stellar_evolution::StellarEvolution;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,6 +59,9 @@ pub struct Config {
     /// Escapers, in runs with encounters: stars of positive energy far from the centre of mass.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub escapers: Option<Escapers>,
+    /// Evolution of single stars, in units by name: mass loss, remnants, kicks. Default: stars do not age.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stellar_evolution: Option<StellarEvolution>,
     /// Engine that computes the forces, and its precision mode.
     #[serde(default)]
     pub force: Force,

@@ -26,6 +26,7 @@ mod schema;
 mod sections;
 mod sky;
 mod star_events;
+mod stellar_evolution;
 mod templates;
 mod validate;
 mod wall_time;
@@ -57,6 +58,7 @@ pub use sections::{
     UnitsSection,
 };
 pub use sky::{Sky, Sun};
+pub use stellar_evolution::StellarEvolution;
 pub use templates::{TEMPLATES, template};
 pub use tisane::error::nearest;
 pub use tisane::real;

@@ -63,7 +63,8 @@ impl Config {
     fn radius_law(&self, scale: &Scale, radii: Radii) -> RadiusLaw {
         let units = self.units();
         match radii {
-            Radii::Input | Radii::Fixed => RadiusLaw::Volume,
+            // Of a star that evolves until the next multiple of dt_max.
+            Radii::Input | Radii::Fixed | Radii::Evolution => RadiusLaw::Volume,
             Radii::MainSequence => RadiusLaw::MainSequence {
                 mass: scale.mass * units.mass.cgs / (GM_SUN_CGS / G_CGS),
                 length: scale.length * units.length.cgs / R_SUN_CGS,
@@ -89,7 +90,7 @@ impl Config {
                      \"fixed\" do without",
                 ));
             }
-            (Radii::Input, _) => {}
+            (Radii::Input | Radii::Evolution, _) => {}
             (Radii::MainSequence, _) => p.radius = p.mass.iter().filter_map(|&mass| law.radius(mass)).collect(),
             (Radii::Fixed, radius) => {
                 p.radius = vec![radius.map_or(0.0, Real::get) / scale.length; p.len()];

@@ -5,6 +5,7 @@ mod ensemble;
 mod initial;
 mod law;
 mod orbit;
+mod stellar_evolution;
 
 use super::bounds::{Span, WHOLE_TOLERANCE_STEPS, above, at_least, whole_multiple};
 use super::configuration::Config;
@@ -42,6 +43,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     encounters(config, &mut found);
     collisions::validate(config, &mut found);
     law::validate(config, &mut found);
+    stellar_evolution::validate(config, &mut found);
     if let Some(settings) = &config.ensemble {
         ensemble::validate(settings, config, &mut found);
     }

@@ -132,7 +132,14 @@ impl Member {
         let units = FileUnits { units: config.units(), scale };
         let mass = p.total_mass();
         let Setup { particles, config, .. } = setup;
-        let system = System { particles, state, engines, field: config.field_columns(), events: Vec::new() };
+        let system = System {
+            particles,
+            state,
+            engines,
+            field: config.field_columns(),
+            events: Vec::new(),
+            type_changes: Vec::new(),
+        };
         Ok(Self {
             number,
             system,
@@ -281,6 +288,8 @@ impl Member {
         let (mut row, audit) = self.system.measure(field)?;
         row.removed_energy = Some(self.system.state.references.removed.energy);
         row.particles = Some(self.system.particles.len() as u64);
+        // Members have no journal of them.
+        self.system.type_changes.clear();
         let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
         let state = &mut self.system.state;
         let references = &mut state.references;
@@ -333,6 +342,7 @@ impl Member {
 
     fn write_snapshot(&mut self, field: &Field, folder: &Path) -> Result<()> {
         let subsystems = self.system.describe_subsystems()?;
+        let stars = self.system.star_states();
         let System { particles, state, .. } = &mut self.system;
         let provenance = Provenance {
             created: provenance::now_utc(),
@@ -347,6 +357,7 @@ impl Member {
             particles,
             field,
             subsystems: &subsystems,
+            stars: &stars,
             now: state.now,
             clock: &state.clock,
             units: &self.units,

@@ -12,6 +12,8 @@ const OF_DIAGNOSTICS: [&str; 6] =
     ["time", "kinetic_energy", "potential_energy", "energy", "relative_energy_error", "virial_ratio"];
 /// Columns of the series where collisions or escapers are looked for.
 const OF_STARS: [&str; 2] = ["removed_energy", "particles"];
+/// Columns of the series from the diagnostics of a member whose stars evolve.
+const OF_EVOLUTION: [&str; 5] = ["stellar_mass", "luminosity", "white_dwarfs", "neutron_stars", "black_holes"];
 /// Columns of the series from the survey of its cluster.
 const OF_CLUSTER: [&str; 10] = [
     "bound_mass",
@@ -85,6 +87,7 @@ pub struct Tables {
     surveys: bool,
     /// Flag that collisions or escapers are looked for.
     star_events: bool,
+    of_diagnostics: Vec<&'static str>,
 }
 
 impl Tables {
@@ -96,13 +99,16 @@ impl Tables {
         let ensemble = config.ensemble.clone().unwrap_or_default();
         let stop = ensemble.stop;
         let surveys = config.cluster.enabled;
+        let of_evolution = |key: &str| key.split('.').next() == Some("stellar_evolution");
+        let evolves = config.stellar_evolution.is_some() || keys.iter().any(|(key, _)| of_evolution(key));
         let title = |what: &str| format!("{what} of the ensemble {}", config.run.name);
         let remarks = vec![("members".to_owned(), members.count().to_string())];
         let table = |what: &str, columns| Table { title: title(what), remarks: remarks.clone(), columns };
         let star_events = config.has_star_events();
-        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys, star_events)));
+        let of_diagnostics = of_diagnostics(star_events, evolves);
+        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys, &of_diagnostics)));
         let columns = member_columns(&units, &keys, (stop, star_events));
-        Self { members: table("Members", columns), series, keys, stop, surveys, star_events }
+        Self { members: table("Members", columns), series, keys, stop, surveys, star_events, of_diagnostics }
     }
 
     /// Returns the row of a member with its settings.
@@ -159,8 +165,8 @@ impl Tables {
     #[must_use]
     pub fn output(&self, member: u64, row: &DiagnosticsRow, cluster: Option<&ClusterRow>, scale: &Scale) -> Vec<Value> {
         let mut values = vec![Value::Count(member)];
-        let of_diagnostics = OF_DIAGNOSTICS.iter().chain(OF_STARS.iter().filter(|_| self.star_events));
-        values.extend(chosen::<DiagnosticsRow>(of_diagnostics).map(|(at, _)| row.values(scale)[at].clone()));
+        let of_diagnostics = chosen::<DiagnosticsRow>(&self.of_diagnostics);
+        values.extend(of_diagnostics.map(|(at, _)| row.values(scale)[at].clone()));
         if self.surveys {
             // Members by another law than Newton's have no survey, also where it is the law that differs.
             let all = cluster.map(|cluster| cluster.values(scale));
@@ -177,16 +183,19 @@ impl Tables {
 }
 
 /// Returns the columns of a journal that have one of these names, with their places in a row.
-fn chosen<'a, R: JournalRow>(
-    names: impl IntoIterator<Item = &'a &'static str>,
-) -> impl Iterator<Item = (usize, ColumnSpec)> {
-    let names: Vec<&str> = names.into_iter().copied().collect();
+fn chosen<R: JournalRow>(names: &[&'static str]) -> impl Iterator<Item = (usize, ColumnSpec)> {
     R::columns().into_iter().enumerate().filter(move |(_, column)| names.contains(&column.name.as_str()))
 }
 
-fn series_columns(units: &Units, surveys: bool, star_events: bool) -> Vec<Column> {
+/// Returns the columns of the series from the diagnostics of a member.
+fn of_diagnostics(star_events: bool, evolves: bool) -> Vec<&'static str> {
+    let more = [(star_events, &OF_STARS[..]), (evolves, &OF_EVOLUTION)];
+    let more = more.into_iter().filter(|(is_there, _)| *is_there).flat_map(|(_, names)| names);
+    OF_DIAGNOSTICS.iter().chain(more).copied().collect()
+}
+
+fn series_columns(units: &Units, surveys: bool, of_diagnostics: &[&'static str]) -> Vec<Column> {
     let member = Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count));
-    let of_diagnostics = OF_DIAGNOSTICS.iter().chain(OF_STARS.iter().filter(|_| star_events));
     let diagnostics = chosen::<DiagnosticsRow>(of_diagnostics).map(|(_, column)| column.column(units));
     let cluster = chosen::<ClusterRow>(&OF_CLUSTER).filter(|_| surveys).map(|(_, column)| column.column(units));
     std::iter::once(member).chain(diagnostics).chain(cluster).collect()

@@ -1,6 +1,6 @@
 //! Saved states of simulations in memory.
 
-use super::started::{Started, field_columns};
+use super::started::{Started, field_columns, refuse_evolution};
 use super::threads::Threads;
 use super::{InMemory, NAME, Phase};
 use crate::assemble;
@@ -51,6 +51,7 @@ impl InMemory {
         let Checkpoint { particles, run: state, provenance, .. } = checkpoint::read(path)?;
         let text = provenance.config_resolved.clone();
         let loaded = Config::from_str(NAME, &text, Path::new(""), &[])?;
+        refuse_evolution(&loaded)?;
         assemble::check_tables(&loaded.config, path, &provenance)?;
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let before = EngineKind::from_name(&provenance.engine);
@@ -62,7 +63,7 @@ impl InMemory {
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
             let field = field_columns(&loaded.config, external.is_some());
-            let system = System { particles, state, engines, field, events: Vec::new() };
+            let system = System { particles, state, engines, field, events: Vec::new(), type_changes: Vec::new() };
             let mut started = Started::from_system(system, info, provenance, external);
             if let Some(time) = time {
                 let until = started.moment(time)?;

@@ -4,7 +4,7 @@ mod turns;
 
 use super::state::State;
 use crate::assemble;
-use crate::config::{Config, Loaded, Real};
+use crate::config::{Config, Loaded, Problem, Real};
 use crate::simulation::SessionInfo;
 use crate::system::System;
 use std::sync::Arc;
@@ -74,6 +74,18 @@ pub(super) struct Started {
     failed: Option<String>,
 }
 
+/// Refuses stars that evolve: a program may add, remove and change particles, which the tracks do not follow.
+///
+/// # Errors
+/// [`Error::Config`] for a configuration in which they do.
+pub(super) fn refuse_evolution(loaded: &Loaded) -> Result<()> {
+    if loaded.config.stellar_evolution.is_none() {
+        return Ok(());
+    }
+    let problem = "stars of a simulation in memory cannot age yet: `tisane run` integrates this configuration";
+    Err(loaded.explain(Problem::new("stellar_evolution", problem)))
+}
+
 /// Returns the columns of energies in a field, which may be a program's own.
 pub(super) fn field_columns(config: &Config, has_field: bool) -> FieldColumns {
     match config.field_columns() {
@@ -99,6 +111,7 @@ impl Started {
         initial: InitialState,
         own: Option<&Arc<dyn ExternalField>>,
     ) -> Result<(Self, Config)> {
+        refuse_evolution(&loaded)?;
         let start = loaded.config.t_start().unwrap_or(initial.time);
         let ends = ends && loaded.config.check_end(start).is_ok();
         if loaded.config.has_steps() && loaded.config.steps_to_end(start).is_err() {
@@ -117,6 +130,7 @@ impl Started {
             engines,
             field: field_columns(&setup.config, external.is_some()),
             events: Vec::new(),
+            type_changes: Vec::new(),
         };
         let mut started = Self::from_system(system, info, provenance, external);
         started.system.start()?;

@@ -6,7 +6,7 @@ use std::sync::mpsc::{Receiver, TryRecvError};
 use tisane::error::Result;
 use tisane_io::checkpoint::OutputCounts;
 use tisane_io::directory;
-use tisane_io::fields::{DiagnosticsRow, EncounterRow, StarRow};
+use tisane_io::fields::{DiagnosticsRow, EncounterRow, StarRow, StellarRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::journal::{JournalPosition, JournalWriter, ResumableJournal};
 
@@ -21,6 +21,8 @@ pub struct Outputs {
     pub(super) counted: Option<JournalPosition>,
     /// Collisions and escapers.
     pub(super) stars: Option<JournalWriter<StarRow>>,
+    /// Changes of type of stars that evolve.
+    pub(super) stellar: Option<JournalWriter<StellarRow>>,
     /// Receiver of the survey of the cluster that a thread is computing.
     pub(super) survey: Option<Receiver<TimedSurvey>>,
 }
@@ -35,8 +37,9 @@ impl Outputs {
         let cluster = plan.cluster.map(|cluster| Journals::create(dir, units, cluster.tide)).transpose()?;
         let encounters = plan.subsystems.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let stars = plan.star_events.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
+        let stellar = plan.evolution.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let diagnostics = JournalWriter::create(dir, units, &plan.optional_columns())?;
-        Ok(Self { diagnostics, cluster, encounters, counted: None, stars, survey: None })
+        Ok(Self { diagnostics, cluster, encounters, counted: None, stars, stellar, survey: None })
     }
 
     /// Resumes the journals at the lengths `written` of a checkpoint. Once all have been checked, the summary is
@@ -55,12 +58,23 @@ impl Outputs {
             plan.subsystems.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;
         let of_checkpoint = (written.stars_rows, written.stars_sha256);
         let stars = plan.star_events.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;
+        let of_checkpoint = (written.stellar_rows, written.stellar_sha256);
+        let stellar = plan.evolution.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;
         // The summary describes the earlier end, which no longer holds.
         directory::remove_summary(dir)?;
         let cluster = cluster.map(ResumableJournals::resume).transpose()?;
         let encounters = encounters.map(ResumableJournal::resume).transpose()?;
         let stars = stars.map(ResumableJournal::resume).transpose()?;
-        Ok(Self { diagnostics: diagnostics.resume()?, cluster, encounters, counted: None, stars, survey: None })
+        let stellar = stellar.map(ResumableJournal::resume).transpose()?;
+        Ok(Self {
+            diagnostics: diagnostics.resume()?,
+            cluster,
+            encounters,
+            counted: None,
+            stars,
+            stellar,
+            survey: None,
+        })
     }
 
     /// Flushes the journals to the disk.
@@ -68,7 +82,8 @@ impl Outputs {
         self.diagnostics.sync()?;
         self.cluster.as_ref().map_or(Ok(()), Journals::sync)?;
         self.encounters.as_ref().map_or(Ok(()), JournalWriter::sync)?;
-        self.stars.as_ref().map_or(Ok(()), JournalWriter::sync)
+        self.stars.as_ref().map_or(Ok(()), JournalWriter::sync)?;
+        self.stellar.as_ref().map_or(Ok(()), JournalWriter::sync)
     }
 
     /// Records the hashes of the journals for a checkpoint.
@@ -79,6 +94,7 @@ impl Outputs {
         }
         written.encounters_sha256 = self.encounters.as_ref().map(JournalWriter::sha256);
         written.stars_sha256 = self.stars.as_ref().map(JournalWriter::sha256);
+        written.stellar_sha256 = self.stellar.as_ref().map(JournalWriter::sha256);
     }
 
     /// Takes the result of a survey: if it is ready, or with `wait` once it is. A waiting thread of the pool takes part

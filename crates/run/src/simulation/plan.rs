@@ -45,6 +45,8 @@ pub struct Plan {
     pub subsystems: bool,
     /// Flag that collisions or escapers are looked for: the number of stars may fall, and the stars journal is written.
     pub star_events: bool,
+    /// Flag that stars evolve: the stellar journal is written.
+    pub evolution: bool,
     /// Flag that the run stops where two stars touch.
     pub stops_at_contact: bool,
 }
@@ -52,7 +54,12 @@ pub struct Plan {
 impl Plan {
     /// Returns the optional columns of the diagnostics whose presence follows from the run.
     pub(super) fn optional_columns(&self) -> Vec<(&'static str, bool)> {
-        DiagnosticsRow::optional_columns((self.field, self.conserves_jacobi), self.subsystems, self.star_events)
+        DiagnosticsRow::optional_columns(
+            (self.field, self.conserves_jacobi),
+            self.subsystems,
+            self.star_events,
+            self.evolution,
+        )
     }
 }
 

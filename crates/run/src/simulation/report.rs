@@ -83,7 +83,10 @@ impl Simulation {
         // A summary is written in any case: without the journal it says less.
         let removed = match references.previous_removed_energy == 0.0 {
             true => Vec::new(),
-            false => removed::read(&self.plan.directory, energy_time).unwrap_or_default(),
+            false => {
+                let total = references.previous_removed_energy * energy;
+                removed::read_all(&self.plan.directory, energy_time, total).unwrap_or_default()
+            }
         };
         let dissolution = self.plan.cluster.filter(|cluster| cluster.tide != TideColumns::None).and_then(|_| {
             let fraction = self.plan.bound_fraction.unwrap_or(BOUND_FRACTION);

@@ -12,7 +12,7 @@ use tisane::force::Field;
 use tisane::subsystems::{Event, EventKind};
 use tisane::time::TICKS_PER_DT_MAX;
 use tisane::units::{Dimension, twelve_digits};
-use tisane_io::checkpoint::{self, CheckpointRef};
+use tisane_io::checkpoint::{self, CheckpointRef, RunState};
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
 use tisane_io::snapshot::{self, Snapshot};
@@ -72,7 +72,7 @@ impl Simulation {
         let errors =
             self.system.cluster_energy_errors(&row, (&measured.field, &measured.subsystems), self.plan.epsilon);
         row.cluster_energy_error = Some(errors.with_binaries_as_bodies);
-        if self.plan.star_events {
+        if self.plan.star_events || self.plan.evolution {
             row.removed_energy = Some(self.system.state.references.removed.energy);
             row.particles = Some(self.system.particles.len() as u64);
         }
@@ -131,10 +131,12 @@ impl Simulation {
         let _span = tracing::trace_span!("snapshot").entered();
         let path = directory::snapshot(&self.plan.directory, self.system.state.written.snapshots);
         let provenance = self.provenance_now();
+        let stars = self.system.star_states();
         let snapshot = Snapshot {
             particles: &self.system.particles,
             field: &measured.field,
             subsystems: &measured.subsystems,
+            stars: &stars,
             now: self.system.state.now,
             clock: &self.system.state.clock,
             units: &self.units,
@@ -212,6 +214,20 @@ impl Simulation {
         self.write_stars(outputs, &events)
     }
 
+    /// Writes the changes of type of stars since the last call.
+    pub(super) fn write_type_changes(&mut self, outputs: &mut Outputs) -> Result<()> {
+        let Some(journal) = &mut outputs.stellar else { return Ok(()) };
+        let changes = std::mem::take(&mut self.system.type_changes);
+        let RunState { clock, scale, .. } = self.system.state;
+        let Some(evolution) = self.system.engines.evolution.as_ref().filter(|_| !changes.is_empty()) else {
+            return Ok(());
+        };
+        let rows = evolution.rows(&changes, &clock, &scale);
+        self.retry_when_full(|| journal.append_all(&rows))?;
+        self.system.state.written.stellar_rows = journal.rows();
+        self.retry_when_full(|| journal.refresh(|| self.provenance_now()))
+    }
+
     /// Writes collisions and escapers, logs them, and takes note of a contact at which the run is to stop.
     fn write_stars(&mut self, outputs: &mut Outputs, events: &[Event]) -> Result<()> {
         let Some(journal) = &mut outputs.stars else { return Ok(()) };
@@ -252,6 +268,7 @@ impl Simulation {
         self.retry_when_full(|| outputs.diagnostics.rewrite(&provenance))?;
         self.retry_when_full(|| outputs.cluster.as_mut().map_or(Ok(()), |cluster| cluster.rewrite(&provenance)))?;
         self.retry_when_full(|| outputs.encounters.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))?;
-        self.retry_when_full(|| outputs.stars.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
+        self.retry_when_full(|| outputs.stars.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))?;
+        self.retry_when_full(|| outputs.stellar.as_mut().map_or(Ok(()), |journal| journal.rewrite(&provenance)))
     }
 }

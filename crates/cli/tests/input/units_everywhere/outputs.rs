@@ -31,7 +31,7 @@ fn is_of_machine(name: &str) -> bool {
 
 #[test]
 fn verify_outputs_of_a_run_are_the_same_in_all_units() {
-    // Stars that touch, one that leaves, a binary: rows of every journal.
+    // Stars that touch, one that leaves, a binary, one that becomes a black hole: rows of every journal.
     let folder = Folder::new("");
     let mut first: Vec<(String, String, Vec<f64>)> = Vec::new();
     for (number, to) in In::all().enumerate().filter(|(number, _)| [0, 1, 4].contains(number)) {
@@ -43,8 +43,8 @@ fn verify_outputs_of_a_run_are_the_same_in_all_units() {
             [1.0, 50.0, 0.0, 0.0, 0.5 * speed],
             [0.5, 2e4, 0.0, 2.0 * KM_S, 0.0],
             [0.5, 3e4, 10.0, -2.0 * KM_S, 0.0],
-            [1e-3, -6e4, 1e3, -30.0 * KM_S, 0.0],
-            [2.0, 0.0, 5e4, 0.0, 0.0],
+            [0.05, -6e4, 1e3, -30.0 * KM_S, 0.0],
+            [25.0, 0.0, 5e4, 0.0, 0.0],
         ];
         for [m, x, y, vx, vy] in rows {
             let [m, x, y] = [to.mass(m * MSUN), to.length(x * AU_CGS), to.length(y * AU_CGS)];
@@ -53,10 +53,12 @@ fn verify_outputs_of_a_run_are_the_same_in_all_units() {
         }
         folder.write("stars.csv", text);
         let [end, step, far] = [to.time(0.02 * MYR), to.time(1e-3 * MYR), to.length(0.5 * PC_CGS)];
+        let age = to.time(7.78 * MYR);
         let config = format!(
             "[run]\nname = \"u\"\nt_end = {end}\n{}[initial.file]\npath = \"stars.csv\"\n[encounters]\n\
              [collisions]\naction = \"record\"\nradii = \"input\"\n[escapers]\naction = \"record\"\nradius = {far}\n\
-             [integrator.hermite4]\nnu = 1e-3\ndt_max = {step}\n[output]\ninterval = {step}\n[cluster]\nneighbours = 2\n",
+             [integrator.hermite4]\nnu = 1e-3\ndt_max = {step}\n[output]\ninterval = {step}\n[cluster]\nneighbours = 2\n\
+             [stellar_evolution]\nstart_age = {age}\n",
             to.lines
         );
         folder.write("run.toml", config);
@@ -78,6 +80,8 @@ fn verify_outputs_of_a_run_are_the_same_in_all_units() {
         }
         let stars = found.iter().find(|(journal, ..)| journal == "Stars").unwrap();
         assert!(stars.2.len() >= 2, "a contact and an escape: {stars:?}");
+        let stellar = found.iter().find(|(journal, ..)| journal == "Stellar").unwrap();
+        assert!(!stellar.2.is_empty(), "a supernova: {stellar:?}");
         if first.is_empty() {
             first = found;
             continue;

@@ -20,7 +20,7 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
                 let problem = "missing key `radius` in [collisions]: radii = \"fixed\" needs it";
                 found.push(Problem::new("collisions.radius", problem));
             }
-            (Radii::Input | Radii::MainSequence, Some(_)) => {
+            (Radii::Input | Radii::MainSequence | Radii::Evolution, Some(_)) => {
                 let problem = "a radius of all stars goes with radii = \"fixed\" only";
                 found.push(Problem::new("collisions.radius", problem).against("collisions.radii"));
             }
@@ -28,6 +28,12 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
                 let problem = "\"main-sequence\" needs units by name: the radii follow from masses in solar masses";
                 let help = "[units] mass = \"Msun\", length = \"pc\", velocity = \"km/s\"; or radii = \"fixed\"";
                 found.push(Problem::new("collisions.radii", problem).with_help(help));
+            }
+            (Radii::Evolution, _) if config.stellar_evolution.is_none() => {
+                let problem = "\"evolution\" needs [stellar_evolution], by which stars have radii";
+                found.push(
+                    Problem::new("collisions.radii", problem).with_help("[stellar_evolution]\nmetallicity = 0.02"),
+                );
             }
             _ => {}
         }

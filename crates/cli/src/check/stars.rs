@@ -1,0 +1,58 @@
+//! What `tisane check` says of stars that evolve.
+
+use tisane::diagnostics::cluster::own_frame::OwnFrame;
+use tisane::time::Time;
+use tisane::units::digits;
+use tisane::units::names::YEAR_CGS;
+use tisane_run::assemble::Setup;
+use tisane_run::evolution::Evolution;
+use tisane_run::star_forecast::StarForecast;
+
+/// Describes the stars of a configuration in which they age: lines with names and texts. `clusters` are the systems that they are in.
+pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
+    let Some(settings) = &setup.config.stellar_evolution else { return Vec::new() };
+    let Ok(Some(evolution)) = Evolution::of(&setup.config, &setup.scale) else { return Vec::new() };
+    let end = Time::from_dt_max(setup.steps_to_end);
+    let found = StarForecast::new(&evolution, &setup.particles, &setup.clock, end);
+    let winds = tisane_stellar::WindRecipe::from(settings.winds).name();
+    let remnants = tisane_stellar::RemnantRecipe::from(settings.remnants).name();
+    let model =
+        format!("SSE (Hurley, Pols & Tout 2000), Z = {}, winds {winds}, remnants {remnants}", settings.metallicity);
+    let mut lines = vec![("stellar evolution", model)];
+    if found.changing == 0 {
+        lines.push(("  to t_end", "no star changes its type".into()));
+    } else {
+        let StarForecast { stars, changing, white_dwarfs, neutron_stars, black_holes, nothing, .. } = found;
+        lines.push((
+            "  to t_end",
+            format!(
+                "{changing} of {stars} stars change their type: {white_dwarfs} become white dwarfs, {neutron_stars} neutron stars, \
+                 {black_holes} black holes, {nothing} leave nothing"
+            ),
+        ));
+    }
+    let [before, after] = found.mass;
+    let share = 100.0 * after / before;
+    lines.push(("  mass of stars", format!("{} to {} Msun: {share:.1} % is left", digits(before), digits(after))));
+    if let Some(first) = found.first_supernova {
+        let kicks = match clusters {
+            [own] => {
+                let escape = escape_speed(setup, own);
+                let slow = found.kicks.iter().filter(|speed| **speed < escape).count();
+                format!("; {slow} kicks are slower than the mean speed of escape now, {} km/s", digits(escape))
+            }
+            _ => String::new(),
+        };
+        lines.push(("  supernovae", format!("{}, the first at {} Myr{kicks}", found.supernovae, digits(first))));
+        let units = setup.config.units();
+        let dt_max = setup.clock.dt_max * setup.scale.time * units.time.cgs / (1e6 * YEAR_CGS);
+        lines.push(("  dt_max", format!("{} Myr: orbits take changes over at most that late", digits(dt_max))));
+    }
+    lines
+}
+
+/// Returns the root mean square of the speed of escape, √(4 |U| / M), in km/s.
+fn escape_speed(setup: &Setup, own: &OwnFrame) -> f64 {
+    let square = 4.0 * own.potential.abs() / own.mass;
+    square.sqrt() * setup.scale.velocity * setup.config.units().velocity.cgs / 1e5
+}

@@ -1,0 +1,281 @@
+//! Promise: a run with stars that evolve ends in the same bits on any number of threads, with any outputs, and through a stop, a kill and
+//! a resume; its energy error is that of the integration, and its files agree on what the stars did.
+
+use crate::outcome::Outcome;
+use crate::program::{Folder, summary};
+use std::fs;
+use tisane::units::names::{PC_CGS, R_SUN_CGS};
+use tisane_io::table::{self, Table, Values};
+use tisane_io::{checkpoint, snapshot};
+
+/// Young cluster of 80 stars, a third of the systems binaries, of which the heavy ones explode within the run.
+const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 5.0\n\
+     [units]\nmass = \"Msun\"\nlength = \"pc\"\ntime = \"Myr\"\n\
+     [initial.plummer]\nn = 80\nseed = 5\nhalf_mass_radius = 0.7\n\
+     [initial.masses]\nfunction = \"salpeter\"\nm_min = 2.0\nm_max = 120.0\n\
+     [initial.binaries]\nfraction = 0.33\nsemi_major_axis = \"opik\"\na_min = 1e-5\na_max = 1e-2\neccentricity = \"thermal\"\n\
+     [integrator.hermite4]\ndt_max = \"1/16\"\n\
+     [encounters]\n\
+     [escapers]\nhalf_mass_radii = 20.0\n\
+     [output]\ninterval = \"1/2\"\n\
+     [stellar_evolution]\nmetallicity = 0.02\nblack_hole_kicks = \"full\"\nkick_dispersion = 20.0\n";
+
+/// The cluster with the schemes of block steps, and softened by the leapfrog.
+fn clusters() -> [String; 4] {
+    let softened = CLUSTER
+        .replace("[encounters]\n[escapers]\nhalf_mass_radii = 20.0\n", "[softening]\nepsilon = 0.02\n")
+        .replace("[integrator.hermite4]\ndt_max = \"1/16\"", "[integrator.leapfrog]\ndt = \"1/128\"");
+    let [a, b, c] = ["hermite4", "multipoint", "ahmad_cohen"].map(|scheme| CLUSTER.replace("hermite4", scheme));
+    [a, b, c, softened]
+}
+
+fn run(text: &str, more: &[&str]) -> (Folder, Outcome) {
+    let folder = Folder::new(text);
+    folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], more].concat()).exits(0);
+    let outcome = Outcome::read(&folder.path("o"));
+    (folder, outcome)
+}
+
+fn state(folder: &Folder) -> String {
+    summary(&folder.path("o"))["state_sha256"].as_str().unwrap().to_owned()
+}
+
+fn journal(folder: &Folder) -> String {
+    fs::read_to_string(folder.path("o/stellar.csv")).unwrap()
+}
+
+fn rows(folder: &Folder, name: &str) -> Table {
+    table::read_csv(&folder.path(name)).unwrap()
+}
+
+fn numbers(table: &Table, name: &str) -> Vec<f64> {
+    table.numbers(name).unwrap().iter().collect()
+}
+
+#[test]
+fn threads_and_outputs_change_no_bit_of_stars_that_evolve() {
+    for text in clusters() {
+        let (folder, one) = run(&text, &["--threads", "1"]);
+        one.assert_same(&run(&text, &["--threads", "3"]).1, "3 threads");
+        let (want, stars) = (state(&folder), journal(&folder));
+        assert!(stars.matches(",supernova,").count() > 0, "{stars}");
+        for more in [["--engine", "reference"], ["--set", "output.interval=1.5"]] {
+            let (other, _) = run(&text, &more);
+            assert_eq!((state(&other), journal(&other)), (want.clone(), stars.clone()), "{more:?}");
+        }
+    }
+}
+
+#[test]
+fn a_stop_or_a_kill_changes_no_bit_of_stars_that_evolve() {
+    for text in clusters() {
+        let (whole, outcome) = run(&text, &[]);
+        let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
+        for blocks in [7, steps / 3, steps / 2, steps - 5] {
+            let folder = Folder::new(&text);
+            let limit = format!("limits.block_steps={blocks}");
+            folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+            folder.lift_block_limit("o");
+            folder.tisane(&["resume", "o", "-q"]).exits(0);
+            outcome.assert_same(&Outcome::read(&folder.path("o")), &limit);
+            assert_eq!(journal(&folder), journal(&whole), "{limit}");
+        }
+        // A kill after rows that the last checkpoint does not count.
+        let (folder, _) = run(&text, &[]);
+        let at = |name: &str| folder.path("o").join(name);
+        fs::rename(at(checkpoint::PREVIOUS), at(checkpoint::NEWEST)).unwrap();
+        fs::write(at("stellar.csv"), journal(&folder) + "0.25,0.3,7").unwrap();
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        outcome.assert_same(&Outcome::read(&folder.path("o")), "kill");
+        assert_eq!(journal(&folder), journal(&whole));
+    }
+}
+
+/// The same cluster with stars that keep their masses has about the same error.
+#[test]
+fn the_energy_error_is_that_of_the_integration() {
+    for text in clusters() {
+        let still = text.split("[stellar_evolution]").next().unwrap();
+        let [evolves, keeps] = [&text, still].map(|text| {
+            let (folder, _) = run(text, &[]);
+            let rows = rows(&folder, "o/diagnostics.csv");
+            numbers(&rows, "relative_energy_error").iter().fold(0.0, |max: f64, error| max.max(error.abs()))
+        });
+        assert!(evolves < 5.0 * keeps.max(1e-7), "{evolves:e}, {keeps:e} of stars that keep their masses");
+    }
+}
+
+/// On a circle in the Galaxy the Jacobi energy is conserved, with what the stars have lost and the work on it.
+#[test]
+fn the_jacobi_energy_is_conserved_on_an_orbit() {
+    let text = CLUSTER
+        .replace("[escapers]\n", "[external.mw-2014]\n[orbit]\ncircular = 3000.0\n[escapers]\n")
+        .replace("half_mass_radii = 20.0", "tidal_radii = 2.0");
+    let (folder, outcome) = run(&text, &[]);
+    let diagnostics = rows(&folder, "o/diagnostics.csv");
+    for name in ["relative_energy_error", "jacobi_energy_error"] {
+        let errors = numbers(&diagnostics, name);
+        assert!(errors.iter().all(|error| error.abs() < 1e-6), "{name}: {errors:?}");
+    }
+    let stopped = Folder::new(&text);
+    stopped.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=5000"]).exits(3);
+    stopped.lift_block_limit("o");
+    stopped.tisane(&["resume", "o", "-q"]).exits(0);
+    outcome.assert_same(&Outcome::read(&stopped.path("o")), "a stop");
+}
+
+/// Tracks know nothing of orbits: half of the longest step, another scheme, another size of the cluster.
+#[test]
+fn tracks_do_not_depend_on_orbits() {
+    let of = |text: &str| {
+        let (folder, _) = run(text, &[]);
+        let rows = rows(&folder, "o/stellar.csv");
+        let [time, id, mass] = ["time", "id", "mass"].map(|name| numbers(&rows, name));
+        let mut all: Vec<(u64, u64, u64)> =
+            time.iter().zip(&id).zip(&mass).map(|((t, id), m)| (*id as u64, t.to_bits(), m.to_bits())).collect();
+        all.sort_unstable();
+        all
+    };
+    let base = of(CLUSTER);
+    assert!(base.len() > 4);
+    let others = [
+        ("\"1/16\"", "\"1/32\""),
+        ("hermite4", "ahmad_cohen"),
+        ("fraction = 0.33", "fraction = 0.33\npairing_above = 1e3"),
+    ];
+    for (from, to) in others {
+        assert_eq!(of(&CLUSTER.replace(from, to)), base, "{to}");
+    }
+}
+
+/// Close pairs of giants and others become one star, by radii of the tracks.
+#[test]
+fn stars_merge_by_the_radii_of_their_tracks() {
+    let collisions = "[encounters]\n[collisions]\naction = \"merge\"\nradii = \"evolution\"\n";
+    let close = CLUSTER.replace("fraction = 0.33", "fraction = 0.6");
+    let close = close.replace("a_min = 1e-5\na_max = 1e-2", "a_min = 1e-6\na_max = 5e-6");
+    let text = close.replace("[encounters]\n", collisions);
+    let (folder, outcome) = run(&text, &["--threads", "1"]);
+    let stellar = journal(&folder);
+    let stars = fs::read_to_string(folder.path("o/stars.csv")).unwrap();
+    let mergers = stars.matches(",merge,").count();
+    assert!(mergers > 0 && stellar.matches(",merger,").count() == mergers, "{stars}\n{stellar}");
+    outcome.assert_same(&run(&text, &["--threads", "3"]).1, "3 threads");
+    let steps = summary(&folder.path("o"))["block_steps"].as_u64().unwrap();
+    for blocks in [steps / 3, steps / 2] {
+        let stopped = Folder::new(&text);
+        let limit = format!("limits.block_steps={blocks}");
+        stopped.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+        stopped.lift_block_limit("o");
+        stopped.tisane(&["resume", "o", "-q"]).exits(0);
+        outcome.assert_same(&Outcome::read(&stopped.path("o")), &limit);
+        assert_eq!(journal(&stopped), stellar, "{limit}");
+    }
+    // The particles have the radii and the masses of the tracks, up to the steps in which they take them over.
+    let end = snapshot::read(&folder.path("o/snapshots/snapshot_0010.hdf5")).unwrap();
+    for (star, (mass, radius)) in end.stars.iter().zip(end.mass.iter().zip(&end.radius)) {
+        let of_track = star.state.radius * R_SUN_CGS / PC_CGS;
+        assert!((radius / of_track - 1.0).abs() < 0.011, "{radius:e} {of_track:e}");
+        assert!((mass / star.state.mass - 1.0).abs() < 2e-3, "{mass} {star:?}");
+    }
+    let errors = numbers(&rows(&folder, "o/diagnostics.csv"), "relative_energy_error");
+    assert!(errors.iter().all(|error| error.abs() < 1e-4), "{errors:?}");
+}
+
+/// Masses at the quantiles of Kroupa's law from 0.08 to 100 solar masses, without the noise of a sample: slopes -1.3, and -2.3 above 0.5.
+fn kroupa(n: usize) -> Vec<f64> {
+    let [least, middle, most] = [(0.08, 0.3), (0.5, 1.3), (100.0, 1.3)].map(|(m, power): (f64, f64)| m.powf(-power));
+    let turn = 0.5f64.powf(-0.3);
+    // Numbers below and above 0.5, with the same density there.
+    let [low, high] = [(least - turn) / 0.3, 0.5 * (middle - most) / 1.3];
+    let mass = |k: usize| {
+        let number = (k as f64 + 0.5) / n as f64 * (low + high);
+        if number < low {
+            (least - 0.3 * number).powf(-1.0 / 0.3)
+        } else {
+            (middle - 1.3 * (number - low) / 0.5).powf(-1.0 / 1.3)
+        }
+    };
+    (0..n).map(mass).collect()
+}
+
+/// Kroupa's stars keep the shares of their mass of an independent population (Z = 0.02, tables of the page on stellar evolution).
+#[test]
+fn validate_the_mass_of_a_population() {
+    // Far from each other: nothing but the stars changes.
+    let text = |step: &str, end: &str, interval: &str| {
+        format!(
+            "[run]\nname = \"p\"\nt_end = {end}\n[units]\nmass = \"Msun\"\nlength = \"pc\"\ntime = \"Myr\"\n\
+             [initial.plummer]\nseed = 1\nhalf_mass_radius = 1e6\n\
+             [initial.masses]\nfunction = \"file\"\npath = \"masses.txt\"\n\
+             [softening]\nepsilon = 1e4\n[integrator.leapfrog]\ndt = {step}\n[cluster]\nenabled = false\n\
+             [output]\ninterval = {interval}\n[stellar_evolution]\nkick_dispersion = 0.0\n"
+        )
+    };
+    let [short, long] = [text("5.0", "100.0", "5.0"), text("500.0", "10000.0", "500.0")].map(|text| {
+        let folder = Folder::new(&text);
+        folder.write("masses.txt", kroupa(5000).iter().map(|mass| format!("{mass}\n")).collect::<String>());
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+        let diagnostics = rows(&folder, "o/diagnostics.csv");
+        let [now, birth] = ["stellar_mass", "initial_mass"].map(|name| numbers(&diagnostics, name));
+        now.iter().zip(birth).map(|(now, birth)| now / birth).collect::<Vec<f64>>()
+    });
+    for (left, expected) in
+        [(short[1], 0.952), (short[4], 0.868), (short[20], 0.790), (long[2], 0.691), (long[20], 0.598)]
+    {
+        assert!((left - expected).abs() < 0.01, "{left} {expected}; {short:?} {long:?}");
+    }
+}
+
+/// Members of other metallicities are runs of these.
+#[test]
+fn members_of_an_ensemble_are_runs() {
+    let few = CLUSTER.replace("n = 80", "n = 30").replace("[escapers]\nhalf_mass_radii = 20.0\n", "");
+    let vary = "[ensemble]\nseries = true\n[ensemble.vary]\n\"stellar_evolution.metallicity\" = [0.02, 0.001]\n";
+    let folder = Folder::new(&(few.clone() + vary));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let members = table::read(&folder.path("o/members.hdf5")).unwrap();
+    let Values::Text(hashes) = &members.column("state_sha256").unwrap().values else { panic!("no text") };
+    for (metallicity, hash) in ["0.02", "0.001"].iter().zip(hashes) {
+        let (alone, _) = run(&few.replace("metallicity = 0.02", &format!("metallicity = {metallicity}")), &[]);
+        assert_eq!(*hash, state(&alone), "{metallicity}");
+    }
+    assert_ne!(hashes[0], hashes[1]);
+    let left = numbers(&table::read(&folder.path("o/series.hdf5")).unwrap(), "stellar_mass");
+    let (half, end) = (left.len() / 2, left.len());
+    assert!(left[0] == left[half] && left[half - 1] < left[end - 1], "poor stars lose less: {left:?}");
+}
+
+#[test]
+fn the_files_agree_on_the_stars() {
+    let (folder, _) = run(CLUSTER, &[]);
+    let diagnostics = rows(&folder, "o/diagnostics.csv");
+    let last = |name: &str| diagnostics.numbers(name).unwrap().last().unwrap();
+    let stellar = rows(&folder, "o/stellar.csv");
+    let applied = numbers(&stellar, "applied");
+    assert!(applied.windows(2).all(|two| two[0] <= two[1]));
+    let late = applied.iter().zip(numbers(&stellar, "time")).map(|(applied, time)| applied - time);
+    assert!(late.clone().all(|late| (0.0..=1.0 / 16.0 + 1e-12).contains(&late)), "{:?}", late.collect::<Vec<_>>());
+    let end = snapshot::read(&folder.path("o/snapshots/snapshot_0010.hdf5")).unwrap();
+    assert_eq!((end.stars.len(), end.id.len() as f64), (end.mass.len(), last("particles")));
+    let sum = |of: &dyn Fn(usize) -> f64| (0..end.mass.len()).map(of).sum::<f64>();
+    assert!((sum(&|i| end.stars[i].initial_mass) / last("initial_mass") - 1.0).abs() < 1e-12);
+    assert!((sum(&|i| end.stars[i].state.luminosity) / last("luminosity") - 1.0).abs() < 1e-12);
+    // Orbits know the masses up to the step of the mass.
+    assert!((sum(&|i| end.mass[i]) / last("stellar_mass") - 1.0).abs() < 1e-3);
+    assert!(last("stellar_mass") < 0.98 * last("initial_mass"));
+    folder.tisane(&["inspect", "o/stellar.hdf5"]).exits(0).says(&["tisane stellar", "type_before"]);
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["stellar evolution", "supernovae", "change their type"]);
+    // A new run from the snapshot goes on with the same stars.
+    let more = CLUSTER.replace("t_end = 5.0", "t_end = 5.5");
+    let (begin, end) = (more.find("[initial.plummer]").unwrap(), more.find("[integrator").unwrap());
+    let file = "[initial.file]\npath = \"o/snapshots/snapshot_0010.hdf5\"\n";
+    folder.write("more.toml", format!("{}{file}{}", &more[..begin], &more[end..]));
+    folder.tisane(&["run", "more.toml", "-q", "--output", "s"]).exits(0);
+    let first = snapshot::read(&folder.path("s/snapshots/snapshot_0000.hdf5")).unwrap();
+    for (a, b) in first.stars.iter().zip(&snapshot::read(&folder.path("o/snapshots/snapshot_0010.hdf5")).unwrap().stars)
+    {
+        assert!(a.state.kind == b.state.kind && (a.state.age - b.state.age).abs() < 1e-9, "{a:?} {b:?}");
+        assert!((a.state.luminosity / b.state.luminosity - 1.0).abs() < 1e-6, "{a:?} {b:?}");
+    }
+}

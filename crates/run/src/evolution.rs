@@ -1,0 +1,249 @@
+//! Stars of a system that evolve: what is due at a moment, and what is told of it.
+
+use crate::config::{Config, Radii};
+use rayon::prelude::*;
+use tisane::compensated_sum::sum;
+use tisane::encounters::CollisionAction;
+use tisane::particles::{EvolvingStar, Particles, Vec3};
+use tisane::star_changes::{Loss, StarChange};
+use tisane::time::{Clock, Time};
+use tisane::units::Scale;
+use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS, YEAR_CGS};
+use tisane_io::fields::{DiagnosticsRow, StellarRow, UserTime};
+use tisane_stellar::{Error, Event, Kind, Merger, Model, Star, State, merge};
+
+/// Evolution of the stars of a system, with the sizes of its internal units.
+#[derive(Clone, Debug)]
+pub struct Evolution {
+    /// Model of the stars.
+    pub model: Model,
+    /// Internal unit of mass, in solar masses.
+    msun: f64,
+    /// Internal unit of time, in Myr.
+    myr: f64,
+    /// Internal unit of velocity, in km/s.
+    km_s: f64,
+    /// Internal unit of length, in solar radii.
+    rsun: f64,
+    /// Largest relative loss of mass that the orbits do not follow yet.
+    mass_step: f64,
+    /// Flag that the particles have the radii of the stars.
+    has_radii: bool,
+    /// Flag that stars may become one.
+    pub(crate) merges: bool,
+}
+
+/// Relative change of a radius from which on particles have the new one.
+const RADIUS_STEP: f64 = 0.01;
+
+/// Change of type of a star, as it is told.
+#[derive(Clone, Copy, Debug)]
+pub struct TypeChange {
+    /// The change, in solar units, Myr and km/s.
+    pub event: Event,
+    /// Mass of the star at birth, in solar masses.
+    pub birth_mass: f64,
+    /// Moment at which the orbits have it.
+    pub applied: Time,
+    /// The other star, where two have become one.
+    pub merged: Option<u64>,
+}
+
+impl Evolution {
+    /// Returns the evolution of a configuration in which `scale` is the size of the internal units; [`None`] where stars do not age.
+    ///
+    /// # Errors
+    /// If a number is outside of its range.
+    pub fn of(config: &Config, scale: &Scale) -> Result<Option<Self>, Error> {
+        let Some(settings) = &config.stellar_evolution else { return Ok(None) };
+        let units = config.units();
+        let seed = config.initial.sampled().map(|(_, _, seed)| seed);
+        Ok(Some(Self {
+            model: settings.model(seed)?,
+            msun: scale.mass * units.mass.cgs / (GM_SUN_CGS / G_CGS),
+            myr: scale.time * units.time.cgs / (1e6 * YEAR_CGS),
+            km_s: scale.velocity * units.velocity.cgs / 1e5,
+            rsun: scale.length * units.length.cgs / R_SUN_CGS,
+            mass_step: settings.mass_step.get(),
+            has_radii: config.collisions.as_ref().is_some_and(|it| it.radii == Radii::Evolution),
+            merges: config.collisions.as_ref().is_some_and(|it| it.action == CollisionAction::Merge),
+        }))
+    }
+
+    /// Returns a moment in Myr.
+    pub(crate) fn time(&self, clock: &Clock, now: Time) -> f64 {
+        clock.time(now) * self.myr
+    }
+
+    /// Puts stars on their tracks at the start of a run: those of a snapshot go on, others are of an age (internal units) and their masses
+    /// those at birth, and get their masses at the `start`, in internal units.
+    ///
+    /// # Errors
+    /// The id of the first star whose mass is out of range, with the error.
+    pub(crate) fn begin(&self, p: &mut Particles, start: f64, age: f64) -> Result<(), (u64, Error)> {
+        let now = start * self.myr;
+        let known = if p.stars.len() == p.len() { std::mem::take(&mut p.stars) } else { Vec::new() };
+        let is_known = !known.is_empty();
+        let star = |row: usize| {
+            let id = p.id[row];
+            let track = match known.get(row).map(|star| star.track) {
+                Some(Star { birth_mass, state, supernovae, .. }) => {
+                    Star::resume(&self.model, id, birth_mass, now, &state).map(|track| Star { supernovae, ..track })
+                }
+                None => Star::new(&self.model, id, p.mass[row] * self.msun, now - age * self.myr),
+            };
+            let mut track = track.map_err(|error| (id, error))?;
+            track.advance_to(&self.model, now, &mut Vec::new());
+            Ok(EvolvingStar { track, seen: now, kick: [0.0; 3] })
+        };
+        let found: Vec<Result<EvolvingStar, (u64, Error)>> = (0..p.len()).into_par_iter().map(star).collect();
+        p.stars = found.into_iter().collect::<Result<_, _>>()?;
+        if age > 0.0 && !is_known {
+            p.mass = p.stars.iter().map(|star| star.track.mass_at(now) / self.msun).collect();
+        }
+        if self.has_radii {
+            p.radius = self.radii(p, now);
+        }
+        Ok(())
+    }
+
+    /// Advances all tracks to `now`. Returns the changes that the orbits take over, in the order of the rows, and the changes of type.
+    pub(crate) fn advance(&self, p: &mut Particles, clock: &Clock, now: Time) -> (Vec<StarChange>, Vec<TypeChange>) {
+        let time = self.time(clock, now);
+        let mut due: Vec<(usize, Vec<Event>)> = p
+            .stars
+            .par_iter_mut()
+            .enumerate()
+            .filter(|(_, star)| star.track.end <= time)
+            .map(|(row, star)| {
+                let mut events = Vec::new();
+                star.track.advance_to(&self.model, time, &mut events);
+                (row, events)
+            })
+            .collect();
+        due.sort_by_key(|(row, _)| *row);
+        let mut due = due.into_iter().peekable();
+        let radii = if self.has_radii { self.radii(p, time) } else { Vec::new() };
+        let (mut changes, mut told) = (Vec::new(), Vec::new());
+        for row in 0..p.stars.len() {
+            let events = due.next_if(|(of, _)| *of == row).map(|(_, events)| events).unwrap_or_default();
+            changes.extend(self.change(p, row, (&events, radii.get(row).copied()), time));
+            let birth_mass = p.stars[row].track.birth_mass;
+            told.extend(events.into_iter().map(|event| TypeChange { event, birth_mass, applied: now, merged: None }));
+        }
+        for change in &changes {
+            let star = &mut p.stars[change.row as usize];
+            (star.seen, star.kick) = (time, [0.0; 3]);
+        }
+        (changes, told)
+    }
+
+    /// Returns the radii of the stars at a time in Myr.
+    fn radii(&self, p: &Particles, time: f64) -> Vec<f64> {
+        p.stars.par_iter().map(|star| star.track.state_at(&self.model, time).radius / self.rsun).collect()
+    }
+
+    /// Returns the change of a star that is due at a time in Myr, after changes of type, where it has a radius then.
+    fn change(
+        &self,
+        p: &Particles,
+        row: usize,
+        (events, radius): (&[Event], Option<f64>),
+        time: f64,
+    ) -> Option<StarChange> {
+        let EvolvingStar { track, seen, kick: pending } = &p.stars[row];
+        let mass = track.mass_at(time) / self.msun;
+        let ends = events.iter().any(|event| event.after.kind.is_remnant());
+        let is_resized = radius.is_some_and(|radius| (radius - p.radius[row]).abs() > RADIUS_STEP * p.radius[row]);
+        let loses = ends || *pending != [0.0; 3] || (mass - p.mass[row]).abs() > self.mass_step * p.mass[row];
+        if !loses {
+            let (mass, loss, kick) = (p.mass[row], Loss::Sudden, Vec3::zeros());
+            return is_resized.then_some(StarChange { row: row as u32, mass, loss, kick, radius });
+        }
+        let kicks = events.iter().map(|event| &event.kick).chain([pending]);
+        let kick = kicks.map(|kick| Vec3::from(*kick) / self.km_s).sum::<Vec3>();
+        let is_sudden = events.iter().any(|event| event.supernova.is_some());
+        let loss = if is_sudden { Loss::Sudden } else { Loss::Slow((time - seen) / self.myr) };
+        Some(StarChange { row: row as u32, mass, loss, kick, radius })
+    }
+
+    /// Returns the star that two become at a time in internal units, that of `first`, and what is told of it.
+    pub(crate) fn merge(
+        &self,
+        [mut first, mut second]: [EvolvingStar; 2],
+        time: f64,
+        applied: Time,
+    ) -> (EvolvingStar, Vec<TypeChange>) {
+        let (time, mut told) = (time * self.myr, Vec::new());
+        for star in [&mut first, &mut second] {
+            let mut events = Vec::new();
+            star.track.advance_to(&self.model, time, &mut events);
+            let (id, birth_mass) = (star.track.id, star.track.birth_mass);
+            for event in events {
+                (0..3).for_each(|k| star.kick[k] += event.kick[k]);
+                told.push(TypeChange { event: Event { id, ..event }, birth_mass, applied, merged: None });
+            }
+        }
+        let (before, other) = (first.track.state_at(&self.model, time), second.track.id);
+        let Merger { star: track, supernova, kick } = merge(&self.model, &first.track, &second.track, time);
+        let after = track.state_at(&self.model, time);
+        let event = Event { id: track.id, time, before, after, supernova, kick };
+        told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other) });
+        let kick = std::array::from_fn(|k| first.kick[k] + kick[k]);
+        (EvolvingStar { track, seen: first.seen.max(second.seen), kick }, told)
+    }
+
+    /// Returns the state of each star at a moment.
+    #[must_use]
+    pub fn states(&self, p: &Particles, clock: &Clock, now: Time) -> Vec<State> {
+        let time = self.time(clock, now);
+        p.stars.par_iter().map(|star| star.track.state_at(&self.model, time)).collect()
+    }
+
+    /// Sets what a row of diagnostics has of the stars at a moment.
+    pub(crate) fn measure(&self, row: &mut DiagnosticsRow, p: &Particles, clock: &Clock, now: Time) {
+        let states = self.states(p, clock, now);
+        let count = |is: fn(Kind) -> bool| Some(states.iter().filter(|state| is(state.kind)).count() as u64);
+        let remnants = states.iter().filter(|state| state.kind.is_remnant());
+        row.initial_mass = Some(sum(p.stars.iter().map(|star| star.track.birth_mass / self.msun)));
+        row.stellar_mass = Some(sum(states.iter().map(|state| state.mass / self.msun)));
+        row.luminosity = Some(sum(states.iter().map(|state| state.luminosity)));
+        row.giants = count(|kind| (Kind::HertzsprungGap..=Kind::ThermallyPulsingGiant).contains(&kind));
+        row.white_dwarfs = count(|kind| (Kind::HeliumWhiteDwarf..=Kind::OxygenNeonWhiteDwarf).contains(&kind));
+        row.neutron_stars = count(|kind| kind == Kind::NeutronStar);
+        row.black_holes = count(|kind| kind == Kind::BlackHole);
+        row.remnant_mass = Some(sum(remnants.map(|state| state.mass / self.msun)));
+    }
+
+    /// Returns the rows of changes of type.
+    pub(crate) fn rows(&self, changes: &[TypeChange], clock: &Clock, scale: &Scale) -> Vec<StellarRow> {
+        let row = |TypeChange { event, birth_mass, applied, merged }: &TypeChange| {
+            let Event { before, after, .. } = event;
+            let kind = match (after.kind, event.supernova, merged) {
+                (_, _, Some(_)) => "merger",
+                (Kind::NoRemnant, ..) => "end",
+                (_, Some(_), _) => "supernova",
+                (_, None, _) => "type",
+            };
+            StellarRow {
+                time: UserTime(event.time / self.myr * scale.time),
+                applied: UserTime(clock.time(*applied) * scale.time),
+                id: event.id,
+                other_id: merged.map_or_else(String::new, |id| id.to_string()),
+                event: kind.into(),
+                type_before: before.kind.number().into(),
+                stellar_type: after.kind.number().into(),
+                initial_mass: birth_mass / self.msun,
+                mass_before: before.mass / self.msun,
+                mass: after.mass / self.msun,
+                core_mass: after.core_mass / self.msun,
+                radius: after.radius / self.rsun,
+                luminosity: after.luminosity,
+                temperature: if after.radius > 0.0 { after.temperature() } else { f64::NAN },
+                kick: Vec3::from(event.kick) / self.km_s,
+                fallback: event.supernova.map_or(f64::NAN, |supernova| supernova.fallback),
+            }
+        };
+        changes.iter().map(row).collect()
+    }
+}
