@@ -135,8 +135,9 @@ impl AhmadCohen {
         let owners = self.regular.iter().map(|&k| self.block[k as usize]);
         if let Some(holders) = &mut self.holders {
             let changes = self.changes.iter().flat_map(Changes::iter);
-            owners.clone().zip(changes).for_each(|(owner, change)| holders.change_list(owner, change));
+            owners.clone().zip(changes).for_each(|(owner, change)| holders.enter(owner, change.entered));
         }
+        self.holders.take_if(|holders| holders.is_outgrown());
         let lists = &mut p.states.get_mut::<Neighbours>().lists;
         owners.zip(&mut self.forces.lists).for_each(|(owner, list)| std::mem::swap(&mut lists[owner as usize], list));
         self.scheduler.reschedule(&p.step, &self.block);

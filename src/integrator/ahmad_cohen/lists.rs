@@ -74,28 +74,31 @@ impl Changes {
     }
 }
 
-/// Number of changes of entries that wait at most until they are taken in, and below which one thread takes them in.
+/// Number of new entries that wait at most until they are taken in, and below which one thread takes them in.
 const MAX_PENDING: usize = 1 << 16;
 const SERIAL: usize = 1 << 10;
-/// Number of rows whose changes wait together, for one thread.
+/// Number of rows whose new entries wait together, for one thread.
 const ROWS: usize = 1 << 11;
 
-/// Owners of the lists that each row is in, in any order. Where particles give way to others, it says whose lists change; a
-/// look through all lists would cost as much as all particles. Changes are taken in together, by all threads.
+/// Owners of the lists that each row is in, in any order, and some of lists that it was in before: to look for an entry that is gone
+/// takes longer than to pass it over. Where particles give way to others, they say whose lists may change; a look through all lists
+/// would cost as much as all particles. New entries are taken in together, by all threads.
 #[derive(Debug)]
 pub struct Holders {
     of: Vec<Vec<u32>>,
-    /// Changes that wait, of [`ROWS`] rows each, and their number.
+    /// Entries that wait, of [`ROWS`] rows each, and their number.
     pending: Vec<Vec<Entry>>,
     waiting: usize,
+    /// Number of all that were taken in, and the largest number with which they are worth keeping.
+    entries: usize,
+    max: usize,
 }
 
-/// Entry of a list that is new or gone.
+/// Entry of a list that is new.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     row: u32,
     owner: u32,
-    entered: bool,
 }
 
 impl Holders {
@@ -114,7 +117,8 @@ impl Holders {
             }
         });
         let pending = vec![Vec::new(); of.len().div_ceil(ROWS)];
-        Self { of, pending, waiting: 0 }
+        let entries = of.iter().map(Vec::len).sum();
+        Self { of, pending, waiting: 0, entries, max: 2 * entries + MAX_PENDING }
     }
 
     /// Makes room for `n` rows, of which none is gone.
@@ -123,51 +127,40 @@ impl Holders {
         self.pending.resize(n.div_ceil(ROWS), Vec::new());
     }
 
-    /// Returns the owners of the lists that some rows are in, one after the other.
+    /// Returns the owners of the lists that some rows are in, one after the other, some more than once, with others.
     pub fn owners(&mut self, rows: &[u32]) -> Vec<u32> {
         self.take_in();
         rows.iter().flat_map(|&row| &self.of[row as usize]).copied().collect()
     }
 
-    /// Takes note of a change of the list of an owner.
-    pub fn change_list(&mut self, owner: u32, Change { left, entered }: Change<'_>) {
-        for (rows, entered) in [(left, false), (entered, true)] {
-            rows.iter().for_each(|&row| self.pending[row as usize / ROWS].push(Entry { row, owner, entered }));
-            self.waiting += rows.len();
-        }
+    /// Takes note of rows that have entered the list of an owner.
+    pub fn enter(&mut self, owner: u32, entered: &[u32]) {
+        entered.iter().for_each(|&row| self.pending[row as usize / ROWS].push(Entry { row, owner }));
+        self.waiting += entered.len();
         if self.waiting > MAX_PENDING {
             self.take_in();
         }
     }
 
-    /// Takes in the changes that wait.
+    /// Returns true if so many entries are gone that those of all lists are found sooner anew.
+    pub const fn is_outgrown(&self) -> bool {
+        self.entries > self.max
+    }
+
+    /// Takes in the entries that wait.
     fn take_in(&mut self) {
-        let Self { of, pending, waiting } = self;
+        let Self { of, pending, waiting, entries, .. } = self;
         let part = |(of, pending): (&mut [Vec<u32>], &mut Vec<Entry>)| {
-            for Entry { row, owner, entered } in pending.drain(..) {
-                let of = &mut of[row as usize % ROWS];
-                if entered {
-                    of.push(owner);
-                } else if let Some(place) = place(of, owner) {
-                    of.swap_remove(place);
-                }
-            }
+            pending.drain(..).for_each(|Entry { row, owner }| of[row as usize % ROWS].push(owner));
         };
         if *waiting < SERIAL {
             of.chunks_mut(ROWS).zip(pending).filter(|(_, pending)| !pending.is_empty()).for_each(part);
         } else {
             of.par_chunks_mut(ROWS).zip(pending).for_each(part);
         }
+        *entries += *waiting;
         *waiting = 0;
     }
-}
-
-/// Returns the place of an entry. It compares some at a time, without a branch for each.
-fn place(list: &[u32], entry: u32) -> Option<usize> {
-    const SOME: usize = 16;
-    let is_in = |some: &[u32]| some.iter().fold(false, |is_in, &other| is_in | (other == entry));
-    let (k, some) = list.chunks(SOME).enumerate().find(|(_, some)| is_in(some))?;
-    some.iter().position(|&other| other == entry).map(|place| k * SOME + place)
 }
 
 #[cfg(test)]
@@ -193,6 +186,15 @@ mod tests {
         }
     }
 
+    /// Returns the owners of the lists that a row is in, ascending.
+    fn present(holders: &mut Holders, lists: &[Vec<u32>], row: u32) -> Vec<u32> {
+        let mut of = holders.owners(&[row]);
+        of.retain(|&owner| lists[owner as usize].contains(&row));
+        of.sort_unstable();
+        of.dedup();
+        of
+    }
+
     #[test]
     fn holders_are_the_lists_the_other_way_round() {
         let mut lists = vec![vec![1, 2], vec![], vec![0, 1], vec![2]];
@@ -200,19 +202,17 @@ mod tests {
         lists.push(Vec::new());
         holders.grow(lists.len());
         for (owner, list) in [(1, vec![0, 4]), (0, vec![]), (4, vec![0, 1, 3]), (2, vec![1, 4]), (3, vec![2])] {
-            holders.change_list(owner as u32, Changes::default().push(&lists[owner], &list));
+            holders.enter(owner as u32, Changes::default().push(&lists[owner], &list).entered);
             lists[owner] = list;
             let mut expected = Holders::new(&lists);
             for row in 0..lists.len() as u32 {
-                let mut of = holders.owners(&[row]);
-                of.sort_unstable();
-                assert_eq!(of, expected.owners(&[row]));
+                assert_eq!(present(&mut holders, &lists, row), expected.owners(&[row]));
             }
         }
     }
 
     #[test]
-    fn changes_that_wait_are_taken_in_by_all_threads_alike() {
+    fn entries_that_wait_are_taken_in_by_all_threads_alike() {
         let n = 400;
         let list = |owner: u32, turn: u32| -> Vec<u32> {
             (0..n).filter(|row| (row * 7 + owner + turn).is_multiple_of(5)).collect()
@@ -223,22 +223,30 @@ mod tests {
                 let mut lists: Vec<Vec<u32>> = (0..n).map(|owner| list(owner, 0)).collect();
                 let mut holders = Holders::new(&lists);
                 for turn in 1..4 {
+                    assert!(!holders.is_outgrown());
                     for owner in 0..n {
                         let new = list(owner, turn * owner);
-                        holders.change_list(owner, Changes::default().push(&lists[owner as usize], &new));
+                        holders.enter(owner, Changes::default().push(&lists[owner as usize], &new).entered);
                         lists[owner as usize] = new;
                     }
                 }
-                (0..n).map(|row| holders.owners(&[row])).collect::<Vec<_>>()
+                let present = (0..n).map(|row| present(&mut holders, &lists, row)).collect::<Vec<_>>();
+                assert_eq!(holders.is_outgrown(), holders.of.iter().map(Vec::len).sum::<usize>() > holders.max);
+                present
             })
         };
         let one = found(1);
         assert!(one == found(3) && one.iter().map(Vec::len).sum::<usize>() > 10_000);
         for (row, owners) in one.into_iter().enumerate() {
             let expected = (0..n).filter(|&owner| list(owner, 3 * owner).contains(&(row as u32)));
-            let mut owners = owners;
-            owners.sort_unstable();
             assert_eq!(owners, expected.collect::<Vec<_>>());
         }
+    }
+
+    #[test]
+    fn holders_with_many_entries_that_are_gone_are_outgrown() {
+        let mut holders = Holders::new(&[vec![1], vec![0]]);
+        (0..3 * MAX_PENDING as u32).for_each(|_| holders.enter(0, &[1]));
+        assert!(holders.is_outgrown());
     }
 }

@@ -10,7 +10,7 @@
 //! more, so that until the next regular step the regular force keeps an error of about 2 d / r of the pair, d being that distance.
 
 use super::AhmadCohen;
-use super::lists::{Change, Holders};
+use super::lists::Holders;
 use super::particle::Corrector;
 use super::slices;
 use crate::integrator::block_loop::BlockLoop as _;
@@ -79,9 +79,9 @@ impl Steps for AhmadCohen {
         }
         self.scheduler.reschedule(&p.step, &change.begun);
         let lists = &p.states.get::<Neighbours>().lists;
-        change.begun.iter().for_each(|&i| holders.change_list(i, Change { left: &[], entered: &lists[i as usize] }));
-        for Followed { owner, left, entered, entering } in follow(p, &mut holders, change) {
-            holders.change_list(owner, Change { left: &left, entered: &entered });
+        change.begun.iter().for_each(|&i| holders.enter(i, &lists[i as usize]));
+        for Followed { owner, entered, entering } in follow(p, &mut holders, change) {
+            holders.enter(owner, &entered);
             for (mass, of) in entering {
                 self.enter(p, owner as usize, mass, &change.successions[of].begun, now);
             }
@@ -112,12 +112,11 @@ impl Steps for AhmadCohen {
 /// Nanoseconds in which a list follows successions: most of them for the memory.
 const FOLLOWED: usize = 500;
 
-/// Change of a list by successions: rows that left it and rows that entered it, both ascending, and the masses that enter by it, with
-/// the places of their successions.
+/// Change of a list by successions: rows that entered it, ascending, and the masses that enter by it, with the places of their
+/// successions.
 #[derive(Debug, Default)]
 struct Followed {
     owner: u32,
-    left: Vec<u32>,
     entered: Vec<u32>,
     entering: Vec<(f64, usize)>,
 }
@@ -148,7 +147,7 @@ impl Followed {
         for &row in &entered {
             list.insert(list.partition_point(|&other| other < row), row);
         }
-        Self { owner, left, entered, entering }
+        Self { owner, entered, entering }
     }
 }
 
@@ -198,9 +197,6 @@ impl AhmadCohen {
         let (history, of) = p.states.two_mut::<History, Neighbours>();
         let mut holders = self.holders.take().unwrap_or_else(|| Holders::new(&of.lists));
         holders.grow(n);
-        for &i in rows.iter().filter(|&&i| (i as usize) < of.lists.len()) {
-            holders.change_list(i, Change { left: &of.lists[i as usize], entered: &[] });
-        }
         let radii: Vec<f64> = change.begun.iter().map(|&i| first_radius(&of.radius, &change.successions, i)).collect();
         history.begin(n, &rows, now);
         of.begin(n, &rows, now);
