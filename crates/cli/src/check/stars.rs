@@ -39,7 +39,7 @@ pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static st
             [own] => {
                 let escape = escape_speed(setup, own);
                 let slow = found.kicks.iter().filter(|speed| **speed < escape).count();
-                format!("; {slow} kicks are slower than the mean speed of escape now, {} km/s", digits(escape))
+                format!("; kicks below the mean speed of escape now, {} km/s: {slow}", digits(escape))
             }
             _ => String::new(),
         };
