@@ -163,6 +163,34 @@ mass = 1e4
 position = [60.0, 0.0, 5.0]
 velocity = [2.0, 12.0, 0.0]
 """
+# Heavy stars with binaries, some of which end in supernovae.
+AGEING = """
+[run]
+name = "ageing"
+t_end = 1.0
+[units]
+mass = "Msun"
+length = "pc"
+time = "Myr"
+[initial.king]
+n = 60
+w0 = 5.0
+seed = 2
+half_mass_radius = 1.0
+[initial.masses]
+function = "salpeter"
+m_min = 15.0
+m_max = 80.0
+[initial.binaries]
+fraction = 0.3
+semi_major_axis = "kroupa"
+[stellar_evolution]
+start_age = 4.0
+[output]
+interval = 0.5
+[cluster]
+enabled = false
+"""
 # Small clusters in that galaxy that lose stars.
 LOSING = MOVING.replace('[softening]\nepsilon = "1/64"\n', "").replace("n = 300", "n = 48").replace("t_end = 0.125", "t_end = 4") + """
 [escapers]
@@ -178,24 +206,39 @@ realisations = 8
 """
 
 
-def moving_fields():
-    """Each rank has the origin and the fields that move: runs on any number of ranks, and that go on on others, end in one state."""
+def one_state(what, config, mode):
+    """Runs on any number of ranks, and one that goes on on others, end in one state."""
+    common = [config, "--overwrite", "--precision", mode]
+    _, expected = run(0, "run", *common, "--output", "one")
+    different = []
+    for ranks in (1, 2, 3):
+        code, output = run(ranks, "run", *common, "--threads", "1", "--output", "many")
+        if code != 0 or state(output) is None or state(output) != state(expected):
+            different.append(f"{ranks} ranks, exit code {code}:\n{output}")
+    check(f"{what}, {mode}: one state on 1, 2, 3 ranks", not different, "".join(different) + expected)
+    begun = ["run", *common, "--output", "parts", "--threads", "1", "--set", "limits.block_steps=20"]
+    codes = [run(3, *begun)[0]]
+    code, output = run(2, "resume", "parts", "--threads", "1", "--set", "limits.block_steps=1000000")
+    good = codes == [3] and code == 0 and state(output) == state(expected)
+    check(f"{what}, {mode}: begun on 3, resumed on 2 ranks, one state", good, f"{codes} {code}\n{output}")
+
+
+def stars_that_age():
+    """Rank 0 ages the stars, and the others get their masses: with subsystems, remnants and kicks."""
     for name, section in INTEGRATORS.items():
-        config = write("moving", MOVING + section)
+        if name == "leapfrog":
+            continue
+        for mode in ("f64", "mixed"):
+            one_state(f"stars that age, {name}", write("ageing", AGEING + section), mode)
+        rows = (FOLDER / "one" / "stellar.csv").read_text().count("supernova")
+        check(f"stars that age, {name}: {rows} supernovae", rows > 0)
+
+
+def moving_fields():
+    """Each rank has the origin and the fields that move."""
+    for name, section in INTEGRATORS.items():
         for mode in ("f64", "mixed") if name != "leapfrog" else ("f64",):
-            common = [config, "--overwrite", "--precision", mode]
-            _, expected = run(0, "run", *common, "--output", "one")
-            different = []
-            for ranks in (1, 2, 3):
-                code, output = run(ranks, "run", *common, "--threads", "1", "--output", "many")
-                if code != 0 or state(output) is None or state(output) != state(expected):
-                    different.append(f"{ranks} ranks, exit code {code}:\n{output}")
-            check(f"fields that move, {name}, {mode}: one state on 1, 2, 3 ranks", not different, "".join(different) + expected)
-            begun = ["run", *common, "--output", "parts", "--threads", "1", "--set", "limits.block_steps=20"]
-            codes = [run(3, *begun)[0]]
-            code, output = run(2, "resume", "parts", "--threads", "1", "--set", "limits.block_steps=1000000")
-            good = codes == [3] and code == 0 and state(output) == state(expected)
-            check(f"fields that move, {name}, {mode}: begun on 3, resumed on 2 ranks, one state", good, f"{codes} {code}\n{output}")
+            one_state(f"fields that move, {name}", write("moving", MOVING + section), mode)
     config = write("losing", LOSING)
     run(0, "run", config, "--overwrite", "--output", "one")
     expected = tables("one")
@@ -322,6 +365,7 @@ def scaling():
 
 bits()
 moving_fields()
+stars_that_age()
 ensembles()
 scaling()
 losses()
