@@ -209,7 +209,8 @@ fn validate_the_mass_of_a_population() {
              [initial.plummer]\nseed = 1\nhalf_mass_radius = 1e6\n\
              [initial.masses]\nfunction = \"file\"\npath = \"masses.txt\"\n\
              [softening]\nepsilon = 1e4\n[integrator.leapfrog]\ndt = {step}\n[cluster]\nenabled = false\n\
-             [output]\ninterval = {interval}\n[stellar_evolution]\nkick_dispersion = 0.0\n"
+             [output]\ninterval = {interval}\n[stellar_evolution]\nkick_dispersion = 0.0\nwinds = \"hurley2000\"\n\
+             remnants = \"belczynski2002\"\nelectron_capture = false\n"
         )
     };
     let [short, long] = [text("5.0", "100.0", "5.0"), text("500.0", "10000.0", "500.0")].map(|text| {
@@ -223,7 +224,8 @@ fn validate_the_mass_of_a_population() {
     for (left, expected) in
         [(short[1], 0.952), (short[4], 0.868), (short[20], 0.790), (long[2], 0.691), (long[20], 0.598)]
     {
-        assert!((left - expected).abs() < 0.01, "{left} {expected}; {short:?} {long:?}");
+        println!("{left:.4} of the mass is left, {expected} in the table");
+        assert!((left - expected).abs() < 2e-3, "{left} {expected}; {short:?} {long:?}");
     }
 }
 
