@@ -35,7 +35,7 @@ const SHARE: f64 = 0.99;
 const DEPTH: f64 = 2.0;
 /// Room beside the nearest and the farthest body, as a factor.
 const BESIDE: f64 = 1.2;
-/// Largest number of bodies that are drawn: more cannot be told apart.
+/// Largest number of bodies that are drawn: the points of more would cover each other.
 const MAX_DOTS: usize = 5000;
 
 /// What the tide leaves to the cluster, over time; none of a run without a tide.

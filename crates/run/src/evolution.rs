@@ -1,4 +1,4 @@
-//! Stars of a system that evolve: what is due at a moment, and what is told of it.
+//! Evolution of the stars of a system: the changes that are due at a moment, and the rows of the journal about them.
 
 use crate::config::{Config, Radii};
 use rayon::prelude::*;
@@ -36,7 +36,7 @@ pub struct Evolution {
 /// Relative change of a radius from which on particles have the new one.
 const RADIUS_STEP: f64 = 0.01;
 
-/// Change of type of a star, as it is told.
+/// Change of type of a star, for the journal.
 #[derive(Clone, Copy, Debug)]
 pub struct TypeChange {
     /// The change, in solar units, Myr and km/s.
@@ -167,7 +167,7 @@ impl Evolution {
         Some(StarChange { row: row as u32, mass, loss, kick, radius })
     }
 
-    /// Returns the star that two become at a time in internal units, that of `first`, and what is told of it.
+    /// Returns the star that two stars become at a time in internal units, in the place of `first`, with its change for the journal.
     pub(crate) fn merge(
         &self,
         [mut first, mut second]: [EvolvingStar; 2],

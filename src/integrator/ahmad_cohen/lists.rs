@@ -142,7 +142,7 @@ impl Holders {
         }
     }
 
-    /// Returns true if so many entries are gone that those of all lists are found sooner anew.
+    /// Returns true if about half of the entries are of lists that the rows have left: then it is quicker to collect all anew.
     pub const fn is_outgrown(&self) -> bool {
         self.entries > self.max
     }

@@ -1,5 +1,5 @@
-//! Irregular forces of steps that the host takes, where the lists of a block have so many entries that the device sums them sooner.
-//! The host has the lists, and sends those of the block; new ones are on the device already.
+//! Irregular forces of large blocks, in steps that the host takes. The host sends the lists of the block, and the device sums them: from
+//! some ten thousand entries on this is quicker than the threads of the host. New lists are on the device already.
 
 use super::call::{NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
 use super::kernels::NeighbourKernels;
@@ -17,7 +17,7 @@ use std::ops::Range;
 /// Number of entries of lists that are sent at a time.
 const ENTRIES: usize = 16 << 20;
 /// Number of entries from which on the device sums the lists of a block, and part of the sources that adds to it, 1 / this number: it
-/// predicts all of them.
+/// predicts all of them. An estimate; no result depends on it.
 const MIN_ENTRIES: usize = 1 << 15;
 const PER_SOURCE: usize = 16;
 
