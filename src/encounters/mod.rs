@@ -39,7 +39,7 @@ use forces::tides::{Far, external_field};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{Look, Membership};
-use membership::each::{SEARCH, WORK, each};
+use membership::each::{ASK, SEARCH, WORK, each};
 use membership::hierarchy::{CouplingChange, Hierarchy};
 use motion::subsystem::{Measured, PerturberList, Subsystem};
 use motion::touched::Touched;
@@ -145,7 +145,6 @@ impl Encounters {
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         let done = self.scheme.advance(&mut self.particles, &mut coupled, until, 1)?;
         if done.block_steps > 0 && self.hierarchy.rules.perturbation > 0.0 {
-            self.positions.clear();
             let block = self.scheme.block().to_vec();
             self.follow(block.iter().copied());
             self.find_contacts_ahead(done.now, &block);
@@ -170,12 +169,17 @@ impl Encounters {
         let looks = self.hierarchy.phase("looks");
         let mut changes = self.mergers();
         let mut taken: Vec<usize> = changes.iter().flat_map(Change::bodies).copied().collect();
-        let mut looking: Vec<usize> = block.iter().map(|&i| i as usize).collect();
+        let all: Vec<usize> = block.iter().map(|&i| i as usize).collect();
         let membership = self.membership(now);
-        let is_open = |body: usize| membership.subsystem(body).is_some_and(|subsystem| subsystem.far.is_some());
-        looking.retain(|&body| is_open(body) || membership.is_update_due(body));
-        let subsystems: Vec<usize> =
-            looking.iter().copied().filter(|&body| membership.subsystem(body).is_some()).collect();
+        let asked = each(&all, ASK, |body| {
+            let subsystem = membership.subsystem(body);
+            let looks = subsystem.is_some_and(|it| it.far.is_some()) || membership.is_update_due(body);
+            (looks, looks && subsystem.is_some())
+        });
+        let chosen = |of: fn(&(bool, bool)) -> bool| {
+            all.iter().zip(&asked).filter(|(_, asked)| of(asked)).map(|(&body, _)| body).collect::<Vec<_>>()
+        };
+        let (looking, subsystems) = (chosen(|asked| asked.0), chosen(|asked| asked.1));
         for (body, external) in subsystems.iter().zip(self.external_fields(f, &subsystems, now)?) {
             let star = self.hierarchy.bodies.stars[*body];
             self.hierarchy.of_star_mut(star).into_iter().for_each(|subsystem| subsystem.external = external);
@@ -379,7 +383,6 @@ impl Encounters {
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         self.scheme.synchronise(&mut self.particles, &mut coupled, late.clone(), now)?;
         self.follow(late.into_iter());
-        self.positions.clear();
         self.find_crossings(now)
     }
 

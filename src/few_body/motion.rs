@@ -99,6 +99,17 @@ impl Motion {
         found
     }
 
+    /// Stores the positions and the velocities relative to those of the centre of mass, and the masses, in columns of as many as
+    /// there are bodies.
+    ///
+    /// # Panics
+    /// If a column is shorter: a programming error.
+    pub fn store(&self, [offsets, speeds]: [&mut [Vec3]; 2], masses: &mut [f64]) {
+        self.chain.store_offsets(&self.chain.pos, offsets);
+        self.chain.store_offsets(&self.chain.vel, speeds);
+        self.chain.body.iter().zip(&self.chain.mass).for_each(|(&body, &mass)| masses[body] = mass);
+    }
+
     /// Returns the number of each body along the chain.
     #[must_use]
     pub fn order(&self) -> &[usize] {

@@ -25,7 +25,6 @@ impl Encounters {
         self.take_contacts(now, &changes);
         let changes = self.with_removed(changes, now)?;
         let ending = self.ending(now, &changes)?;
-        self.positions.clear();
         let gone =
             changes.iter().flat_map(Change::bodies).map(|&body| self.hierarchy.bodies.stars[body]).collect::<Vec<_>>();
         let energies = self.energies(f, changes.iter().map(Change::bodies), now)?;
@@ -41,7 +40,6 @@ impl Encounters {
         change.begun.sort_unstable();
         self.scheme.admit(&mut self.particles, &mut coupled, &change, now)?;
         self.follow(change.begun.iter().copied());
-        self.positions.clear();
         self.update_couplings(f, now, &change.begun)?;
         self.record(ending, now, &begun)
     }

@@ -204,7 +204,6 @@ impl Encounters {
             let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
             self.scheme.admit(&mut self.particles, &mut coupled, &change, now)?;
             self.follow(change.begun.iter().copied());
-            self.positions.clear();
         }
         if !kicked.is_empty() {
             // Lists of perturbers hold for the speeds that bodies had.

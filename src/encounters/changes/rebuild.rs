@@ -268,7 +268,6 @@ impl Encounters {
             self.positions.moved(&[row as u32]);
             self.regions.changed(&self.particles, row);
         }
-        self.positions.clear();
         Ok(rebuilt)
     }
 

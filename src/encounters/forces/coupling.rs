@@ -9,6 +9,7 @@
 
 use crate::encounters::forces::orbit::AveragedPair;
 use crate::encounters::settings::criteria;
+use crate::few_body::Motion;
 use tisane_force::particles::Vec3;
 
 /// Members of a subsystem, relative to their centre of mass.
@@ -20,6 +21,16 @@ pub struct PointMasses {
     pub offsets: Vec<Vec3>,
     /// Velocities.
     pub speeds: Vec<Vec3>,
+}
+
+impl PointMasses {
+    /// Takes the members of a motion where they stand, in the memory that there is.
+    pub fn follow(&mut self, motion: &Motion) {
+        self.mass.resize(motion.len(), 0.0);
+        self.offsets.resize(motion.len(), Vec3::zeros());
+        self.speeds.resize(motion.len(), Vec3::zeros());
+        motion.store([&mut self.offsets, &mut self.speeds], &mut self.mass);
+    }
 }
 
 /// Fading factor K and its first two derivatives by R².

@@ -62,11 +62,6 @@ pub struct Reach {
 }
 
 impl Positions {
-    /// Forgets the positions, since particles have moved.
-    pub fn clear(&mut self) {
-        self.now = None;
-    }
-
     /// Forgets all, since rows have another meaning or all particles have changed.
     pub fn forget(&mut self) {
         (self.now, self.is_loaded) = (None, false);
@@ -123,28 +118,34 @@ impl Positions {
         }
     }
 
-    /// Predicts all particles to `now`, unless they were.
+    /// Predicts all particles to `now`, or those that have moved if the others were.
     pub fn set(&mut self, p: &Particles, clock: &Clock, now: Time) {
+        let mut moved = std::mem::take(&mut self.moved);
         if !self.is_loaded {
             self.resize(p.len());
             self.load(p, None);
             (self.now, self.is_loaded) = (None, true);
-        } else if !self.moved.is_empty() {
+        } else if !moved.is_empty() {
             self.resize(p.len());
-            let mut moved = std::mem::take(&mut self.moved);
             self.load(p, Some(&moved));
-            moved.clear();
-            self.moved = moved;
         }
-        if self.now != Some(now) {
-            let Self { states, pos: [x, y, z], mass, .. } = self;
-            let (now, tick, share) = (now.0, clock.tick(), spin_pool::share(mass.len(), PREDICTED));
+        let Self { states, pos: [x, y, z], mass, .. } = self;
+        let tick = clock.tick();
+        let predict = |first: usize, pos: [&mut [[f64; LANES]]; 3]| {
+            columns::run(Predict { states, now: now.0, tick, first, pos });
+        };
+        if self.now == Some(now) {
+            for row in moved.iter().map(|&i| i as usize / LANES) {
+                predict(row, [&mut x[row..=row], &mut y[row..=row], &mut z[row..=row]]);
+            }
+        } else {
+            let share = spin_pool::share(mass.len(), PREDICTED);
             let parts = x.par_chunks_mut(share).zip(y.par_chunks_mut(share)).zip(z.par_chunks_mut(share)).enumerate();
-            parts.for_each(|(k, ((x, y), z))| {
-                columns::run(Predict { states, now, tick, first: k * share, pos: [x, y, z] });
-            });
-            self.now = Some(Time(now));
+            parts.for_each(|(k, ((x, y), z))| predict(k * share, [x, y, z]));
+            self.now = Some(now);
         }
+        moved.clear();
+        self.moved = moved;
     }
 
     /// Returns the position of particle `i`.
@@ -212,6 +213,13 @@ mod tests {
         positions.set(&p, &clock, Time::from_dt_max(1));
         assert_eq!(positions.of(1), at(&p, 1, &clock, Time::from_dt_max(1)).0);
         assert_eq!(positions.rests(&[[0, 1], [0, 2]]), [3.0, 1.0625]);
+        // One that has jumped since, at the same moment.
+        p.pos[3] = Vec3::new(0.0, 0.0, -2.0);
+        p.time[3] = Time::from_dt_max(1);
+        positions.moved(&[3]);
+        positions.set(&p, &clock, Time::from_dt_max(1));
+        assert_eq!(positions.of(3), p.pos[3]);
+        assert_eq!(positions.rests(&[[0, 1], [0, 3]]), [10.0, 2.0625]);
         positions.forget();
         positions.set(&Particles::new(vec![1.0], vec![Vec3::zeros()], vec![Vec3::zeros()]), &clock, Time::default());
         assert_eq!(positions.rests(&[[0, 0]]), [0.0]);

@@ -3,7 +3,7 @@
 use crate::encounters::forces::bodies::motion_of;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::each::{WORK, each, each_mut};
+use crate::encounters::membership::each::{ASK, WORK, each, each_mut};
 use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use crate::integrator::particle_slices::ParticleSlices;
@@ -15,10 +15,8 @@ use tisane_force::particles::{Particles, Vec3};
 use tisane_force::spin_pool::{min_share, share};
 use tisane_force::time::Time;
 
-/// Nanoseconds in which the state of a body is copied, and in which a target is asked whose motion it needs: most of them for the
-/// memory. Not measured.
+/// Nanoseconds in which the state of a body is copied: most of them for the memory. Not measured.
 const COPIED: usize = 100;
-const ASKED: usize = 60;
 
 /// Engine with the coupling of subsystems.
 pub struct CoupledEngine<'a> {
@@ -121,7 +119,7 @@ impl Hierarchy {
             self.row(star).into_iter().chain(rows.filter(|&row| self.subsystems[row].is_perturbed))
         };
         let is_new = |row: &usize| !std::mem::replace(&mut is_due[*row], true);
-        match min_share(ASKED) {
+        match min_share(ASK) {
             least if targets.len() >= 2 * least => {
                 let rows: Vec<usize> = targets.index.par_iter().with_min_len(least).flat_map_iter(needed).collect();
                 due.extend(rows.into_iter().filter(is_new));
@@ -140,7 +138,7 @@ impl Hierarchy {
             is_due[row] = false;
             // On one thread: memory that another one has asked for costs more than these few.
             if subsystems[row].is_perturbed {
-                points[row] = subsystems[row].point_masses();
+                points[row].follow(&subsystems[row].motion);
             }
         }
         self.room = room;

@@ -4,6 +4,8 @@ use crate::encounters::motion::subsystem::Subsystem;
 use rayon::prelude::*;
 use tisane_force::spin_pool;
 
+/// Nanoseconds in which a body is asked for its subsystem: most of them for the memory.
+pub const ASK: usize = 60;
 /// Nanoseconds of a search of the regions.
 pub const SEARCH: usize = 1250;
 /// Nanoseconds of a sum over all bodies.

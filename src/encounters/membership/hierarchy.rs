@@ -202,27 +202,34 @@ impl Hierarchy {
         self.rows[star] != NONE || !self.perturbed[star].is_empty()
     }
 
-    /// Returns bodies, each with the longest step, in internal units, that resolves the motion in subsystems at `now`: of a body and
-    /// of those that it is coupled with. The steps that the bodies have do not count.
+    /// Returns bodies, each with the longest step, in internal units, that resolves the motion in subsystems at `now`, where it is
+    /// shorter than that which the body has: of a body and of those that it is coupled with.
     pub fn longest_steps(&self, p: &Particles, body: usize, now: Time) -> Vec<(usize, f64)> {
         let (star, (pos, _)) = (self.bodies.stars[body], at(p, body, &self.clock, now));
         let is_within = |k: usize, outer2: f64| (at(p, k, &self.clock, now).0 - pos).norm_squared() < outer2;
         let mut found = Vec::new();
+        let mut limit = |k: usize, longest: f64| {
+            if longest < p.step[k].step(self.clock.dt_max) {
+                found.push((k, longest));
+            }
+        };
         if let Some(subsystem) = self.of_star(star).filter(|subsystem| subsystem.is_followed(&self.rules)) {
-            let of_perturber = |perturber: &Perturber| {
+            let within = |perturber: &Perturber| {
                 let k = self.bodies.of_star(perturber.star);
-                is_within(k, perturber.outer2).then_some((k, perturber.is_averaged))
+                is_within(k, perturber.outer2).then_some(k)
             };
-            let within: Vec<(usize, bool)> = subsystem.perturbers.iter().filter_map(of_perturber).collect();
-            let longest = subsystem.resolution(&self.rules, within.is_empty());
-            found.push((body, longest));
-            let resolving = within.iter().filter(|(_, is_averaged)| subsystem.is_perturbed && !is_averaged);
-            found.extend(resolving.map(|&(k, _)| (k, longest)));
+            let is_alone = subsystem.perturbers.iter().all(|perturber| within(perturber).is_none());
+            let longest = subsystem.resolution(&self.rules, is_alone);
+            limit(body, longest);
+            if subsystem.is_perturbed && !is_alone {
+                let resolving = subsystem.perturbers.iter().filter(|perturber| !perturber.is_averaged);
+                resolving.filter_map(within).for_each(|k| limit(k, longest));
+            }
         }
         for (subsystem, perturber) in self.perturbed_by(star) {
             let is_resolved = subsystem.is_perturbed && !perturber.is_averaged;
             if is_resolved && is_within(self.bodies.of_star(subsystem.stars[0]), perturber.outer2) {
-                found.push((body, subsystem.resolution(&self.rules, false)));
+                limit(body, subsystem.resolution(&self.rules, false));
             }
         }
         found

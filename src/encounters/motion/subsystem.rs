@@ -272,7 +272,9 @@ impl Subsystem {
 
     /// Returns the state of the members as others see it.
     pub fn point_masses(&self) -> PointMasses {
-        PointMasses { mass: self.motion.masses(), offsets: self.motion.offsets(), speeds: self.motion.speeds() }
+        let mut points = PointMasses::default();
+        points.follow(&self.motion);
+        points
     }
 
     /// Advances the internal motion to `now`, and finds contacts on the way.

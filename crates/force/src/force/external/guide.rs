@@ -15,6 +15,7 @@ mod tidal_radius;
 
 pub use moment::Moment;
 pub use segment::{OrbitPoint, OrbitState};
+use tidal::AtOrigin;
 pub use tidal::{About, Tidal, Work};
 pub use tidal_radius::tidal_radius;
 
@@ -42,6 +43,8 @@ struct Orbit {
     first: (u64, OrbitState),
     /// Last steps, in their order.
     kept: Vec<Step>,
+    /// The last moment at which the field at the origin was asked for: a block step does so several times.
+    last: Option<(Time, AtOrigin)>,
 }
 
 /// Step of the longest length.
@@ -89,7 +92,7 @@ impl MovingOrigin {
     /// `field` from there on.
     #[must_use]
     pub fn new(field: Arc<dyn ExternalField>, clock: Clock, (number, start): (u64, OrbitState)) -> Self {
-        let orbit = Orbit { clock, first: (number, start), kept: Vec::new() };
+        let orbit = Orbit { clock, first: (number, start), kept: Vec::new(), last: None };
         Self { field, orbit: Arc::new(Mutex::new(orbit)) }
     }
 
@@ -116,8 +119,17 @@ impl MovingOrigin {
     /// # Errors
     /// As [`MovingOrigin::at`].
     pub fn tidal(&self, now: Time) -> Result<Tidal<'_>> {
-        let t = self.lock().clock.time(now);
-        Ok(Tidal::new(&*self.field, self.at(now)?, t))
+        let known = self.lock().last.filter(|last| last.0 == now);
+        let at_origin = match known {
+            Some((_, at_origin)) => at_origin,
+            None => {
+                let origin = self.at(now)?;
+                let mut orbit = self.lock();
+                let found = AtOrigin::new(&*self.field, origin, orbit.clock.time(now));
+                orbit.last.insert((now, found)).1
+            }
+        };
+        Ok(Tidal::new(&*self.field, at_origin))
     }
 
     /// Returns the power of the moving origin on particles that stand at a moment, and its derivative, before the moment and after it: the
@@ -128,7 +140,7 @@ impl MovingOrigin {
     pub fn power(&self, now: Time, p: &Particles) -> Result<[[Work; 2]; 2]> {
         let clock = self.lock().clock;
         let origin = self.at(now)?;
-        let at = |t: f64| Tidal::new(&*self.field, origin, t).power(p, t);
+        let at = |t: f64| Tidal::new(&*self.field, AtOrigin::new(&*self.field, origin, t)).power(p, t);
         Ok(match moment::of(&*self.field, &clock).into_iter().find(|moment| moment.at == now) {
             Some(moment) => [at(moment.before), at(moment.after)],
             None => [at(clock.time(now)); 2],
@@ -149,7 +161,7 @@ impl MovingOrigin {
 
     /// Begins the orbit anew on another time axis, at its beginning.
     pub fn begin(&self, clock: Clock, start: OrbitState) {
-        *self.lock() = Orbit { clock, first: (0, start), kept: Vec::new() };
+        *self.lock() = Orbit { clock, first: (0, start), kept: Vec::new(), last: None };
     }
 
     /// Calls `read` with the step in which a moment is.

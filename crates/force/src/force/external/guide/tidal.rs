@@ -18,13 +18,29 @@ pub struct Tidal<'a> {
     field: &'a dyn ExternalField,
     /// The part of the field that moves with the origin.
     carried: Option<&'a dyn ExternalField>,
+    at_origin: AtOrigin,
+}
+
+/// Origin at a moment, and what the field is there.
+#[derive(Clone, Copy)]
+pub struct AtOrigin {
     origin: OrbitPoint,
-    /// Acceleration, jerk and potential at the origin.
+    /// Acceleration, jerk and potential.
     acc: Vec3,
     jerk: Vec3,
     pot: f64,
-    /// ∂φ/∂t there, and its derivative along the orbit.
+    /// ∂φ/∂t, and its derivative along the orbit.
     rate: [f64; 2],
+}
+
+impl AtOrigin {
+    /// Evaluates the field at the origin at the time `t`.
+    #[must_use]
+    pub fn new(field: &dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
+        let OrbitPoint { pos, vel, .. } = origin;
+        let (acc, jerk, pot) = field.forces(&Places::new(&[pos], &[vel]), t).of(0);
+        Self { origin, acc, jerk, pot, rate: field.rate(pos, vel, t) }
+    }
 }
 
 /// Work that a moving origin does on the particles: the sums over all masses, and over the massless particles with unit mass;
@@ -49,26 +65,23 @@ pub struct About {
 }
 
 impl<'a> Tidal<'a> {
-    /// Returns the field relative to `origin` at the time `t`.
+    /// Returns the field relative to an origin at which it was evaluated at the same moment.
     #[must_use]
-    pub fn new(field: &'a dyn ExternalField, origin: OrbitPoint, t: f64) -> Self {
-        let OrbitPoint { pos, vel, .. } = origin;
-        let (acc, jerk, pot) = field.forces(&Places::new(&[pos], &[vel]), t).of(0);
-        let carried = field.carried();
-        Self { field, carried, origin, acc, jerk, pot, rate: field.rate(pos, vel, t) }
+    pub fn new(field: &'a dyn ExternalField, at_origin: AtOrigin) -> Self {
+        Self { field, carried: field.carried(), at_origin }
     }
 
     /// Returns this moment of a system that was given the energy `work` since its start.
     #[must_use]
     pub fn about(&self, work: Work) -> About {
-        let OrbitPoint { pos, vel, .. } = self.origin;
+        let OrbitPoint { pos, vel, .. } = self.at_origin.origin;
         About { origin: OrbitState { pos, vel }, orbit_energy: self.orbit_energy(), work }
     }
 
     /// Returns the energy of the origin per unit mass, ½ V² + φ(X): constant in a field that does not depend on the time.
     #[must_use]
     pub fn orbit_energy(&self) -> f64 {
-        0.5 * self.origin.vel.norm_squared() + self.pot
+        0.5 * self.at_origin.origin.vel.norm_squared() + self.at_origin.pot
     }
 
     /// Returns the power of the moving origin Σ m ∂Φ/∂t on particles that stand at the time `t`, and its derivative by the time.
@@ -95,7 +108,7 @@ impl<'a> Tidal<'a> {
 impl Tidal<'_> {
     /// Returns the rate at a place, from that of the field there and the acceleration and the jerk relative to the origin.
     fn rate_by(&self, here: [f64; 2], (pos, vel): (Vec3, Vec3), (by_acc, by_jerk): (Vec3, Vec3)) -> [f64; 2] {
-        let Self { origin: OrbitPoint { vel: v, snap, .. }, acc, jerk, rate, .. } = self;
+        let AtOrigin { origin: OrbitPoint { vel: v, snap, .. }, acc, jerk, rate, .. } = &self.at_origin;
         [
             (here[0] - rate[0]) - v.dot(&by_acc) + jerk.dot(&pos),
             (here[1] - rate[1]) - acc.dot(&by_acc) - v.dot(&by_jerk) + snap.dot(&pos) + jerk.dot(&vel),
@@ -104,12 +117,12 @@ impl Tidal<'_> {
 
     /// Returns a(X + d) − a(X).
     fn relative_acc(&self, pos: Vec3, t: f64) -> Vec3 {
-        self.field.acc(self.origin.pos + pos, t) - self.acc
+        self.field.acc(self.at_origin.origin.pos + pos, t) - self.at_origin.acc
     }
 
     /// Returns the jerk at X + d with the velocity V + v, without that of the origin.
     fn relative_jerk(&self, pos: Vec3, vel: Vec3, t: f64) -> Vec3 {
-        self.field.jerk(self.origin.pos + pos, self.origin.vel + vel, t) - self.jerk
+        self.field.jerk(self.at_origin.origin.pos + pos, self.at_origin.origin.vel + vel, t) - self.at_origin.jerk
     }
 }
 
@@ -128,19 +141,20 @@ impl ExternalField for Tidal<'_> {
 
     /// Φ = φ(X + d) − φ(X) + a(X) · d, to second order −½ dᵀ T d with the tidal tensor T.
     fn pot(&self, pos: Vec3, t: f64) -> f64 {
-        let pot = (self.field.pot(self.origin.pos + pos, t) - self.pot) + self.acc.dot(&pos);
+        let pot =
+            (self.field.pot(self.at_origin.origin.pos + pos, t) - self.at_origin.pot) + self.at_origin.acc.dot(&pos);
         self.carried.map_or(pot, |field| pot + field.pot(pos, t))
     }
 
     fn tide(&self, pos: Vec3, t: f64) -> [f64; 6] {
-        let tide = self.field.tide(self.origin.pos + pos, t);
+        let tide = self.field.tide(self.at_origin.origin.pos + pos, t);
         let Some(carried) = self.carried.map(|field| field.tide(pos, t)) else { return tide };
         std::array::from_fn(|k| tide[k] + carried[k])
     }
 
     /// ∂Φ/∂t = −V · Δa + j(X) · d + the difference of ∂φ/∂t between X + d and X, with Δa = a(X + d) − a(X); and its derivative.
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
-        let OrbitPoint { pos: x, vel: v, .. } = self.origin;
+        let OrbitPoint { pos: x, vel: v, .. } = self.at_origin.origin;
         let here = self.field.rate(x + pos, v + vel, t);
         let relative = (self.relative_acc(pos, t), self.relative_jerk(pos, vel, t));
         let relative = self.rate_by(here, (pos, vel), relative);
@@ -149,33 +163,39 @@ impl ExternalField for Tidal<'_> {
     }
 
     fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {
-        let OrbitPoint { pos, vel, .. } = self.origin;
-        let acc = without(self.field.accelerations(&at.plus(pos, vel), t), self.acc);
+        let OrbitPoint { pos, vel, .. } = self.at_origin.origin;
+        let acc = without(self.field.accelerations(&at.plus(pos, vel), t), self.at_origin.acc);
         self.carried.map_or(acc, |field| plus(&acc, &field.accelerations(at, t)))
     }
 
     fn forces(&self, at: &Places, t: f64) -> FieldForces {
-        let OrbitPoint { pos, vel, .. } = self.origin;
+        let OrbitPoint { pos, vel, .. } = self.at_origin.origin;
         let FieldForces { acc, jerk, pot } = self.field.forces(&at.plus(pos, vel), t);
-        let pot = std::array::from_fn(|lane| (pot[lane] - self.pot) + self.acc.dot(&at.place(lane)));
-        let relative = FieldForces { acc: without(acc, self.acc), jerk: without(jerk, self.jerk), pot };
+        let pot =
+            std::array::from_fn(|lane| (pot[lane] - self.at_origin.pot) + self.at_origin.acc.dot(&at.place(lane)));
+        let relative =
+            FieldForces { acc: without(acc, self.at_origin.acc), jerk: without(jerk, self.at_origin.jerk), pot };
         self.carried.map_or(relative, |field| relative.plus(&field.forces(at, t)))
     }
 
     fn tides(&self, at: &Places, t: f64) -> [Lanes; 6] {
-        let OrbitPoint { pos, vel, .. } = self.origin;
+        let OrbitPoint { pos, vel, .. } = self.at_origin.origin;
         let tides = self.field.tides(&at.plus(pos, vel), t);
         self.carried.map_or(tides, |field| plus(&tides, &field.tides(at, t)))
     }
 
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
-        let OrbitPoint { pos, vel, .. } = self.origin;
+        let OrbitPoint { pos, vel, .. } = self.at_origin.origin;
         let there = at.plus(pos, vel);
         let (rates, forces) = (self.field.rates(&there, t), self.field.forces(&there, t));
         let relative = at.numbers(|lane| {
             let (acc, jerk, _) = forces.of(lane);
             let here = rates.map(|rate| rate[lane]);
-            self.rate_by(here, (at.place(lane), at.velocity(lane)), (acc - self.acc, jerk - self.jerk))
+            self.rate_by(
+                here,
+                (at.place(lane), at.velocity(lane)),
+                (acc - self.at_origin.acc, jerk - self.at_origin.jerk),
+            )
         });
         self.carried.map_or(relative, |field| plus(&relative, &field.rates(at, t)))
     }
