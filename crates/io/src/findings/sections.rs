@@ -20,6 +20,8 @@ const LINES: usize = 2;
 const LINE: usize = 160;
 /// Phases of a profile that copy between host and device.
 const COPIES: [&str; 1] = ["copy_up"];
+/// Phases of a profile that are work of the host on subsystems.
+const SUBSYSTEMS: [&str; 5] = ["looks", "perturbers", "internal_motion", "coupling", "changes"];
 
 impl Findings {
     /// Returns the sections of the page, without empty ones.
@@ -228,7 +230,7 @@ impl Findings {
         section
     }
 
-    /// Adds the shares of host, forces and copies, where they were measured.
+    /// Adds the shares of forces, subsystems, copies and the host, where they were measured.
     fn share_of_phases(&self, section: &mut Section) {
         let phases = self.summary.as_ref().and_then(|summary| summary.pointer("/profile/seconds")?.as_object());
         let Some(phases) = phases else {
@@ -244,8 +246,10 @@ impl Findings {
         let total = seconds(&|_| true);
         let named = |name: &str| [profile::HOST, profile::LAUNCH, profile::UPDATE].contains(&name);
         let copies = |name: &str| COPIES.contains(&name);
+        let subsystems = |name: &str| SUBSYSTEMS.contains(&name);
         let parts = [
-            ("forces", seconds(&|name| !named(name) && !copies(name))),
+            ("forces", seconds(&|name| !named(name) && !copies(name) && !subsystems(name))),
+            ("subsystems", seconds(&|name| subsystems(name))),
             ("copies", seconds(&|name| copies(name))),
             ("update", seconds(&|name| name == profile::UPDATE)),
             ("launches and waiting", seconds(&|name| name == profile::LAUNCH)),

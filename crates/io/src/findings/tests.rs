@@ -337,9 +337,11 @@ fn audits_clamped_steps_disk_and_an_idle_gpu_are_told() {
     let set = " --set output.snapshot_interval=3";
     assert_eq!(commands(&short)[..2], [resume.clone(), format!("{resume}{set}")]);
     assert_eq!(*commands(&short).last().unwrap(), format!("{resume} --profile --time-limit 10m"));
-    let seconds = serde_json::json!({ "host": 1.0, "force": 5.0, "copy_up": 2.0, "launch": 2.0 });
+    let seconds =
+        serde_json::json!({ "host": 1.0, "force": 3.0, "looks": 0.5, "changes": 1.5, "copy_up": 2.0, "launch": 2.0 });
     findings.summary = Some(serde_json::json!({ "profile": { "seconds": seconds } }));
-    let shares = "forces 50 %, copies 20 %, launches and waiting 20 %, host 10 % of 10.0 s of the last session";
+    let shares =
+        "forces 30 %, subsystems 20 %, copies 20 %, launches and waiting 20 %, host 10 % of 10.0 s of the last session";
     assert_eq!(fact(&findings.page(), "share of the GPU"), shares);
 }
 
