@@ -94,5 +94,5 @@ pub use model::{Model, Options, Steps};
 pub use phases::{Evaluated, Life};
 pub use remnants::{Cause, PairInstability, RemnantRecipe, Remnants, Supernova};
 pub use star::{Event, Star};
-pub use state::{Kind, State};
+pub use state::{Class, Kind, State};
 pub use winds::{WindRecipe, Winds};
