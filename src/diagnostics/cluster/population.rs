@@ -4,7 +4,7 @@ use super::spheres::RadialOrder;
 use super::stars::Stars;
 use tisane_force::compensated_sum::sum;
 use tisane_force::particles::Vec3;
-use tisane_stellar::Class;
+use tisane_stellar::{Class, State};
 
 /// Bound stars by class, and their light.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -15,6 +15,8 @@ pub struct Population {
     pub number: [u64; Class::ALL.len()],
     /// Sum of the luminosities, in solar luminosities.
     pub luminosity: f64,
+    /// Light in the band V, in that of the Sun.
+    pub visual_luminosity: f64,
     /// Radius of the sphere about the density centre that holds half of the light; NaN where its innermost star alone has more.
     pub half_light_radius: f64,
     /// Radius of the circle about the density centre that holds half of the mass in projection: mean over the directions x, y and
@@ -22,6 +24,8 @@ pub struct Population {
     pub projected_half_mass_radius: f64,
     /// Radius of the circle that holds half of the light in projection, likewise.
     pub projected_half_light_radius: f64,
+    /// The same of the light in V.
+    pub projected_visual_half_light_radius: f64,
 }
 
 impl Population {
@@ -34,6 +38,8 @@ impl Population {
             bound.order.iter().map(|&i| i as usize).filter(move |&i| stars.states[i].kind.class() == Some(class))
         };
         let light: Vec<f64> = stars.states.iter().map(|state| state.luminosity).collect();
+        let visual: Vec<f64> = stars.states.iter().map(State::visual_luminosity).collect();
+        let total = |weights: &[f64]| sum(bound.order.iter().map(|&i| weights[i as usize]));
         let half = |radial: &RadialOrder, weights: &[f64]| {
             let [held] = radial.spheres(weights, [0.5]);
             radial.radius_enclosing(held)
@@ -43,10 +49,12 @@ impl Population {
         Some(Self {
             mass: Class::ALL.map(|class| sum(of(class).map(|i| stars.mass[i]))),
             number: Class::ALL.map(|class| of(class).count() as u64),
-            luminosity: sum(bound.order.iter().map(|&i| light[i as usize])),
+            luminosity: total(&light),
+            visual_luminosity: total(&visual),
             half_light_radius: half(bound, &light),
             projected_half_mass_radius: mean(&stars.mass),
             projected_half_light_radius: mean(&light),
+            projected_visual_half_light_radius: mean(&visual),
         })
     }
 }
@@ -65,7 +73,7 @@ fn projection(stars: &Stars, bound: &RadialOrder, centre: Vec3, along: usize) ->
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tisane_stellar::{Kind, State};
+    use tisane_stellar::Kind;
 
     fn state(kind: Kind, luminosity: f64) -> State {
         State { kind, effective_mass: 1.0, mass: 1.0, core_mass: 0.0, age: 0.0, luminosity, radius: 1.0 }
@@ -102,6 +110,9 @@ mod tests {
         assert_eq!(found.number, [2, 1, 0, 0, 1, 1]);
         assert_eq!(found.mass, [7.0, 5.0, 0.0, 0.0, 2.0, 1.0]);
         assert_eq!(found.luminosity, 106.0);
+        // Black holes do not shine; the white dwarf is not bound.
+        let visual: f64 = stars.states[1..5].iter().map(State::visual_luminosity).sum();
+        assert!((found.visual_luminosity / visual - 1.0).abs() < 1e-15);
     }
 
     #[test]

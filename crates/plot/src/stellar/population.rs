@@ -9,7 +9,8 @@ use tisane_stellar::Class;
 /// Draws what the diagnostics of the `run` have of all its stars, and the journal of the cluster of those that are bound.
 pub(super) fn panels(run: &Run<'_>, cluster: Option<&Table>) -> Result<Vec<Panel>, String> {
     let mut mass = masses(run).ok_or("diagnostics.csv lacks columns")?;
-    let Some(cluster) = cluster.filter(|table| table.column("half_light_radius").is_some()).map(|table| Run { table })
+    let Some(cluster) =
+        cluster.filter(|table| table.column("projected_visual_half_light_radius").is_some()).map(|table| Run { table })
     else {
         mass.notes.push("no bound stars: cluster.csv is missing, or older".into());
         return Ok(vec![mass]);
@@ -32,13 +33,20 @@ pub(super) fn panels(run: &Run<'_>, cluster: Option<&Table>) -> Result<Vec<Panel
     let y = |of: &str, name: &str| cluster.label(of, name).map(Axis::log);
     let of_mass = y("mass", "bound_mass").and_then(|y| by_class("Mass by class, bound stars", y, "mass"));
     let numbers = by_class("Bound stars by class", Axis::log("number"), "number");
-    let light = cluster.panel("Light", Axis::log("luminosity [Lsun]"), &[("", "luminosity", true)], |light| light);
-    let radii = |title: &str, [mass, light]: [&str; 2]| {
-        let lines = [("half of the mass", mass, true), ("half of the light", light, true)];
-        cluster.panel(title, Axis::linear(cluster.label("radius", mass)?), &lines, |radius| radius)
+    let lines = [("at all wavelengths", "luminosity", true), ("in V", "visual_luminosity", true)];
+    let light = cluster.panel("Light of bound stars", Axis::log("over that of the Sun"), &lines, |light| light);
+    let radii = |title: &str, lines: &[(&str, &str, bool)]| {
+        let (_, first, _) = lines.first()?;
+        cluster.panel(title, Axis::linear(cluster.label("radius", first)?), lines, |radius| radius)
     };
-    let spheres = radii("Half-mass and half-light radius", ["half_mass_radius", "half_light_radius"]);
-    let circles = radii("The same in projection", ["projected_half_mass_radius", "projected_half_light_radius"]);
+    let lines = [("half of the mass", "half_mass_radius", true), ("half of the light", "half_light_radius", true)];
+    let spheres = radii("Half-mass and half-light radius", &lines);
+    let lines = [
+        ("half of the mass", "projected_half_mass_radius", true),
+        ("half of the light", "projected_half_light_radius", true),
+        ("half of the light in V", "projected_visual_half_light_radius", true),
+    ];
+    let circles = radii("The same in projection", &lines);
     let all = [Some(mass), of_mass, numbers, light.map(linear_where_few), spheres, circles];
     Ok(all.into_iter().flatten().filter(is_filled).collect())
 }
