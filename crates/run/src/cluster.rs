@@ -59,7 +59,8 @@ pub struct Place {
 impl TimedSurvey {
     /// Returns the particles of a run with the potentials `pot`, rounded as in a snapshot, and the states of stars that age.
     #[must_use]
-    pub fn stars(p: &Particles, pot: &[f64], states: &[StarState], scale: &Scale) -> Stars {
+    pub fn stars(p: &Particles, pot: &[f64], states: &[StarState], units: &FileUnits) -> Stars {
+        let scale = &units.scale;
         let there_and_back = |x: f64, d: Dimension| x * scale.factor(d) / scale.factor(d);
         let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
         let floats = |column: &[f64], d| column.iter().map(|x| there_and_back(*x, d)).collect();
@@ -69,7 +70,7 @@ impl TimedSurvey {
             pos: vectors(&p.pos, Dimension::LENGTH),
             vel: vectors(&p.vel, Dimension::VELOCITY),
             pot: floats(pot, Dimension::POTENTIAL),
-            states: states.iter().map(|star| star.state).collect(),
+            states: states.iter().map(|star| star.as_in_snapshot(&units.units)).collect(),
         }
     }
 
