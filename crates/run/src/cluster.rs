@@ -174,7 +174,7 @@ impl TimedSurvey {
             black_hole_number: population.map(|it| it.number[bh]),
             luminosity: population.map(|it| it.luminosity),
             visual_luminosity: population.map(|it| it.visual_luminosity),
-            half_mass_radius: population.map(|_| s.half_mass_radius),
+            half_mass_radius: population.map(|it| it.half_mass_radius),
             half_light_radius: population.map(|it| it.half_light_radius),
             projected_half_mass_radius: population.map(|it| it.projected_half_mass_radius),
             projected_half_light_radius: population.map(|it| it.projected_half_light_radius),

@@ -17,7 +17,9 @@ pub struct Population {
     pub luminosity: f64,
     /// Light in the band V, in that of the Sun.
     pub visual_luminosity: f64,
-    /// Radius of the sphere about the density centre that holds half of the light; NaN where its innermost star alone has more.
+    /// Radius of the sphere about the density centre that holds half of the mass; NaN where nothing is bound.
+    pub half_mass_radius: f64,
+    /// The same of the light; NaN where its innermost star alone has more.
     pub half_light_radius: f64,
     /// Radius of the circle about the density centre that holds half of the mass in projection: mean over the directions x, y and
     /// z.
@@ -51,6 +53,7 @@ impl Population {
             number: Class::ALL.map(|class| of(class).count() as u64),
             luminosity: total(&light),
             visual_luminosity: total(&visual),
+            half_mass_radius: half(bound, &stars.mass),
             half_light_radius: half(bound, &light),
             projected_half_mass_radius: mean(&stars.mass),
             projected_half_light_radius: mean(&light),
@@ -120,7 +123,7 @@ mod tests {
         // Half of 10 is reached by the fourth star; in the projection along x the first and the fourth are in the centre.
         let (stars, bound, centre) = stars([1.0, 1.0, 1.0, 3.0, 4.0, 0.0]);
         let found = Population::new(&stars, &bound, centre).unwrap();
-        assert_eq!(found.half_light_radius, 4.0);
+        assert_eq!((found.half_mass_radius, found.half_light_radius), (4.0, 4.0));
         // Along x: at 0: 1 + 3, at 2: 1. Along y: at 0: 1 + 4. Along z: at 0: 1, at 1: 1, at 2: 1, at 4: 3.
         assert_eq!(found.projected_half_light_radius, (2.0 + 0.0 + 4.0) / 3.0);
         // Half of the mass 15. Along x: 0: 5, 2: 2, 3: 3. Along y: 0: 7, 1: 1. Along z: 0: 3, 1: 1, 2: 2, 4: 4.
