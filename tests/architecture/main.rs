@@ -11,14 +11,14 @@ use std::path::{Path, PathBuf};
 const CRATES: &[(&str, &[&str])] = &[
     ("stellar", &[]),
     ("force", &["tisane-stellar"]),
-    ("", &["tisane-force"]),
+    ("", &["tisane-force", "tisane-stellar"]),
     ("g6", &["tisane"]),
     ("mpi", &[]),
     ("io", &["tisane", "tisane-stellar"]),
     ("run", &["tisane", "tisane-io", "tisane-mpi", "tisane-stellar"]),
     ("amuse", &["tisane", "tisane-run"]),
-    ("plot", &["tisane", "tisane-io"]),
-    ("view", &["tisane", "tisane-io"]),
+    ("plot", &["tisane", "tisane-io", "tisane-stellar"]),
+    ("view", &["tisane", "tisane-io", "tisane-stellar"]),
     ("lab", &["tisane", "tisane-io", "tisane-run", "tisane-plot", "tisane-view"]),
     ("capi", &["tisane", "tisane-run"]),
     (

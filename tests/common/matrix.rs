@@ -26,7 +26,7 @@ use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
-use tisane_io::fields::{DiagnosticsRow, FieldColumns, TideColumns};
+use tisane_io::fields::{ClusterColumns, DiagnosticsRow, FieldColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::Provenance;
 use tisane_run::cluster;
@@ -476,7 +476,7 @@ fn plan(job: &Job, cadence: Cadence, dir: &Path) -> Plan {
         cluster: (cadence.cluster > 0).then(|| cluster::Plan {
             every: every(cadence.cluster),
             settings,
-            tide: TideColumns::None,
+            columns: ClusterColumns::default(),
         }),
         checkpoint_interval: if cadence.checkpoints { Duration::ZERO } else { Duration::MAX },
         wall_time: None,

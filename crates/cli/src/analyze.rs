@@ -56,7 +56,7 @@ pub fn analyze(args: &AnalyzeArgs, verbosity: Verbosity) -> Result<u8> {
     let lock = Lock::take(&output)?;
     lock.warning().filter(|_| !verbosity.quiet).iter().for_each(|why| say(why));
     let mut analysis = Analysis {
-        journals: Journals::create(&output, &first.units, config.tide_columns())?,
+        journals: Journals::create(&output, &first.units, config.cluster_columns())?,
         tide: tide_source(&config, &first.units.scale)?,
         config,
         units: first.units,

@@ -51,7 +51,7 @@ use std::process::ExitCode;
 use tisane::error::{Error, Result};
 use tisane::spin_pool::on_threads;
 use tisane_io::formats::Datasets;
-use tisane_run::config::{TEMPLATES, parse_datasets};
+use tisane_run::config::{SITUATIONS, TEMPLATES, parse_datasets};
 use tisane_run::proposal;
 
 const EXAMPLES: &str = "Start here:
@@ -272,7 +272,7 @@ pub fn main_from(program: Option<PathBuf>, words: Vec<OsString>) -> ExitCode {
 
 /// Returns the commented files that `tisane init` prints, by name.
 fn templates() -> impl Iterator<Item = (&'static str, &'static str)> {
-    TEMPLATES.into_iter().chain(study::TEMPLATES)
+    TEMPLATES.into_iter().chain(SITUATIONS).chain(study::TEMPLATES)
 }
 
 /// Does what a command line says; returns the exit code.

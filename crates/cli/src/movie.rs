@@ -15,7 +15,7 @@ use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{self, bytes};
 use tisane_io::lock::Lock;
 use tisane_plot::Theme;
-use tisane_plot::movie::{Axes, Centre, Colour, Film, Frames, Settings};
+use tisane_plot::movie::{Axes, Centre, Colour, Film, Frames, Settings, default_colour};
 use tisane_run::config::MAX_THREADS;
 
 /// Name of the film.
@@ -32,7 +32,8 @@ const SIDE: std::ops::RangeInclusive<i64> = 64..=7680;
 const PLANES: [(&str, (usize, usize)); 3] = [("xy", (0, 1)), ("xz", (0, 2)), ("yz", (1, 2))];
 const AXES: [(&str, Axes); 2] = [("inertial", Axes::Inertial), ("orbit", Axes::Orbit)];
 const CENTRES: [(&str, Centre); 3] = [("density", Centre::Density), ("mass", Centre::Mass), ("origin", Centre::Origin)];
-const COLOURS: [(&str, Colour); 2] = [("speed", Colour::Speed), ("mass", Colour::Mass)];
+const COLOURS: [(&str, Colour); 3] =
+    [("speed", Colour::Speed), ("mass", Colour::Mass), ("temperature", Colour::Temperature)];
 
 #[derive(Debug, Args)]
 pub struct MovieArgs {
@@ -65,9 +66,9 @@ pub struct MovieArgs {
     /// Centre of the picture.
     #[arg(long, default_value = "density", value_parser = one_of(CENTRES, |centre| centre.0))]
     centre: (&'static str, Centre),
-    /// Quantity shown by colour.
-    #[arg(long, default_value = "speed", value_parser = one_of(COLOURS, |colour| colour.0))]
-    colour: (&'static str, Colour),
+    /// Quantity shown by colour [default: temperature where stars age, else speed].
+    #[arg(long, value_parser = one_of(COLOURS, |colour| colour.0))]
+    colour: Option<(&'static str, Colour)>,
     /// Theme of the pictures.
     #[arg(long, default_value = "dark", value_parser = one_of([Theme::Dark, Theme::Light], Theme::name))]
     theme: Theme,
@@ -90,7 +91,7 @@ pub fn movie(args: &MovieArgs, verbosity: Verbosity) -> Result<u8> {
         axes: args.frame.1,
         plane: args.plane.1,
         centre: args.centre.1,
-        colour: args.colour.1,
+        colour: args.colour.map_or_else(|| default_colour(&paths), |colour| colour.1),
         width: args.width as usize,
         height: args.height as usize,
         theme: args.theme,

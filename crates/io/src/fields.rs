@@ -11,7 +11,7 @@ mod subsystem_stars;
 mod subsystems;
 mod values;
 
-pub use cluster::{BinaryRow, ClusterRow, EventRow, FRACTIONS, TideColumns};
+pub use cluster::{BinaryRow, ClusterColumns, ClusterRow, EventRow, FRACTIONS, TideColumns};
 pub use encounters::EncounterRow;
 pub use journal::Journal;
 pub use rows::{ColumnSpec, DiagnosticsRow, FieldColumns, JournalRow, UserTime};

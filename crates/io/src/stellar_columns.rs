@@ -21,6 +21,13 @@ pub struct StarState {
 }
 
 impl StarState {
+    /// Returns the state with the radius that a snapshot in these units gives back: what follows from it has the same bits.
+    #[must_use]
+    pub fn as_in_snapshot(&self, units: &Units) -> State {
+        let factor = length(units);
+        State { radius: self.state.radius * factor / factor, ..self.state }
+    }
+
     /// Returns the star as one of a particle of an id: its track begins at the time 0, and has no length yet.
     #[must_use]
     pub fn begun(&self, id: u64) -> EvolvingStar {

@@ -33,10 +33,13 @@ pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
 }
 
 /// A journal of the run, or of its analysis where the run has none; or why there is none.
-fn read(dir: &Path, journal: Journal) -> Result<Table, String> {
+pub(super) fn read(dir: &Path, journal: Journal) -> Result<Table, String> {
     let here = |folder: &Path| folder.join(journal.csv()).is_file() || folder.join(journal.hdf5()).is_file();
     let folder = [dir.to_owned(), dir.join(ANALYSIS)].into_iter().find(|folder| here(folder));
-    let none = || format!("no {}: `tisane analyze` makes it of the snapshots", journal.csv());
+    let none = || match journal {
+        Journal::Stellar => format!("no {}", journal.csv()),
+        _ => format!("no {}: `tisane analyze` makes it of the snapshots", journal.csv()),
+    };
     let folder = folder.ok_or_else(none)?;
     let table = table::read_journal(&folder.join(journal.csv()), &folder.join(journal.hdf5()));
     let table = table.map_err(|e| e.to_string())?;

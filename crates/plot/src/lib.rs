@@ -43,6 +43,7 @@ pub mod run;
 mod scale;
 mod shells;
 mod snapshots;
+mod stellar;
 mod subsystems;
 mod svg;
 pub mod table;

@@ -54,7 +54,7 @@ const FACTS: [(&str, &str); 28] = [
 const WALL_TIME: &str = "/wall_seconds";
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 17] = [
+const HEADINGS: [(&str, &str); 21] = [
     ("errors", "Energy errors"),
     ("bands", "Members over time"),
     ("dissolution", "Dissolution"),
@@ -67,6 +67,10 @@ const HEADINGS: [(&str, &str); 17] = [
     ("sky", "The sky"),
     ("jacobi", "Jacobi energies"),
     ("tide", "The cluster in its tide"),
+    ("hr", "Hertzsprung-Russell diagram"),
+    ("masses", "Masses of the stars"),
+    ("population", "Mass and light"),
+    ("remnants", "Remnants"),
     ("structure", "Structure"),
     ("steps", "Time steps"),
     ("rates", "Rates"),

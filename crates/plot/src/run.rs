@@ -3,8 +3,9 @@
 use super::figure::{Axis, Figure, Mark, Panel, Series};
 pub use super::gallery::{Gallery, caption, diagnostics, name};
 use super::over_time::Run;
+use super::snapshots::Ends;
 use super::tide::{self, FindTide};
-use super::{galaxy, journals, snapshots, subsystems};
+use super::{galaxy, journals, snapshots, stellar, subsystems};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::time::LEVELS;
@@ -27,14 +28,16 @@ pub fn figures(dir: &Path, tide: FindTide<'_>) -> Result<Gallery> {
     ];
     let mut gallery = Gallery::default();
     gallery.figures.push(("diagnostics", run.figure(dir, panels.into_iter().flatten().collect())));
-    if let Some(newest) = snapshots::add(dir, &mut gallery) {
-        galaxy::add(dir, &newest, (name(dir), caption(&table)), &mut gallery);
-        if let Some(figure) = run.in_field().then(|| tide::energies(&newest, tide)).flatten() {
+    let ends = snapshots::add(dir, &mut gallery);
+    if let Some(newest) = ends.as_ref().map(Ends::newest) {
+        galaxy::add(dir, newest, (name(dir), caption(&table)), &mut gallery);
+        if let Some(figure) = run.in_field().then(|| tide::energies(newest, tide)).flatten() {
             let of_panel =
                 |panel| Figure { title: name(dir), caption: caption(&table), panels: vec![panel], columns: 1 };
             gallery.add("jacobi", figure.map(of_panel));
         }
     }
+    stellar::add(dir, &run, ends.as_ref(), &mut gallery);
     journals::add(dir, &run, &mut gallery);
     subsystems::add(dir, &run, &mut gallery);
     Ok(gallery)

@@ -16,6 +16,7 @@ use tisane::units::{Dimension, twelve_digits};
 use tisane_io::directory;
 use tisane_io::file_units::FileUnits;
 use tisane_io::snapshot;
+use tisane_io::stellar_columns::StarState;
 
 /// Neighbours for the density, the default of `cluster.neighbours`.
 const NEIGHBOURS: usize = 6;
@@ -44,6 +45,22 @@ pub(super) struct Look {
     pub centre: Vec3,
     /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units.
     pub orbit: Option<OrbitState>,
+    /// Stars that age, one a particle; empty where they do not.
+    pub aging: Vec<StarState>,
+}
+
+/// The first and the last snapshot of a run that are whole.
+pub(super) struct Ends {
+    pub first: Look,
+    /// None where there is but one.
+    pub last: Option<Look>,
+}
+
+impl Ends {
+    /// Returns the last one.
+    pub fn newest(&self) -> &Look {
+        self.last.as_ref().unwrap_or(&self.first)
+    }
 }
 
 impl Look {
@@ -62,6 +79,7 @@ impl Look {
             pos: vectors(data.pos, Dimension::LENGTH),
             vel: vectors(data.vel, Dimension::VELOCITY),
             pot: floats(data.pot, Dimension::POTENTIAL),
+            states: data.stars.iter().map(|star| star.state).collect(),
         };
         let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
         let systems = systems::find(&stars, &neighbours, 0.0, Hardness::at_least(HARDNESS));
@@ -74,7 +92,13 @@ impl Look {
             content: data.content_sha256,
             centre,
             orbit: data.orbit,
+            aging: data.stars,
         })
+    }
+
+    /// Returns true for a snapshot whose stars age.
+    pub fn is_aging(&self) -> bool {
+        !self.aging.is_empty()
     }
 
     /// Returns the time with its unit, as a label.
@@ -98,9 +122,9 @@ impl Look {
     }
 }
 
-/// Adds the figures of the snapshots; names damaged ones and takes the next. Returns the newest one.
-pub(super) fn add(dir: &Path, gallery: &mut Gallery) -> Option<Look> {
-    let (first, last) = match ends(dir, &mut gallery.damaged) {
+/// Adds the figures of the snapshots; names damaged ones and takes the next. Returns the first and the last one.
+pub(super) fn add(dir: &Path, gallery: &mut Gallery) -> Option<Ends> {
+    let ends = match ends(dir, &mut gallery.damaged) {
         Ok(ends) => ends,
         Err(why) => {
             gallery.add("projections", Err(why.clone()));
@@ -109,15 +133,14 @@ pub(super) fn add(dir: &Path, gallery: &mut Gallery) -> Option<Look> {
         }
     };
     let caption = diagnostics(dir).map(|table| caption(&table)).unwrap_or_default();
-    let newest = last.as_ref().unwrap_or(&first);
-    gallery.add("projections", Ok(projections(newest, name(dir), caption.clone())));
-    let looks: Vec<&Look> = [Some(&first), last.as_ref()].into_iter().flatten().collect();
+    gallery.add("projections", Ok(projections(ends.newest(), name(dir), caption.clone())));
+    let looks: Vec<&Look> = [Some(&ends.first), ends.last.as_ref()].into_iter().flatten().collect();
     gallery.add("profiles", profiles(&looks, name(dir), caption));
-    last.or(Some(first))
+    Some(ends)
 }
 
-/// The first and the last snapshot that are whole; no last one where there is but one.
-fn ends(dir: &Path, damaged: &mut Vec<String>) -> Result<(Look, Option<Look>), String> {
+/// Reads the first and the last snapshot that are whole.
+fn ends(dir: &Path, damaged: &mut Vec<String>) -> Result<Ends, String> {
     // A path as advice would be that of the directory, which the user gave.
     let paths = directory::snapshots(dir).map_err(|_| "no snapshots".to_owned())?;
     let (mut taken, mut first) = (0, None);
@@ -134,11 +157,11 @@ fn ends(dir: &Path, damaged: &mut Vec<String>) -> Result<(Look, Option<Look>), S
     let first = first.ok_or("no snapshot is whole")?;
     for path in paths[taken..].iter().rev() {
         match Look::read(path) {
-            Ok(look) => return Ok((first, Some(look))),
+            Ok(look) => return Ok(Ends { first, last: Some(look) }),
             Err(why) => damaged.push(why.to_string()),
         }
     }
-    Ok((first, None))
+    Ok(Ends { first, last: None })
 }
 
 /// Half the side of a square around the centre that holds most particles.

@@ -16,12 +16,14 @@ use tisane::particles::{Particles, Vec3, components_mut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::units::{Dimension, Scale};
 use tisane_io::checkpoint::OutputCounts;
-use tisane_io::fields::{BinaryRow, ClusterRow, EventRow, FRACTIONS, TideColumns, UserTime};
+use tisane_io::fields::{BinaryRow, ClusterColumns, ClusterRow, EventRow, FRACTIONS, UserTime};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
 use tisane_io::journal::{self, JournalWriter};
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::SnapshotData;
+use tisane_io::stellar_columns::StarState;
+use tisane_stellar::Class;
 
 /// Interval and settings of the surveys of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -30,8 +32,8 @@ pub struct Plan {
     pub every: u64,
     /// Settings of the survey.
     pub settings: Settings,
-    /// Columns by the tide on the cluster.
-    pub tide: TideColumns,
+    /// Optional columns of the journal.
+    pub columns: ClusterColumns,
 }
 
 /// Survey of the cluster with the mass fractions of the files, and its time.
@@ -55,9 +57,10 @@ pub struct Place {
 }
 
 impl TimedSurvey {
-    /// Returns the particles of a run with the potentials `pot`, rounded as in a snapshot.
+    /// Returns the particles of a run with the potentials `pot`, rounded as in a snapshot, and the states of stars that age.
     #[must_use]
-    pub fn stars(p: &Particles, pot: &[f64], scale: &Scale) -> Stars {
+    pub fn stars(p: &Particles, pot: &[f64], states: &[StarState], units: &FileUnits) -> Stars {
+        let scale = &units.scale;
         let there_and_back = |x: f64, d: Dimension| x * scale.factor(d) / scale.factor(d);
         let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
         let floats = |column: &[f64], d| column.iter().map(|x| there_and_back(*x, d)).collect();
@@ -67,6 +70,7 @@ impl TimedSurvey {
             pos: vectors(&p.pos, Dimension::LENGTH),
             vel: vectors(&p.vel, Dimension::VELOCITY),
             pot: floats(pot, Dimension::POTENTIAL),
+            states: states.iter().map(|star| star.as_in_snapshot(&units.units)).collect(),
         }
     }
 
@@ -87,7 +91,7 @@ impl TimedSurvey {
     pub fn from_snapshot(data: SnapshotData, settings: &Settings, tide: Option<&TideSource>) -> Self {
         let scale = data.units.scale;
         let back = |x: &mut f64, d: Dimension| *x /= scale.factor(d);
-        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, orbit, .. } = data;
+        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, stars, orbit, .. } = data;
         // Snapshots that do not say where the origin is have no tide.
         let tide = tide.filter(|source| source.circle.is_some() || orbit.is_some());
         let tide = tide.map(|source| Self::tide(source, orbit, time, &scale));
@@ -95,7 +99,8 @@ impl TimedSurvey {
         components_mut(&mut pos).iter_mut().for_each(|x| back(x, Dimension::LENGTH));
         components_mut(&mut vel).iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
         pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
-        Self::new(&Stars { id, mass, pos, vel, pot }, time, settings, tide.as_ref())
+        let states = stars.iter().map(|star| star.state).collect();
+        Self::new(&Stars { id, mass, pos, vel, pot, states }, time, settings, tide.as_ref())
     }
 
     /// Surveys particles at `time`, in the user's unit, in a tide if there is one.
@@ -116,6 +121,8 @@ impl TimedSurvey {
         let orbit = self.place.and_then(|place| place.orbit);
         let tidal = |of: fn(&TidalSurvey) -> f64| self.place.map(|_| s.tidal.as_ref().map_or(f64::NAN, of));
         let number = |of: fn(&TidalSurvey) -> u64| self.place.map(|_| s.tidal.as_ref().map_or(0, of));
+        let population = s.population.as_ref();
+        let [ms, giants, helium, wd, ns, bh] = Class::ALL.map(|class| class as usize);
         ClusterRow {
             time: UserTime(self.time),
             density_centre: s.core.centre,
@@ -153,6 +160,25 @@ impl TimedSurvey {
             tidal_number: number(|it| it.number),
             jacobi_bound_mass: tidal(|it| it.jacobi_bound_mass),
             potential_escapers: number(|it| it.potential_escapers),
+            main_sequence_mass: population.map(|it| it.mass[ms]),
+            giant_mass: population.map(|it| it.mass[giants]),
+            helium_star_mass: population.map(|it| it.mass[helium]),
+            white_dwarf_mass: population.map(|it| it.mass[wd]),
+            neutron_star_mass: population.map(|it| it.mass[ns]),
+            black_hole_mass: population.map(|it| it.mass[bh]),
+            main_sequence_number: population.map(|it| it.number[ms]),
+            giant_number: population.map(|it| it.number[giants]),
+            helium_star_number: population.map(|it| it.number[helium]),
+            white_dwarf_number: population.map(|it| it.number[wd]),
+            neutron_star_number: population.map(|it| it.number[ns]),
+            black_hole_number: population.map(|it| it.number[bh]),
+            luminosity: population.map(|it| it.luminosity),
+            visual_luminosity: population.map(|it| it.visual_luminosity),
+            half_mass_radius: population.map(|it| it.half_mass_radius),
+            half_light_radius: population.map(|it| it.half_light_radius),
+            projected_half_mass_radius: population.map(|it| it.projected_half_mass_radius),
+            projected_half_light_radius: population.map(|it| it.projected_half_light_radius),
+            projected_visual_half_light_radius: population.map(|it| it.projected_visual_half_light_radius),
             lagrangian_radius: s.lagrangian,
             shell_number: s.shells.map(|shell| shell.number),
             shell_mean_mass: s.shells.map(|shell| shell.mean_mass),
@@ -211,10 +237,10 @@ impl ResumableJournals {
     ///
     /// # Errors
     /// As [`journal::ResumableJournal::check`].
-    pub fn check(dir: &Path, written: &OutputCounts, units: &FileUnits, tide: TideColumns) -> Result<Self> {
+    pub fn check(dir: &Path, written: &OutputCounts, units: &FileUnits, columns: ClusterColumns) -> Result<Self> {
         use journal::ResumableJournal;
         if written.cluster_rows == 0 {
-            let cluster = ResumableJournal::empty(dir, units, &ClusterRow::absent_columns(tide));
+            let cluster = ResumableJournal::empty(dir, units, &ClusterRow::absent_columns(columns));
             let binaries = ResumableJournal::empty(dir, units, &[]);
             return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units, &[]) });
         }
@@ -223,7 +249,7 @@ impl ResumableJournals {
                 dir,
                 (written.cluster_rows, written.cluster_sha256),
                 units,
-                &ClusterRow::absent_columns(tide),
+                &ClusterRow::absent_columns(columns),
             )?,
             binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units, &[])?,
             events: ResumableJournal::check(dir, (written.events, written.events_sha256), units, &[])?,
@@ -245,9 +271,9 @@ impl Journals {
     ///
     /// # Errors
     /// As [`JournalWriter::create`].
-    pub fn create(dir: &Path, units: &FileUnits, tide: TideColumns) -> Result<Self> {
+    pub fn create(dir: &Path, units: &FileUnits, columns: ClusterColumns) -> Result<Self> {
         Ok(Self {
-            cluster: JournalWriter::create(dir, units, &ClusterRow::absent_columns(tide))?,
+            cluster: JournalWriter::create(dir, units, &ClusterRow::absent_columns(columns))?,
             binaries: JournalWriter::create(dir, units, &[])?,
             events: JournalWriter::create(dir, units, &[])?,
         })

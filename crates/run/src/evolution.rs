@@ -10,7 +10,7 @@ use tisane::time::{Clock, Time};
 use tisane::units::Scale;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane_io::fields::{DiagnosticsRow, StellarRow, UserTime};
-use tisane_stellar::{Error, Event, Kind, Merger, Model, Star, State, merge};
+use tisane_stellar::{Class, Error, Event, Kind, Merger, Model, Star, State, merge};
 
 /// Evolution of the stars of a system, with the sizes of its internal units.
 #[derive(Clone, Debug)]
@@ -203,15 +203,15 @@ impl Evolution {
     /// Sets what a row of diagnostics has of the stars at a moment.
     pub(crate) fn measure(&self, row: &mut DiagnosticsRow, p: &Particles, clock: &Clock, now: Time) {
         let states = self.states(p, clock, now);
-        let count = |is: fn(Kind) -> bool| Some(states.iter().filter(|state| is(state.kind)).count() as u64);
+        let count = |class| Some(states.iter().filter(|state| state.kind.class() == Some(class)).count() as u64);
         let remnants = states.iter().filter(|state| state.kind.is_remnant());
         row.initial_mass = Some(sum(p.stars.iter().map(|star| star.track.birth_mass / self.msun)));
         row.stellar_mass = Some(sum(states.iter().map(|state| state.mass / self.msun)));
         row.luminosity = Some(sum(states.iter().map(|state| state.luminosity)));
-        row.giants = count(|kind| (Kind::HertzsprungGap..=Kind::ThermallyPulsingGiant).contains(&kind));
-        row.white_dwarfs = count(|kind| (Kind::HeliumWhiteDwarf..=Kind::OxygenNeonWhiteDwarf).contains(&kind));
-        row.neutron_stars = count(|kind| kind == Kind::NeutronStar);
-        row.black_holes = count(|kind| kind == Kind::BlackHole);
+        row.giants = count(Class::Giant);
+        row.white_dwarfs = count(Class::WhiteDwarf);
+        row.neutron_stars = count(Class::NeutronStar);
+        row.black_holes = count(Class::BlackHole);
         row.remnant_mass = Some(sum(remnants.map(|state| state.mass / self.msun)));
     }
 

@@ -47,6 +47,7 @@
 //! | pair instability | Belczynski et al. 2016, A&A 594, A97; Leung et al. 2019, ApJ 887, 72 | [`PairInstability`] |
 //! | kicks | Hobbs et al. 2005, MNRAS 360, 974 | [`Kicks`] |
 //! | mergers | Hurley, Tout & Pols 2002, MNRAS 329, 897 | [`merge`] |
+//! | light in V | Flower 1996, ApJ 469, 355; Torres 2010, AJ 140, 1158 | [`State::visual_luminosity`] |
 //!
 //! Equation numbers in these pages are those of Hurley, Pols & Tout (2000) where no other paper is named. Where the
 //! paper and the authors' code differ, the code is followed: A_He = 8e-5, the exponents of b17 and of τ_bl, x of the
@@ -76,6 +77,7 @@ mod metallicity;
 mod model;
 mod numbers;
 mod phases;
+mod photometry;
 mod remnants;
 mod star;
 mod state;
@@ -94,5 +96,5 @@ pub use model::{Model, Options, Steps};
 pub use phases::{Evaluated, Life};
 pub use remnants::{Cause, PairInstability, RemnantRecipe, Remnants, Supernova};
 pub use star::{Event, Star};
-pub use state::{Kind, State};
+pub use state::{Class, Kind, State};
 pub use winds::{WindRecipe, Winds};

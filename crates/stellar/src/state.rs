@@ -38,6 +38,42 @@ pub enum Kind {
     NoRemnant = 15,
 }
 
+/// Class of types that are counted together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Class {
+    /// Stars of the main sequence, types 0 and 1.
+    MainSequence,
+    /// Stars beyond the main sequence with an envelope of hydrogen, types 2 to 6.
+    Giant,
+    /// Naked helium stars, types 7 to 9.
+    HeliumStar,
+    /// White dwarfs, types 10 to 12.
+    WhiteDwarf,
+    /// Neutron stars, type 13.
+    NeutronStar,
+    /// Black holes, type 14.
+    BlackHole,
+}
+
+impl Class {
+    /// All classes, in the order of their types.
+    pub const ALL: [Self; 6] =
+        [Self::MainSequence, Self::Giant, Self::HeliumStar, Self::WhiteDwarf, Self::NeutronStar, Self::BlackHole];
+
+    /// Returns the name of more than one, in lower case.
+    #[must_use]
+    pub fn plural(self) -> &'static str {
+        match self {
+            Self::MainSequence => "main sequence",
+            Self::Giant => "giants",
+            Self::HeliumStar => "helium stars",
+            Self::WhiteDwarf => "white dwarfs",
+            Self::NeutronStar => "neutron stars",
+            Self::BlackHole => "black holes",
+        }
+    }
+}
+
 impl Kind {
     /// All types in the order of their numbers.
     pub const ALL: [Self; 16] = [
@@ -92,6 +128,20 @@ impl Kind {
             Self::BlackHole => "black hole",
             Self::NoRemnant => "no remnant",
         }
+    }
+
+    /// Returns the class; [`None`] where nothing is left.
+    #[must_use]
+    pub fn class(self) -> Option<Class> {
+        Some(match self.number() {
+            0..=1 => Class::MainSequence,
+            2..=6 => Class::Giant,
+            7..=9 => Class::HeliumStar,
+            10..=12 => Class::WhiteDwarf,
+            13 => Class::NeutronStar,
+            14 => Class::BlackHole,
+            _ => return None,
+        })
     }
 
     /// Returns true for white dwarfs, neutron stars, black holes and what left nothing.

@@ -14,6 +14,9 @@
 //! | … | 3 n f32 positions relative to the centre of mass |
 //! | … | 3 n f32 velocities relative to that of the centre of mass |
 //! | … | n f32 masses |
+//! | … | where stars age, n f32 effective temperatures in K; NaN of what does not shine |
+//! | … | n f32 luminosities, in solar luminosities |
+//! | … | n f32 types, 0 to 15 (Hurley, Pols & Tout 2000) |
 //!
 //! Positions are relative to the centre of mass because f32 has 7 digits and a cluster may be far from the origin. One that
 //! has run away would move the centre away from the cluster, and give all others its share of the velocity.
@@ -21,6 +24,7 @@
 use tisane::compensated_sum::{sum, sum3};
 use tisane::particles::Vec3;
 use tisane_io::snapshot::SnapshotData;
+use tisane_stellar::State;
 
 const MAGIC: &[u8; 8] = b"tisane01";
 /// Distance from the middle beyond which a particle has no part in the centre of mass, in median distances.
@@ -49,6 +53,11 @@ pub fn bytes(snapshot: &SnapshotData, max: usize) -> Vec<u8> {
         }
     }
     out.extend(snapshot.mass.iter().step_by(every).flat_map(|&mass| (mass as f32).to_le_bytes()));
+    let of_stars: [fn(&State) -> f64; 3] =
+        [State::temperature, |state| state.luminosity, |state| state.kind.number().into()];
+    for of in of_stars {
+        out.extend(snapshot.stars.iter().step_by(every).flat_map(|star| (of(&star.state) as f32).to_le_bytes()));
+    }
     out
 }
 
@@ -80,6 +89,8 @@ mod tests {
     use tisane::units::{Scale, Units};
     use tisane_io::file_units::FileUnits;
     use tisane_io::provenance::Provenance;
+    use tisane_io::stellar_columns::StarState;
+    use tisane_stellar::Kind;
 
     fn snapshot(n: usize) -> SnapshotData {
         let x = |i: usize| i as f64;
@@ -121,6 +132,22 @@ mod tests {
         assert_eq!(u64::from_le_bytes(all[80..88].try_into().unwrap()), 1 + (1 << 40));
         assert_eq!(f32s(&all[88..112]), [-0.25, 0.0, 0.25, 0.75, 0.0, -0.75]);
         assert_eq!(f32s(&all[112..]), [0.0, -0.25, 0.0, 0.0, 0.75, 0.0, 3.0, 1.0]);
+    }
+
+    #[test]
+    fn stars_that_age_have_temperature_luminosity_and_type() {
+        let star = |kind, luminosity, radius| StarState {
+            initial_mass: 1.0,
+            state: State { kind, effective_mass: 1.0, mass: 1.0, core_mass: 0.0, age: 0.0, luminosity, radius },
+        };
+        let sun = star(Kind::MainSequence, 1.0, 1.0);
+        let stars = vec![sun, star(Kind::GiantBranch, 100.0, 20.0), sun];
+        let all = bytes(&SnapshotData { stars, ..snapshot(3) }, 2);
+        assert_eq!(all.len(), 72 + 2 * (8 + 12 + 12 + 4 + 12));
+        // Of the rows 0 and 2: 1000 (1130 L / R^2)^(1/4) K of the Sun.
+        let found = f32s(&all[72 + 2 * 36..]);
+        assert!((found[0] - 5797.9).abs() < 0.1 && found[0] == found[1], "{found:?}");
+        assert_eq!(found[2..], [1.0, 1.0, 1.0, 1.0]);
     }
 
     #[test]

@@ -31,6 +31,7 @@ files! {
     "player.js": SCRIPT;
     "scene.js": SCRIPT;
     "shaders.js": SCRIPT;
+    "stars.js": SCRIPT;
     "trails.js": SCRIPT;
     "why.js": SCRIPT;
     "vendor/uPlot.iife.min.js": SCRIPT;

@@ -384,6 +384,53 @@ def test_a_cluster_on_an_orbit_has_a_map(browser, view, tmp_path):
         assert not page.is_visible("#map")
 
 
+def test_stars_that_age_have_their_colours(browser, view, tmp_path):
+    text = """[run]
+name = "aging"
+t_end = 12.0
+[units]
+mass = "Msun"
+length = "pc"
+velocity = "km/s"
+[initial.plummer]
+n = 400
+half_mass_radius = 2.0
+[initial.masses]
+function = "salpeter"
+m_min = 0.2
+[softening]
+epsilon = 0.05
+[output]
+interval = 4.0
+[stellar_evolution]
+kick_dispersion = 1.0
+"""
+    folder = run(tmp_path, "aging", text)
+    with served("view", folder) as there, page_of(browser, there.address) as page:
+        until(lambda: page.input_value("#colour") == "temperature")
+        legend = page.inner_text("#legend")
+        assert "temperature [K]" in legend and all(name in legend for name in ("white dwarf", "neutron star", "black hole"))
+        # Cool stars are orange, hot ones blue, and nothing but a white dwarf has the green of the colours of speeds.
+        seen = scene(page)
+        red, green, blue = numpy.moveaxis(seen[abs(seen - numpy.array(DARK)).sum(axis=2) > 120], 1, 0)
+        assert (red > blue + 50).mean() > 0.05 and (blue > red + 30).mean() > 0.05
+        assert (green > numpy.maximum(red, blue) + 20).mean() < 0.01
+        # Another quantity can be chosen, and stays when the time changes.
+        page.select_option("#colour", "speed")
+        go(page, 12.0)
+        assert page.input_value("#colour") == "speed" and "speed" in page.inner_text("#legend")
+        assert differ(seen, scene(page)) > 0.01
+        page.select_option("#colour", "temperature")
+        box = page.locator("#scene").bounding_box()
+        page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        page.wait_for_selector("#card:not([hidden])")
+        card = page.inner_text("#card")
+        assert "main sequence" in card and "luminosity" in card
+        page.screenshot(path=PICTURES / "aging.png")
+    with page_of(browser, view.address) as page:
+        assert page.input_value("#colour") == "speed" and page.locator('#colour [value="temperature"]').is_disabled()
+
+
 def test_a_damaged_snapshot_is_named_and_left_out(browser, small, tmp_path):
     copy = shutil.copytree(small, tmp_path / "damaged")
     path = copy / "snapshots" / "snapshot_0003.hdf5"

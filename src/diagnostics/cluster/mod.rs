@@ -6,12 +6,14 @@ pub mod bodies;
 pub mod bound;
 pub mod members;
 pub mod own_frame;
+mod population;
 pub mod segregation;
 pub mod spheres;
 mod stars;
 pub mod systems;
 mod tidal;
 
+pub use population::Population;
 pub use stars::Stars;
 pub use tidal::{JacobiBody, JacobiEnergies, TidalSurvey};
 pub use tisane_force::pair;
@@ -34,7 +36,7 @@ use tisane_force::particles::Vec3;
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize, schemars::JsonSchema))]
 #[cfg_attr(feature = "serde", serde(rename_all = "kebab-case"))]
 pub enum LagrangianMass {
-    /// Mass of all particles, which is the initial mass: particles lose none.
+    /// Mass of all particles: the initial mass, where none is lost.
     #[default]
     Initial,
     /// Mass of the particles that are bound at the time.
@@ -99,6 +101,8 @@ pub struct Survey<const F: usize> {
     pub encounters: Vec<Encounter>,
     /// The part within the tidal radius, if there is a tide that stretches the cluster.
     pub tidal: Option<TidalSurvey>,
+    /// Bound stars by class, and their light, where stars age.
+    pub population: Option<Population>,
 }
 
 /// Particle or system that has escaped.
@@ -175,6 +179,7 @@ impl<const F: usize> Survey<F> {
             escaped,
             encounters,
             tidal,
+            population: Population::new(stars, &bound, core.centre),
         }
     }
 }

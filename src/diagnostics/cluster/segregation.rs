@@ -66,7 +66,14 @@ mod tests {
     fn line(heavy: impl Fn(usize) -> bool) -> Stars {
         let mass = (0..100).map(|i| if heavy(i) { 10.0 } else { 1.0 }).collect();
         let pos = (0..100).map(|i| i as f64 * Vec3::x()).collect();
-        Stars { id: (0..100).collect(), mass, pos, vel: vec![Vec3::zeros(); 100], pot: vec![0.0; 100] }
+        Stars {
+            id: (0..100).collect(),
+            mass,
+            pos,
+            vel: vec![Vec3::zeros(); 100],
+            pot: vec![0.0; 100],
+            states: Vec::new(),
+        }
     }
 
     #[test]

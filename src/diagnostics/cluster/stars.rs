@@ -2,6 +2,7 @@
 
 use tisane_force::pair::Body;
 use tisane_force::particles::{Particles, Vec3};
+use tisane_stellar::State;
 
 /// The particles of a cluster, all at one time, as columns in internal units (G = 1).
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,14 +17,23 @@ pub struct Stars {
     pub vel: Vec<Vec3>,
     /// Potential per unit mass, self term left out, softened as the forces are.
     pub pot: Vec<f64>,
+    /// States of stars that age, one a particle; empty where they do not.
+    pub states: Vec<State>,
 }
 
 impl Stars {
-    /// Returns particles that all stand at one time, with their potentials `pot`.
+    /// Returns particles that all stand at one time, with their potentials `pot`, without states of stars.
     #[must_use]
     pub fn new(p: &Particles, pot: &[f64]) -> Self {
         let Particles { id, mass, pos, vel, .. } = p;
-        Self { id: id.clone(), mass: mass.clone(), pos: pos.clone(), vel: vel.clone(), pot: pot.to_vec() }
+        Self {
+            id: id.clone(),
+            mass: mass.clone(),
+            pos: pos.clone(),
+            vel: vel.clone(),
+            pot: pot.to_vec(),
+            states: Vec::new(),
+        }
     }
 
     /// Returns the number of particles.

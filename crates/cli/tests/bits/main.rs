@@ -25,6 +25,8 @@ mod outcome;
 #[path = "../../../../tests/common/program.rs"]
 mod program;
 mod restart_bitwise;
+#[path = "../../../../tests/common/statistics.rs"]
+mod statistics;
 mod stellar_evolution;
 mod tides;
 mod verify_cluster;

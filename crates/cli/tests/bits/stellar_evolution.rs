@@ -3,8 +3,10 @@
 
 use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
+use crate::statistics::{integral, kolmogorov_smirnov};
+use std::f64::consts::PI;
 use std::fs;
-use tisane::units::names::{PC_CGS, R_SUN_CGS};
+use tisane::units::names::{PC_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane_io::table::{self, Table, Values};
 use tisane_io::{checkpoint, snapshot};
 
@@ -279,5 +281,85 @@ fn the_files_agree_on_the_stars() {
     {
         assert!(a.state.kind == b.state.kind && (a.state.age - b.state.age).abs() < 1e-9, "{a:?} {b:?}");
         assert!((a.state.luminosity / b.state.luminosity - 1.0).abs() < 1e-6, "{a:?} {b:?}");
+    }
+}
+
+#[test]
+fn the_survey_of_a_cluster_counts_its_stars_by_class() {
+    // With kicks that leave remnants in the cluster.
+    let text = CLUSTER.replace("kick_dispersion = 20.0", "kick_dispersion = 0.5");
+    let (folder, _) = run(&text, &[]);
+    let cluster = rows(&folder, "o/cluster.csv");
+    let column = |name: &str| numbers(&cluster, name);
+    let classes = ["main_sequence", "giant", "helium_star", "white_dwarf", "neutron_star", "black_hole"];
+    let sum = |of: &str, row: usize| classes.iter().map(|class| column(&format!("{class}_{of}"))[row]).sum::<f64>();
+    for row in 0..column("time").len() {
+        assert!((sum("mass", row) / column("bound_mass")[row] - 1.0).abs() < 1e-12, "row {row}");
+        assert_eq!(sum("number", row), column("bound_number")[row], "row {row}");
+        for radius in ["half_mass_radius", "half_light_radius"] {
+            let (sphere, circle) = (column(radius)[row], column(&format!("projected_{radius}"))[row]);
+            // A circle holds all that the sphere of its radius holds, and more.
+            assert!(sphere.is_nan() || circle.is_nan() || circle <= sphere, "{radius}, row {row}: {circle} > {sphere}");
+        }
+    }
+    let holes = column("black_hole_mass");
+    assert!(holes[0] == 0.0 && holes.iter().any(|mass| *mass > 3.0), "{holes:?}");
+    // All stars are bound at the start: the light is that of the diagnostics.
+    assert_eq!(column("unbound_number")[0], 0.0);
+    let light = rows(&folder, "o/diagnostics.csv").numbers("luminosity").unwrap().first().unwrap();
+    assert!((column("luminosity")[0] / light - 1.0).abs() < 1e-12);
+    // The snapshots alone give the same rows.
+    folder.tisane(&["analyze", "o", "-q"]).exits(0);
+    let lines = |folder: &Folder, name: &str| -> Vec<String> {
+        let text = fs::read_to_string(folder.path(name)).unwrap();
+        text.lines().filter(|line| !line.starts_with('#')).map(str::to_owned).collect()
+    };
+    assert_eq!(lines(&folder, "o/analysis/cluster.csv"), lines(&folder, "o/cluster.csv"));
+    // Without stars that age there is none of this.
+    let (plain, _) = run(CLUSTER.split("[stellar_evolution]").next().unwrap(), &[]);
+    let header = &lines(&plain, "o/cluster.csv")[0];
+    assert!(header.contains("bound_mass") && !header.contains("half_light_radius"), "{header}");
+}
+
+#[test]
+fn verify_kicks_are_those_of_maxwell() {
+    const DISPERSION: f64 = 190.0;
+    // So far apart that nothing else changes a velocity.
+    let text = format!(
+        "[run]\nname = \"r\"\nt_end = 40.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\ntime = \"Myr\"\n\
+         [initial.plummer]\nn = 1500\nseed = 3\nhalf_mass_radius = 1e5\n\
+         [initial.masses]\nfunction = \"power-law\"\nslopes = [2.0]\nm_min = 9.0\nm_max = 18.0\n\
+         [softening]\nepsilon = 1.0\n[integrator.leapfrog]\ndt = 0.5\n[output]\ninterval = 40.0\n\
+         [stellar_evolution]\nelectron_capture = false\nblack_hole_kicks = \"none\"\nkick_dispersion = {DISPERSION}\n"
+    );
+    let (folder, _) = run(&text, &[]);
+    let stellar = rows(&folder, "o/stellar.csv");
+    let (types, ids) = (numbers(&stellar, "stellar_type"), numbers(&stellar, "id"));
+    let components = ["kick_x", "kick_y", "kick_z"].map(|name| numbers(&stellar, name));
+    let exploded: Vec<usize> = (0..types.len()).filter(|&row| types[row] == 13.0).collect();
+    assert!(exploded.len() > 1000, "{}", exploded.len());
+    // In the user's unit, pc/Myr.
+    let dispersion = DISPERSION * 1e5 * 1e6 * YEAR_CGS / PC_CGS;
+    let speed = |row: usize| components.iter().map(|kick| kick[row].powi(2)).sum::<f64>().sqrt() / dispersion;
+    let gauss = |x: f64| (-0.5 * x * x).exp() / (2.0 * PI).sqrt();
+    let normal = |x: f64| 0.5 + integral(gauss, 0.0, x);
+    let maxwell = |v: f64| integral(|v| 2.0 * v * v * gauss(v), 0.0, v);
+    // A value above 1.63 has a probability of 1 %.
+    const LIMIT: f64 = 1.63;
+    let off = |scale: f64| kolmogorov_smirnov(exploded.iter().map(|&row| speed(row)).collect(), |v| maxwell(v / scale));
+    assert!(off(1.0) < LIMIT && off(1.1) > LIMIT, "{} {}", off(1.0), off(1.1));
+    for kick in &components {
+        let off = kolmogorov_smirnov(exploded.iter().map(|&row| kick[row] / dispersion).collect(), normal);
+        assert!(off < LIMIT, "{off}");
+    }
+    // The orbits have them.
+    let [before, after] =
+        [0, 1].map(|k| snapshot::read(&folder.path(&format!("o/snapshots/snapshot_000{k}.hdf5"))).unwrap());
+    for &row in &exploded {
+        let place = |of: &[u64]| of.iter().position(|id| *id as f64 == ids[row]).unwrap();
+        let change = after.vel[place(&after.id)] - before.vel[place(&before.id)];
+        for (axis, kick) in components.iter().enumerate() {
+            assert!((change[axis] - kick[row]).abs() < 1e-3 * dispersion, "{change} {}", kick[row]);
+        }
     }
 }

@@ -32,7 +32,7 @@ fn stars(p: &Particles, epsilon: f64) -> Stars {
         let others = (0..p.len()).filter(|&j| j != i);
         -others.map(|j| p.mass[j] / ((p.pos[i] - p.pos[j]).norm_squared() + epsilon * epsilon).sqrt()).sum::<f64>()
     });
-    Stars { id: p.id.clone(), mass: p.mass.clone(), pos: p.pos.clone(), vel: p.vel.clone(), pot: pot.collect() }
+    Stars::new(p, &pot.collect::<Vec<_>>())
 }
 
 fn survey(stars: &Stars) -> Survey<{ FRACTIONS.len() }> {

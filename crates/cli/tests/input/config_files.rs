@@ -8,7 +8,7 @@ use crate::program::{Folder, SMALL};
 use proptest::prelude::*;
 use serde_json::Value as Json;
 use tisane::Error;
-use tisane_run::config::{Config, Loaded, TEMPLATES, json_schema, template};
+use tisane_run::config::{Config, Loaded, SITUATIONS, TEMPLATES, json_schema, template};
 
 fn repository() -> &'static Path {
     Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
@@ -173,6 +173,11 @@ fn templates_read_and_are_found_by_the_name_of_their_model() {
         let loaded = read(text);
         assert_round_trip(&loaded);
         assert!(text.contains(&format!("[initial.{name}]")), "{name}");
+        assert_eq!(template(name), Some(text));
+    }
+    for (name, text) in SITUATIONS {
+        assert_round_trip(&read(text));
+        assert!(text.contains(&format!("name = \"{name}\"")), "{name}");
         assert_eq!(template(name), Some(text));
     }
     assert_eq!(template("oort"), None);

@@ -6,6 +6,7 @@ use program::{Folder, Said, finish};
 use resvg::tiny_skia::{Pixmap, PremultipliedColorU8};
 use std::fmt::Write as _;
 use std::fs;
+use std::path::Path;
 
 const RUN: &str = "[run]\nname = \"m\"\nt_end = 0.5\n[initial.plummer]\nn = 64\nseed = 5\n[output]\ninterval = 0.125\n";
 const SMALL: [&str; 4] = ["--width", "160", "--height", "90"];
@@ -251,4 +252,17 @@ fn ffmpeg_makes_a_film_where_it_is() {
     folder.tisane(&odd).exits(0).says(&["r/movie/movie.mp4"]);
     let film = fs::read(folder.path("r/movie/movie.mp4")).unwrap();
     assert_eq!(&film[4..8], b"ftyp");
+}
+
+#[test]
+fn the_page_has_the_colours_of_the_film() {
+    let colours = |file: &str| -> Vec<String> {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+        let text = fs::read_to_string(path).unwrap();
+        let (_, list) = text.split_once("const BLACK_BODIES").unwrap();
+        let list = list.split(';').find(|part| part.contains('#')).unwrap();
+        list.split('"').filter(|part| part.starts_with('#')).map(str::to_owned).collect()
+    };
+    let of_film = colours("crates/plot/src/movie/shades.rs");
+    assert_eq!((of_film.len(), &of_film), (9, &colours("crates/view/src/page/stars.js")));
 }

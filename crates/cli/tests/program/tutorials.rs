@@ -190,6 +190,11 @@ fn the_cluster_in_the_milky_way_works() {
 }
 
 #[test]
+fn the_open_cluster_works() {
+    follow("tutorial-open-cluster.md", &Folder::new(""));
+}
+
+#[test]
 fn the_page_about_why_works() {
     follow("why.md", &Folder::new(""));
 }

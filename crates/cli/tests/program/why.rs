@@ -131,6 +131,7 @@ fn a_run_in_progress_and_one_that_was_killed_are_told_apart() {
     assert!(!said.out.contains("tisane resume"), "{}", said.out);
     signal(&run, "-STOP");
     let halted = format!("Halted: process {} was stopped (SIGSTOP)", run.id());
+    wait_until("the stop", || folder.tisane(&["why", "o"]).exits(0).out.contains("Halted"));
     folder.tisane(&["why", "o"]).exits(0).says(&[&halted, &format!("kill -CONT {}", run.id())]);
     signal(&run, "-KILL");
     run.wait().unwrap();

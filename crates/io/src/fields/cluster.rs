@@ -76,6 +76,25 @@ row! {
         tidal_number: Option<u64>, NONE, "particles within the tidal radius; 0 where there is none, like potential_escapers";
         jacobi_bound_mass: Option<f64>, MASS, "mass of the particles within the tidal radius whose Jacobi energy, relative to the density centre and the mean velocity within the tidal radius, is at most -3/2 G M / r_t; binaries and hierarchies with their centre of mass";
         potential_escapers: Option<u64>, NONE, "the other particles within the tidal radius: they have the energy to leave (Fukushige & Heggie 2000)";
+        main_sequence_mass: Option<f64>, MASS, "mass of the bound stars on the main sequence, types 0 and 1; only in runs with the section stellar_evolution, like the columns that follow, up to projected_visual_half_light_radius";
+        giant_mass: Option<f64>, MASS, "that of stars beyond it with an envelope of hydrogen, types 2 to 6";
+        helium_star_mass: Option<f64>, MASS, "of naked helium stars, types 7 to 9";
+        white_dwarf_mass: Option<f64>, MASS, "of white dwarfs, types 10 to 12";
+        neutron_star_mass: Option<f64>, MASS, "of neutron stars, type 13";
+        black_hole_mass: Option<f64>, MASS, "of black holes, type 14; these six are all of bound_mass";
+        main_sequence_number: Option<u64>, NONE, "bound stars on the main sequence";
+        giant_number: Option<u64>, NONE, "bound stars of types 2 to 6";
+        helium_star_number: Option<u64>, NONE, "bound naked helium stars";
+        white_dwarf_number: Option<u64>, NONE, "bound white dwarfs";
+        neutron_star_number: Option<u64>, NONE, "bound neutron stars";
+        black_hole_number: Option<u64>, NONE, "bound black holes";
+        luminosity: Option<f64>, NONE, "luminosity of the bound stars, in solar luminosities, at all wavelengths";
+        visual_luminosity: Option<f64>, NONE, "their light in the band V, in that of the Sun, an estimate by bolometric corrections (Flower 1996; Torres 2010); the absolute magnitude M_V is 4.81 - 2.5 log10 of it";
+        half_mass_radius: Option<f64>, LENGTH, "radius of the smallest sphere about the density centre that holds half of the mass of the bound stars";
+        half_light_radius: Option<f64>, LENGTH, "that of half of their luminosity; NaN where the innermost star alone has more";
+        projected_half_mass_radius: Option<f64>, LENGTH, "radius of the smallest circle about the density centre that holds half of the mass of the bound stars as they are seen in projection: mean over the directions x, y and z";
+        projected_half_light_radius: Option<f64>, LENGTH, "that of half of their luminosity; NaN where in one direction the innermost star alone has more";
+        projected_visual_half_light_radius: Option<f64>, LENGTH, "that of half of their light in V, likewise";
         lagrangian_radius: [f64; FRACTIONS.len()], LENGTH, "Lagrangian radius: of the smallest sphere about the density centre that holds the mass fraction at the end of the name, in thousandths; of all particles or of the bound ones, as cluster.lagrangian_mass says; NaN where the innermost particle is more than that";
         shell_number: [u64; FRACTIONS.len()], NONE, "particles in the shell between the Lagrangian radius before and this one";
         shell_mean_mass: [f64; FRACTIONS.len()], MASS, "mean mass of a particle in the shell; NaN where it is empty";
@@ -129,7 +148,7 @@ row! {
 impl ClusterRow {
     /// Returns which optional columns the journal of a run does not have.
     #[must_use]
-    pub fn absent_columns(tide: TideColumns) -> Vec<(&'static str, bool)> {
+    pub fn absent_columns(ClusterColumns { tide, stars }: ClusterColumns) -> Vec<(&'static str, bool)> {
         const OF_ORBIT: [&str; 6] = [
             "orbit_position_x",
             "orbit_position_y",
@@ -147,10 +166,41 @@ impl ClusterRow {
             "jacobi_bound_mass",
             "potential_escapers",
         ];
+        const OF_STARS: [&str; 19] = [
+            "main_sequence_mass",
+            "giant_mass",
+            "helium_star_mass",
+            "white_dwarf_mass",
+            "neutron_star_mass",
+            "black_hole_mass",
+            "main_sequence_number",
+            "giant_number",
+            "helium_star_number",
+            "white_dwarf_number",
+            "neutron_star_number",
+            "black_hole_number",
+            "luminosity",
+            "visual_luminosity",
+            "half_mass_radius",
+            "half_light_radius",
+            "projected_half_mass_radius",
+            "projected_half_light_radius",
+            "projected_visual_half_light_radius",
+        ];
         let of_orbit = OF_ORBIT.into_iter().filter(|_| tide != TideColumns::Orbit);
         let of_tide = OF_TIDE.into_iter().filter(|_| tide == TideColumns::None);
-        of_orbit.chain(of_tide).map(|name| (name, false)).collect()
+        let of_stars = OF_STARS.into_iter().filter(|_| !stars);
+        of_orbit.chain(of_tide).chain(of_stars).map(|name| (name, false)).collect()
     }
+}
+
+/// Optional columns of the cluster journal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ClusterColumns {
+    /// Those of a tide.
+    pub tide: TideColumns,
+    /// Flag of those of stars that age.
+    pub stars: bool,
 }
 
 /// Columns of the cluster journal by the tide that acts on the cluster.

@@ -300,6 +300,7 @@ mod tests {
             pos: column(|one| one.1),
             vel: column(|one| one.2),
             pot: vec![-1e6; all.len()],
+            states: Vec::new(),
         };
         let levels = all.iter().map(|one| Level(one.3)).collect();
         let scale = Scale { mass: 1.0, length: 2.0, velocity: 1.0, time: 3.0 };

@@ -138,7 +138,7 @@ impl State {
         Self {
             source: name.to_owned(),
             time: run.clock.time(run.now) * run.scale.time,
-            stars: Stars { id: id.clone(), mass: mass.clone(), pos, vel, pot: pot.clone() },
+            stars: Stars { id: id.clone(), mass: mass.clone(), pos, vel, pot: pot.clone(), states: Vec::new() },
             levels: step.clone(),
             internal_motion: InternalMotion::find(checkpoint),
             dt_max: run.clock.dt_max * run.scale.time,
@@ -169,6 +169,7 @@ impl State {
                 pos: vectors(data.pos, scale.length),
                 vel: vectors(data.vel, scale.velocity),
                 pot: data.pot.into_iter().map(|pot| pot / scale.velocity.powi(2)).collect(),
+                states: Vec::new(),
             },
             scale,
             provenance: data.provenance,
@@ -249,7 +250,7 @@ mod tests {
         let settings = Settings::parse("[integrator.hermite4]\ndt_max = 0.5").unwrap();
         let state = State::from_snapshot("snapshot_0001.hdf5", data, &settings);
         assert_eq!((state.dt_max, state.levels), (0.5, vec![Level(1), Level(11)]));
-        let Stars { id, mass, pos, vel, pot } = state.stars;
+        let Stars { id, mass, pos, vel, pot, .. } = state.stars;
         assert_eq!((id, mass, pot), (vec![3, 7], vec![1.0, 2.0], vec![-1.0; 2]));
         assert_eq!((pos, vel), (vec![Vec3::x(); 2], vec![Vec3::y(); 2]));
     }

@@ -6,7 +6,7 @@ use super::interpolation::place;
 use super::map::OrbitMap;
 use super::overlay;
 use super::settings::{Axes, Colour, Frames, Settings};
-use super::shades::Shades;
+use super::shades::{self, REMNANTS, Shades, TEMPERATURES};
 use crate::raster;
 use crate::snapshots::Look;
 use crate::track::{Along, BETWEEN, Track};
@@ -30,8 +30,10 @@ const IN_HAND: usize = 2;
 struct Cast {
     pos: Vec<Vec3>,
     vel: Vec<Vec3>,
-    /// Place of each particle in the range of the colours, from 0 to 1.
+    /// Place of each particle in the range of the colours, from 0 to 1; NaN without a temperature.
     shade: Vec<f64>,
+    /// Light of each particle, and the kind of remnant that it is, where colours are temperatures.
+    stars: Vec<(f32, Option<usize>)>,
 }
 
 /// A film, ready to be rendered.
@@ -60,6 +62,11 @@ impl Film {
             return Err(Error::input(folder, format!("no snapshot here is whole:\n  {}", left_out.join("\n  "))));
         }
         let track = track(&glimpses);
+        if settings.colour == Colour::Temperature && !glimpses.iter().all(|glimpse| glimpse.is_aging) {
+            let problem = "the stars of this run do not age, and have no temperatures";
+            let help = "take --colour speed or mass; with [stellar_evolution] stars age";
+            return Err(Error::input(&glimpses[0].path, problem).with_help(help));
+        }
         if settings.axes == Axes::Orbit {
             check_orbit(&glimpses[0], track.as_ref())?;
         }
@@ -169,6 +176,13 @@ impl Film {
         Ok(Cast {
             pos: all.iter().map(|(_, i, _)| look.stars.pos[*i]).collect(),
             vel: all.iter().map(|(_, i, _)| look.stars.vel[*i]).collect(),
+            stars: match self.settings.colour {
+                Colour::Temperature => {
+                    let states = all.iter().map(|(_, i, _)| &look.stars.states[*i]);
+                    states.map(|state| (shades::light(state) as f32, shades::remnant(state))).collect()
+                }
+                Colour::Speed | Colour::Mass => vec![(1.0, None); all.len()],
+            },
             shade: all.into_iter().map(|(.., shade)| shade).collect(),
         })
     }
@@ -179,6 +193,7 @@ impl Film {
         match self.settings.colour {
             Colour::Speed if high > 0.0 => x / high,
             Colour::Mass if high > low && low > 0.0 => (x / low).ln() / (high / low).ln(),
+            Colour::Temperature => (x / TEMPERATURES.0).ln() / (TEMPERATURES.1 / TEMPERATURES.0).ln(),
             Colour::Speed | Colour::Mass => 0.5,
         }
     }
@@ -202,7 +217,7 @@ impl Film {
         let pixels = 0.5 * width.min(height) as f64 / self.half;
         let orbit = self.track.as_ref().map(|track| track.at(from, part));
         let along = orbit.filter(|_| self.settings.axes == Axes::Orbit).map(|orbit| Along::new(&orbit));
-        let shades = Shades::new(theme);
+        let shades = Shades::new(theme, self.settings.colour);
         let amount = (BRIGHT / a.pos.len() as f64).sqrt().min(1.0) as f32;
         let mut canvas = Canvas::new(width, height);
         for i in 0..a.pos.len() {
@@ -210,8 +225,14 @@ impl Film {
             let d = x * scale.length - centre;
             let d = along.as_ref().map_or([d.x, d.y, d.z], |axes| axes.of(d)).map(|d| d * pixels);
             let at = (0.5 * width as f64 + d[plane.0], 0.5 * height as f64 - d[plane.1]);
-            let shade = a.shade[i] + part * (b.shade[i] - a.shade[i]);
-            canvas.add(at, amount, shades.at(shade));
+            let (light, remnant) = a.stars[i];
+            // A star that has become a black hole by the next snapshot keeps its colour until then.
+            let next = if b.shade[i].is_nan() { a.shade[i] } else { b.shade[i] };
+            let shade = a.shade[i] + part * (next - a.shade[i]);
+            let colour = remnant.map_or_else(|| shades.at(shade), |class| shades.of_remnant(class));
+            if light > 0.0 {
+                canvas.add(at, amount * light, colour);
+            }
         }
         let ink = theme.ink();
         let mut picture = canvas.develop(ink.ground).ok_or("the picture is too large")?;
@@ -222,6 +243,7 @@ impl Film {
             time: self.time_label(frame),
             scale: (pixels, unit),
             colours: &self.legend(),
+            remnants: &self.remnants(),
             map: self.track.as_ref().zip(orbit).map(|(track, orbit)| self.map(track, orbit.pos, unit)),
         };
         raster::over(&overlay::svg(&words, &shades, &ink), &mut picture)?;
@@ -240,10 +262,20 @@ impl Film {
         }
     }
 
+    /// Returns which remnants the film shows, by their places in [`REMNANTS`].
+    fn remnants(&self) -> Vec<usize> {
+        let is_shown = |k: &usize| self.glimpses.iter().any(|glimpse| glimpse.remnants[*k]);
+        let all = 0..REMNANTS.len();
+        if self.settings.colour == Colour::Temperature { all.filter(is_shown).collect() } else { Vec::new() }
+    }
+
     /// Meaning of the colours.
     fn legend(&self) -> String {
         let units = &self.glimpses[0].units.units;
         let (what, dimension, low) = match self.settings.colour {
+            Colour::Temperature => {
+                return format!("temperature {} to {} K", two_digits(self.range.0), two_digits(self.range.1));
+            }
             Colour::Speed => ("speed", Dimension::VELOCITY, 0.0),
             Colour::Mass => ("mass", Dimension::MASS, self.range.0),
         };

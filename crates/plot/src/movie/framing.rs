@@ -1,6 +1,7 @@
 //! The first look at the snapshots of a film: what all frames must share.
 
 use super::settings::{Centre, Colour, Settings};
+use super::shades::{self, REMNANTS, TEMPERATURES};
 use crate::snapshots::Look;
 use rayon::prelude::*;
 use sha2::{Digest, Sha256};
@@ -10,6 +11,8 @@ use tisane::error::{Error, Result};
 use tisane::force::external::guide::OrbitState;
 use tisane::particles::Vec3;
 use tisane_io::file_units::FileUnits;
+use tisane_io::snapshot;
+use tisane_stellar::State;
 
 /// The view holds this share of the particles of every snapshot, and some room around.
 const SHARE: f64 = 0.9;
@@ -35,6 +38,17 @@ pub(super) struct Glimpse {
     pub half: f64,
     /// Lowest and highest value that has a colour of its own.
     pub range: (f64, f64),
+    /// Flag of stars that age, and which remnants are among them.
+    pub is_aging: bool,
+    pub remnants: [bool; REMNANTS.len()],
+}
+
+/// Returns the meaning of the colours of a film for which none is asked: temperature where the stars of the first whole snapshot age,
+/// otherwise speed.
+#[must_use]
+pub fn default_colour(paths: &[PathBuf]) -> Colour {
+    let first = paths.iter().find_map(|path| snapshot::read(path).ok());
+    if first.is_some_and(|data| !data.stars.is_empty()) { Colour::Temperature } else { Colour::Speed }
 }
 
 /// The snapshots that a film can be made of, by time, and what is wrong with the others.
@@ -94,6 +108,7 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
     let colours = colours(&look, settings.colour);
     let range = match settings.colour {
         Colour::Speed => (0.0, quantile(colours, FAST)),
+        Colour::Temperature => TEMPERATURES,
         Colour::Mass => colours.iter().fold((f64::INFINITY, 0.0), |(low, high), m| (low.min(*m), m.max(high))),
     };
     Ok(Glimpse {
@@ -104,16 +119,19 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
         centre,
         half: if radius > 0.0 { ROOM * radius } else { 1.0 },
         range,
+        is_aging: look.is_aging(),
+        remnants: std::array::from_fn(|k| look.stars.states.iter().any(|state| shades::remnant(state) == Some(k))),
         content: look.content,
         units: look.units,
     })
 }
 
-/// Quantity that sets the colours of the particles, in the user's unit and the order of the file.
+/// Quantity that sets the colours of the particles, in the user's unit and the order of the file; temperatures in K.
 pub(super) fn colours(look: &Look, colour: Colour) -> Vec<f64> {
     let (stars, scale) = (&look.stars, &look.units.scale);
     match colour {
         Colour::Mass => stars.mass.iter().map(|m| m * scale.mass).collect(),
+        Colour::Temperature => stars.states.iter().map(State::temperature).collect(),
         Colour::Speed => {
             let velocity = mean(&stars.mass, &stars.vel);
             stars.vel.iter().map(|v| (v - velocity).norm() * scale.velocity).collect()

@@ -17,4 +17,5 @@ mod shades;
 
 pub use animation::Animation;
 pub use film::Film;
+pub use framing::default_colour;
 pub use settings::{Axes, Centre, Colour, Frames, Settings};

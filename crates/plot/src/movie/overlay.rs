@@ -2,7 +2,7 @@
 
 use super::map::OrbitMap;
 use super::scale_bar::bar;
-use super::shades::Shades;
+use super::shades::{REMNANTS, Shades};
 use crate::font::px;
 use crate::palette::Ink;
 use crate::svg::{Anchor, Letters, Svg, Type};
@@ -21,6 +21,8 @@ pub(super) struct Words<'a> {
     pub scale: (f64, &'a str),
     /// Meaning of the colours.
     pub colours: &'a str,
+    /// Remnants that have colours of their own, by their places in the list of classes.
+    pub remnants: &'a [usize],
     /// Map of the orbit, if the cluster is on one.
     pub map: Option<OrbitMap<'a>>,
 }
@@ -60,6 +62,14 @@ pub(super) fn svg(words: &Words<'_>, shades: &Shades, ink: &Ink) -> String {
         );
     }
     svg.text((width - margin, foot - ends - 0.5 * size), how(Anchor::End), words.colours);
+    for (line, &class) in words.remnants.iter().rev().enumerate() {
+        let y = foot - ends - (1.9 + 1.3 * line as f64) * size;
+        let [r, g, b] = shades.of_remnant(class).map(|c| c.round() as u8);
+        let fill = format!("#{r:02X}{g:02X}{b:02X}");
+        let dot = [px(width - margin - 0.3 * size), px(y - 0.35 * size), px(0.25 * size)];
+        svg.empty("circle", &[("cx", &dot[0]), ("cy", &dot[1]), ("r", &dot[2]), ("fill", &fill)]);
+        svg.text((width - margin - size, y), how(Anchor::End), REMNANTS[class].plural());
+    }
     if let Some(map) = &words.map {
         map.draw(&mut svg, (width, height), ink);
     }

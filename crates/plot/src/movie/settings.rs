@@ -52,6 +52,9 @@ pub enum Colour {
     Speed,
     /// Mass, by its logarithm.
     Mass,
+    /// Effective temperature of stars that age, in the colours of black bodies; bright stars are larger, and remnants have colours of
+    /// their own.
+    Temperature,
 }
 
 /// Number of frames.

@@ -10,7 +10,7 @@ pub(super) fn cluster_plan(config: &Config, scale: &Scale) -> Option<Plan> {
     let plan = || Plan {
         every: config.cluster_every(),
         settings: cluster_settings(config, scale),
-        tide: config.tide_columns(),
+        columns: config.cluster_columns(),
     };
     config.cluster.enabled.then(plan)
 }

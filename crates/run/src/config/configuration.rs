@@ -25,7 +25,7 @@ use tisane::law::Law;
 use tisane::tidal_frame::TideSource;
 use tisane::time::Clock;
 use tisane::units::{Real, Scale, Units};
-use tisane_io::fields::{FieldColumns, TideColumns};
+use tisane_io::fields::{ClusterColumns, FieldColumns, TideColumns};
 
 /// Configuration of a run, as one TOML file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -152,6 +152,12 @@ impl Config {
             (None, 1) => TideColumns::Circle,
             (None, _) => TideColumns::None,
         }
+    }
+
+    /// Returns the optional columns of the cluster journal.
+    #[must_use]
+    pub fn cluster_columns(&self) -> ClusterColumns {
+        ClusterColumns { tide: self.tide_columns(), stars: self.stellar_evolution.is_some() }
     }
 
     /// Returns true if a program brings the particles.

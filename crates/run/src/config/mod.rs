@@ -59,7 +59,7 @@ pub use sections::{
 };
 pub use sky::{Sky, Sun};
 pub use stellar_evolution::StellarEvolution;
-pub use templates::{TEMPLATES, template};
+pub use templates::{SITUATIONS, TEMPLATES, template};
 pub use tisane::error::nearest;
 pub use tisane::real;
 pub use tisane::units::Real;

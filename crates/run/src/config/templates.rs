@@ -18,8 +18,11 @@ pub const TEMPLATES: [(&str, &str); 14] = [
     ("solar-system", include_str!("templates/solar-system.toml")),
 ];
 
-/// Returns the commented configuration for an initial model; [`None`] for a name that is not in [`TEMPLATES`].
+/// Names and texts of the templates of whole situations: models with what acts on them.
+pub const SITUATIONS: [(&str, &str); 1] = [("open-cluster", include_str!("templates/open-cluster.toml"))];
+
+/// Returns the commented configuration of a name; [`None`] for one that is neither in [`TEMPLATES`] nor in [`SITUATIONS`].
 #[must_use]
-pub fn template(model: &str) -> Option<&'static str> {
-    TEMPLATES.iter().find(|(name, _)| *name == model).map(|(_, text)| *text)
+pub fn template(name: &str) -> Option<&'static str> {
+    TEMPLATES.iter().chain(&SITUATIONS).find(|(of, _)| *of == name).map(|(_, text)| *text)
 }

@@ -34,7 +34,7 @@ impl Outputs {
     /// As [`JournalWriter::create`].
     pub(super) fn create(plan: &Plan, units: &FileUnits) -> Result<Self> {
         let dir = &plan.directory;
-        let cluster = plan.cluster.map(|cluster| Journals::create(dir, units, cluster.tide)).transpose()?;
+        let cluster = plan.cluster.map(|cluster| Journals::create(dir, units, cluster.columns)).transpose()?;
         let encounters = plan.subsystems.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let stars = plan.star_events.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
         let stellar = plan.evolution.then(|| JournalWriter::create(dir, units, &[])).transpose()?;
@@ -52,7 +52,7 @@ impl Outputs {
         let of_checkpoint = (written.diagnostics_rows, written.diagnostics_sha256);
         let diagnostics = ResumableJournal::check(dir, of_checkpoint, units, &plan.optional_columns())?;
         let cluster =
-            plan.cluster.map(|cluster| ResumableJournals::check(dir, written, units, cluster.tide)).transpose()?;
+            plan.cluster.map(|cluster| ResumableJournals::check(dir, written, units, cluster.columns)).transpose()?;
         let of_checkpoint = (written.encounters_rows, written.encounters_sha256);
         let encounters =
             plan.subsystems.then(|| ResumableJournal::check(dir, of_checkpoint, units, &[])).transpose()?;

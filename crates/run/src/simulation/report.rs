@@ -88,10 +88,11 @@ impl Simulation {
                 removed::read_all(&self.plan.directory, energy_time, total).unwrap_or_default()
             }
         };
-        let dissolution = self.plan.cluster.filter(|cluster| cluster.tide != TideColumns::None).and_then(|_| {
-            let fraction = self.plan.bound_fraction.unwrap_or(BOUND_FRACTION);
-            dissolution::read(&self.plan.directory, fraction).ok()?.time
-        });
+        let dissolution =
+            self.plan.cluster.filter(|cluster| cluster.columns.tide != TideColumns::None).and_then(|_| {
+                let fraction = self.plan.bound_fraction.unwrap_or(BOUND_FRACTION);
+                dissolution::read(&self.plan.directory, fraction).ok()?.time
+            });
         Summary {
             name: name.into(),
             version: made_by.version.clone(),

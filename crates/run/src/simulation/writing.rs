@@ -181,7 +181,7 @@ impl Simulation {
         let Some(plan) = self.plan.cluster else { return Ok(()) };
         let state = &self.system.state;
         let time = state.clock.time(state.now) * state.scale.time;
-        let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &state.scale);
+        let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &self.system.star_states(), &self.units);
         let tide = self.system.tide(measured);
         let (sender, receiver) = mpsc::channel();
         // The receiver is gone if the run has ended in an error.

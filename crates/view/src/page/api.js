@@ -1,5 +1,7 @@
 // Requests to the server, and decoding of frames. Addresses are relative to that of the page.
 
+import { shine } from "./stars.js";
+
 /** Error response of the server: not found, not authorized, or an unreadable file. */
 export class ServerError extends Error {}
 
@@ -30,7 +32,8 @@ function decode(buffer, number) {
   const view = new DataView(buffer);
   const magic = String.fromCharCode(...new Uint8Array(buffer, 0, 8));
   const n = view.getUint32(8, true);
-  if (magic !== MAGIC || buffer.byteLength !== 72 + 36 * n) throw new ServerError(`snapshot ${number}: not a frame`);
+  const aging = n > 0 && buffer.byteLength === 72 + 48 * n;
+  if (magic !== MAGIC || !(aging || buffer.byteLength === 72 + 36 * n)) throw new ServerError(`snapshot ${number}: not a frame`);
   const f64 = (offset) => [0, 8, 16].map((k) => view.getFloat64(offset + k, true));
   return {
     number,
@@ -43,6 +46,11 @@ function decode(buffer, number) {
     pos: new Float32Array(buffer, 72 + 8 * n, 3 * n),
     vel: new Float32Array(buffer, 72 + 20 * n, 3 * n),
     mass: new Float32Array(buffer, 72 + 32 * n, n),
+    // Of stars that age: place in the colours of temperature or of a remnant, and size.
+    shine: aging ? shine(...[36, 40, 44].map((offset) => new Float32Array(buffer, 72 + offset * n, n))) : undefined,
+    types: aging ? new Float32Array(buffer, 72 + 44 * n, n) : undefined,
+    temperature: aging ? new Float32Array(buffer, 72 + 36 * n, n) : undefined,
+    luminosity: aging ? new Float32Array(buffer, 72 + 40 * n, n) : undefined,
     bytes: buffer.byteLength,
   };
 }

@@ -9,6 +9,7 @@ import { length, quantile, sub, format } from "./maths.js";
 import { Panels } from "./panels.js";
 import { Player } from "./player.js";
 import { Scene, Unsupported } from "./scene.js";
+import { TEMPERATURES, className, remnantNames, temperatures } from "./stars.js";
 import { BACK, Overlay, heaviest, path, pick } from "./trails.js";
 import { Why } from "./why.js";
 
@@ -142,7 +143,17 @@ function measure(frame, first) {
   widen("speed", 0, quantile(speeds, 0.98));
   widen("mass", quantile(logs, 0), quantile(logs, 1));
   if (first) fit(frame);
+  if (frame.shine) offerTemperatures();
   legend();
+}
+
+/** Offers the temperatures of stars that age as colours; the first time they are chosen. */
+function offerTemperatures() {
+  const choice = find("colour").querySelector('[value="temperature"]');
+  if (!choice.disabled) return;
+  choice.disabled = choice.hidden = false;
+  ranges.temperature = TEMPERATURES;
+  find("colour").value = "temperature";
 }
 
 function widen(name, low, high) {
@@ -199,7 +210,7 @@ function draw() {
     const centre = centreOf(part);
     const quantity = find("colour").value;
     scene?.draw(motion, part, {
-      view, centre, mean: run.mean, quantity: ["speed", "mass", "plain"].indexOf(quantity), range: ranges[quantity] ?? [0, 1],
+      view, centre, mean: run.mean, quantity: ["speed", "mass", "plain", "temperature"].indexOf(quantity), range: ranges[quantity] ?? [0, 1],
       radius: run.radius * 2 ** Number(find("size").value),
     });
     trails(view, centre, part);
@@ -281,6 +292,11 @@ function card(part) {
     [`position [${units.length}]`]: vector(pos),
     [`velocity [${units.velocity}]`]: vector(vel),
   };
+  if (motion.first.shine) {
+    const { types, temperature, luminosity } = motion.first;
+    facts.star = className(types[row]);
+    if (types[row] < 14) Object.assign(facts, { temperature: `${format(temperature[row])} K`, luminosity: `${format(luminosity[row])} Lsun` });
+  }
   find("card-facts").replaceChildren(...Object.entries(facts).flatMap(([name, value]) => {
     const [term, description] = [document.createElement("dt"), document.createElement("dd")];
     [term.textContent, description.textContent] = [name, value];
@@ -295,12 +311,23 @@ function legend() {
   const quantity = find("colour").value;
   find("legend").hidden = quantity === "plain" || !ranges[quantity];
   if (find("legend").hidden) return;
-  const unit = quantity === "speed" ? run.units.velocity : run.units.mass;
-  find("legend-name").textContent = quantity === "speed" ? `speed relative to the centre of mass [${unit}]` : `mass [${unit}], logarithmic`;
-  const [low, high] = quantity === "mass" ? ranges.mass.map(Math.exp) : ranges.speed;
+  const { velocity, mass } = run.units;
+  const ranged = { speed: ranges.speed, mass: ranges.mass?.map(Math.exp), temperature: TEMPERATURES };
+  find("legend-name").textContent = {
+    speed: `speed relative to the centre of mass [${velocity}]`, mass: `mass [${mass}], logarithmic`, temperature: "temperature [K], logarithmic",
+  }[quantity];
+  const [low, high] = ranged[quantity];
   [find("legend-low").textContent, find("legend-high").textContent] = [format(low), quantity === "speed" ? `≥ ${format(high)}` : format(high)];
+  const names = quantity === "temperature" ? remnantNames(theme()) : [];
+  find("legend-remnants").replaceChildren(...names.map(([name, colour]) => {
+    const [line, dot] = [document.createElement("li"), document.createElement("i")];
+    dot.style.background = colour;
+    line.append(dot, name);
+    return line;
+  }));
+  const colours = quantity === "temperature" ? temperatures : map;
   const bar = find("legend-bar");
-  const picture = new ImageData(new Uint8ClampedArray(map(theme(), bar.width)), bar.width, 1);
+  const picture = new ImageData(new Uint8ClampedArray(colours(theme(), bar.width)), bar.width, 1);
   const pen = bar.getContext("2d");
   for (let y = 0; y < bar.height; y++) pen.putImageData(picture, 0, y);
 }

@@ -1,15 +1,20 @@
 // Rendering of the particles with WebGL 2.
 //
-// Not by three.js: the shaders, the sum in half floats and the attributes of five columns would be written for it in the same way, and its
+// Not by three.js: the shaders, the sum in half floats and the attributes of six columns would be written for it in the same way, and its
 // renderer with OrbitControls (npm package 0.187, what the page would import bundled and minified by esbuild) is 557 kB, 138 kB
 // compressed: four times all files of the page, which are 141 kB with uPlot.
 
 import { ink, map, theme } from "./colour.js";
 import { PARTICLES, PICTURE } from "./shaders.js";
+import { remnants, temperatures } from "./stars.js";
 
 /** Maximum number of frames in the memory of the graphics card. */
 const MOST_BUFFERS = 4;
 const COLOURS = 256;
+/** Numbers of each attribute of a particle: places and velocities at two times, mass, colour and size of a star. */
+const COLUMNS = [3, 3, 3, 3, 1, 2];
+/** Number of the temperature among the quantities of colours. */
+const TEMPERATURE = 3;
 /** Maximum number of picture pixels for each page pixel, in each direction. */
 const FINEST = 2;
 
@@ -44,22 +49,26 @@ export class Scene {
     this.particles = program(gl, PARTICLES);
     this.picture = program(gl, PICTURE);
     this.map = texture(gl);
+    this.temperatures = texture(gl);
     this.sums = texture(gl);
     this.target = gl.createFramebuffer();
     this.columns = gl.createVertexArray();
     this.nothing = gl.createVertexArray();
     gl.bindVertexArray(this.columns);
-    for (let k = 0; k < 5; k++) gl.enableVertexAttribArray(k);
+    for (let k = 0; k < COLUMNS.length; k++) gl.enableVertexAttribArray(k);
     this.applyTheme();
   }
 
   /** Sets the colours of the theme. */
   applyTheme() {
     const { gl } = this;
-    gl.bindTexture(gl.TEXTURE_2D, this.map);
-    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, COLOURS, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, map(theme(), COLOURS));
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
-    gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
+    for (const [what, colours] of [[this.map, map], [this.temperatures, temperatures]]) {
+      gl.bindTexture(gl.TEXTURE_2D, what);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA8, COLOURS, 1, 0, gl.RGBA, gl.UNSIGNED_BYTE, colours(theme(), COLOURS));
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, gl.LINEAR);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.LINEAR);
+    }
+    this.remnants = remnants(theme());
     this.ground = ink("--ground");
     this.plain = ink("--accent");
     this.glow = theme() === "dark" ? 1 : 0;
@@ -74,7 +83,7 @@ export class Scene {
       return found;
     }
     const { gl } = this;
-    const made = [frame.pos, frame.vel, frame.mass].map((column) => {
+    const made = [frame.pos, frame.vel, frame.mass, frame.shine ?? new Float32Array(2 * frame.n)].map((column) => {
       const buffer = gl.createBuffer();
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
       gl.bufferData(gl.ARRAY_BUFFER, column, gl.STATIC_DRAW);
@@ -127,10 +136,10 @@ export class Scene {
     const { gl, particles } = this;
     const [first, second] = [this.#columns(motion.first), this.#columns(motion.second)];
     gl.bindVertexArray(this.columns);
-    const columns = [first[0], first[1], second[0], second[1], first[2]];
+    const columns = [first[0], first[1], second[0], second[1], first[2], first[3]];
     columns.forEach((buffer, k) => {
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer);
-      gl.vertexAttribPointer(k, k === 4 ? 1 : 3, gl.FLOAT, false, 0, 0);
+      gl.vertexAttribPointer(k, COLUMNS[k], gl.FLOAT, false, 0, 0);
     });
     gl.useProgram(particles.program);
     gl.uniformMatrix4fv(particles.at("view"), false, view.view);
@@ -144,7 +153,8 @@ export class Scene {
     gl.uniform2fv(particles.at("range"), range);
     gl.uniform1i(particles.at("quantity"), quantity);
     gl.uniform3fv(particles.at("plain"), this.plain);
-    bind(gl, 0, this.map);
+    gl.uniform3fv(particles.at("remnants"), this.remnants);
+    bind(gl, 0, quantity === TEMPERATURE ? this.temperatures : this.map);
     gl.uniform1i(particles.at("map"), 0);
     gl.enable(gl.BLEND);
     gl.blendFunc(gl.ONE, gl.ONE);

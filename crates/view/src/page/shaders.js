@@ -14,14 +14,16 @@ export const PARTICLES = {
     layout(location = 2) in vec3 p1;
     layout(location = 3) in vec3 v1;
     layout(location = 4) in float mass;
+    layout(location = 5) in vec2 star;  // of stars that age: see shine() in stars.js
     uniform mat4 view, projection;
     uniform vec3 centre;
     uniform float part, between;      // fraction of the interval; factor from velocity to tangent
     uniform float focal;              // size in pixels of a length of 1 at a distance of 1
     uniform float radius, mean_mass;  // radius of a particle of mean mass; mean mass
     uniform vec2 range;               // range of the quantity shown in colour
-    uniform int quantity;             // 0 speed, 1 mass, 2 none
+    uniform int quantity;             // 0 speed, 1 mass, 2 none, 3 temperature
     uniform vec3 plain;
+    uniform vec3 remnants[3];         // colours of white dwarfs, neutron stars, black holes
     uniform sampler2D map;
     out vec3 colour;
     out float weight;
@@ -41,14 +43,16 @@ export const PARTICLES = {
     void main() {
       vec4 at = view * vec4(hermite() - centre, 1.0);
       gl_Position = projection * at;
-      float size = 2.0 * radius * focal / max(-at.z, 1e-30) * clamp(pow(mass / mean_mass, 0.3333), 0.6, 5.0);
+      float larger = quantity == 3 ? star.y : clamp(pow(mass / mean_mass, 0.3333), 0.6, 5.0);
+      float size = 2.0 * radius * focal / max(-at.z, 1e-30) * larger;
       // A particle smaller than the minimum size is drawn at that size and fainter, so that it stays visible.
       weight = mass > 0.0 ? clamp(size * size / 6.25, 0.12, 1.0) : 0.0;
       gl_PointSize = clamp(size, 2.5, 64.0);
       float value = quantity == 0 ? length(mix(v0, v1, part)) : mass;
       if (quantity == 1) value = log(max(value, 1e-30));
-      float u = clamp((value - range.x) / max(range.y - range.x, 1e-30), 0.0, 1.0);
+      float u = quantity == 3 ? star.x : clamp((value - range.x) / max(range.y - range.x, 1e-30), 0.0, 1.0);
       colour = quantity == 2 ? plain : texture(map, vec2(u, 0.5)).rgb;
+      if (quantity == 3 && u > 1.5) colour = remnants[clamp(int(u + 0.5) - 2, 0, 2)];
     }`,
   fragment: `#version 300 es
     precision highp float;

@@ -320,3 +320,56 @@ fn a_run_on_an_orbit_has_its_orbit_its_tails_and_the_sky() {
     let said = folder.tisane(&["plot", "c", "--theme", "light"]).exits(0);
     said.says(&["c: no jacobi: ", "missing key"]);
 }
+
+#[test]
+fn a_run_whose_stars_age_has_their_diagram_masses_and_remnants() {
+    let config = "[run]\nname = \"p\"\nt_end = 8.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n[initial.plummer]\nn = 100\n\
+                  half_mass_radius = 2.0\n[initial.masses]\nfunction = \"salpeter\"\nm_min = 3.0\nm_max = 100.0\n\
+                  [softening]\nepsilon = 0.1\n[output]\ninterval = 4.0\n[stellar_evolution]\n";
+    let folder = Folder::new(config);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    folder.tisane(&["plot", "r", "--theme", "light"]).exits(0);
+    for (figure, texts) in [
+        (
+            "hr",
+            &[
+                "Hertzsprung-Russell diagram at t = 8",
+                "effective temperature [K]",
+                "luminosity [Lsun]",
+                "main sequence",
+            ][..],
+        ),
+        ("masses", &["stars per decade of mass", "mass [Msun]", "at birth, all", "stars, bound"]),
+        ("population", &["all stars", "bound", "half of the light", "Half-mass and half-light radius", "radius [pc]"]),
+        ("remnants", &["mass at birth [Msun]", "mass of the remnant [Msun]", "black holes", "speed [km/s]"]),
+    ] {
+        let svg = read(&folder, &format!("r/plots/{figure}.svg"));
+        for text in texts {
+            assert!(svg.contains(text), "{figure}: {text}");
+        }
+    }
+    assert!(read(&folder, "r/plots/report.html").contains("Hertzsprung-Russell diagram"));
+    // Hot stars are on the left.
+    let svg = read(&folder, "r/plots/hr.svg");
+    let ticks = svg.lines().filter(|line| line.contains("class=\"tick\"") && line.contains("text-anchor=\"middle\""));
+    let temperatures: Vec<(f64, f64)> = ticks
+        .map(|line| {
+            let x = line.split_once(" x=\"").unwrap().1.split('"').next().unwrap();
+            let label = line.split_once('>').unwrap().1.split('<').next().unwrap();
+            (x.parse().unwrap(), label.parse().unwrap())
+        })
+        .collect();
+    assert!(temperatures.len() > 1 && temperatures.is_sorted_by(|a, b| (a.0 < b.0) == (a.1 > b.1)), "{temperatures:?}");
+    // A film of such a run shows temperatures, and says so.
+    let film = ["movie", "r", "-q", "--frames", "2", "--width", "160", "--height", "90"];
+    folder.tisane(&film).exits(0);
+    assert!(read(&folder, "r/movie/movie.json").contains("\"Temperature\""));
+    // Of stars that do not age there is none.
+    folder.write("run.toml", config.replace("[stellar_evolution]\n", ""));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "plain"]).exits(0);
+    folder.tisane(&["plot", "plain", "--theme", "light"]).exits(0);
+    assert!(!folder.path("plain/plots/hr.svg").exists());
+    let refused = folder.tisane(&["movie", "plain", "-q", "--colour", "temperature"]).exits(2);
+    refused.says(&["the stars of this run do not age", "take --colour speed or mass"]);
+    assert!(!folder.path("plain/movie").exists());
+}

@@ -1,0 +1,53 @@
+//! The Hertzsprung-Russell diagram of a snapshot.
+
+use super::super::figure::{Axis, Mark, Panel};
+use super::super::snapshots::Look;
+use super::classes::of_class;
+use tisane_io::stellar_columns::StarState;
+use tisane_stellar::Class;
+
+/// Classes that are drawn, those with most stars first. Neutron stars and black holes are so faint and small that they would leave no
+/// room for the others.
+const SHOWN: [Class; 4] = [Class::MainSequence, Class::WhiteDwarf, Class::Giant, Class::HeliumStar];
+/// Largest number of stars of a class that are drawn: the points of more would cover each other.
+const MAX_DOTS: usize = 20_000;
+/// Number of stars of a class up to which each has a marker.
+const FEW: usize = 200;
+/// Room beside the hottest and the coolest star, as a factor.
+const ROOM: f64 = 1.1;
+
+/// Draws luminosities over temperatures, hot stars on the left, each star of a binary for itself.
+pub(super) fn panel(look: &Look) -> Panel {
+    let title = format!("Hertzsprung-Russell diagram at {}", look.time_label());
+    let x = Axis::log("effective temperature [K]");
+    let mut panel = Panel::new(title, x, Axis::log("luminosity [Lsun]"));
+    let mut every = 1;
+    for class in SHOWN {
+        let stars: Vec<&StarState> = look.aging.iter().filter(|star| star.state.kind.class() == Some(class)).collect();
+        let step = stars.len().div_ceil(MAX_DOTS).max(1);
+        every = every.max(step);
+        let mark = if stars.len() > FEW { Mark::Dots } else { Mark::Points };
+        let place = |star: &&StarState| (star.state.temperature(), star.state.luminosity);
+        if !stars.is_empty() {
+            panel.series.push(of_class(class, mark, stars.iter().step_by(step).map(place).collect()));
+        }
+    }
+    let temperatures = panel.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
+    let (low, high) = temperatures.fold((f64::INFINITY, 0.0f64), |(low, high), t| (low.min(t), high.max(t)));
+    if low <= high {
+        panel.x.range = Some((high * ROOM, low / ROOM));
+    }
+    panel.notes.push("all stars of the snapshot, those of binaries one by one".into());
+    let hidden = |class: Class| {
+        let count = look.aging.iter().filter(|star| star.state.kind.class() == Some(class)).count();
+        (count > 0).then(|| format!("{} ({count})", class.plural()))
+    };
+    let hidden: Vec<String> = [Class::NeutronStar, Class::BlackHole].into_iter().filter_map(hidden).collect();
+    if !hidden.is_empty() {
+        panel.notes.push(format!("without {}", hidden.join(" and ")));
+    }
+    if every > 1 {
+        panel.notes.push(format!("of classes with many stars, one of {every} is drawn"));
+    }
+    panel
+}

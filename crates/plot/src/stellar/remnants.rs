@@ -1,0 +1,78 @@
+//! Masses of remnants over those at birth, and kicks.
+
+use super::super::figure::{Axis, Mark, Panel};
+use super::super::over_time::Run;
+use super::classes::{is_filled, of_class};
+use tisane_io::table::{Table, Values};
+use tisane_stellar::{Class, Kind};
+
+/// Classes of remnants.
+const REMNANTS: [Class; 3] = [Class::WhiteDwarf, Class::NeutronStar, Class::BlackHole];
+
+/// Room beside the values of an axis, as a factor.
+const ROOM: f64 = 1.15;
+/// Least extent of the axis of masses at birth to both sides of its middle, as a factor.
+const WIDE: f64 = 3.2;
+
+/// A remnant of a single star.
+struct Remnant {
+    class: Class,
+    birth_mass: f64,
+    mass: f64,
+    /// Speed of the kick.
+    kick: f64,
+}
+
+/// Draws the remnants that the journal of changes of type tells of, without those that two merged stars leave.
+pub(super) fn panels(table: &Table) -> Result<Vec<Panel>, String> {
+    let remnants = read(table).ok_or("stellar.csv lacks columns")?;
+    if remnants.is_empty() {
+        return Err("no star has become a remnant".into());
+    }
+    let run = Run { table };
+    let label = |what: &str, column: &str| run.label(what, column).unwrap_or_default();
+    let x = || Axis::log(label("mass at birth", "initial_mass"));
+    let mut masses = Panel::new("Remnants", x(), Axis::log(label("mass of the remnant", "mass")));
+    let mut kicks = Panel::new("Kicks at supernovae", x(), Axis::linear(label("speed", "kick_x")));
+    for class in REMNANTS {
+        let of = |value: fn(&Remnant) -> f64| -> Vec<(f64, f64)> {
+            let all = remnants.iter().filter(|remnant| remnant.class == class);
+            all.map(|remnant| (remnant.birth_mass, value(remnant))).collect()
+        };
+        let points = of(|remnant| remnant.mass);
+        if points.is_empty() {
+            continue;
+        }
+        masses.series.push(of_class(class, Mark::Points, points));
+        if class != Class::WhiteDwarf {
+            kicks.series.push(of_class(class, Mark::Points, of(|remnant| remnant.kick)));
+        }
+    }
+    let of_birth = || remnants.iter().map(|remnant| remnant.birth_mass);
+    // Both panels have one axis, of a factor of ten at least.
+    let (low, high) = (of_birth().fold(f64::INFINITY, f64::min), of_birth().fold(0.0, f64::max));
+    let middle = (low * high).sqrt();
+    let range = Some(((low / ROOM).min(middle / WIDE), (high * ROOM).max(middle * WIDE)));
+    (masses.x.range, kicks.x.range) = (range, range);
+    let fastest = remnants.iter().map(|remnant| remnant.kick).fold(0.0, f64::max);
+    kicks.y.range = Some((0.0, ROOM * fastest));
+    Ok([masses, kicks].into_iter().filter(is_filled).collect())
+}
+
+/// Returns the remnants of single stars; [`None`] of a table without their columns.
+fn read(table: &Table) -> Option<Vec<Remnant>> {
+    let column = |name: &str| table.numbers(name);
+    let (before, after) = (column("type_before")?, column("stellar_type")?);
+    let (births, masses) = (column("initial_mass")?, column("mass")?);
+    let kicks = [column("kick_x")?, column("kick_y")?, column("kick_z")?];
+    let Values::Text(events) = &table.column("event")?.values else { return None };
+    let class = |number: f64| Kind::from_number(number as u8).and_then(Kind::class);
+    let was_star = |row: usize| Kind::from_number(before.at(row) as u8).is_some_and(|kind| !kind.is_remnant());
+    let is_new = |row: usize| events[row] != "merger" && was_star(row);
+    let remnant = |row: usize| {
+        let class = class(after.at(row)).filter(|class| REMNANTS.contains(class))?;
+        let speed = kicks.iter().map(|kick| kick.at(row).powi(2)).sum::<f64>().sqrt();
+        Some(Remnant { class, birth_mass: births.at(row), mass: masses.at(row), kick: speed })
+    };
+    Some((0..events.len()).filter(|&row| is_new(row)).filter_map(remnant).collect())
+}
