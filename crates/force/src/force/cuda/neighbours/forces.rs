@@ -75,7 +75,9 @@ impl HostNeighbours {
     /// Makes room for lists of `capacity` entries of up to `targets` regular targets at a time.
     fn make_room(&mut self, device: &Device, capacity: usize, targets: usize) -> Result<()> {
         let capacity = capacity.max(self.capacity).next_multiple_of(2);
-        let chunk = targets.min(ENTRIES / capacity).max(1).next_multiple_of(2).max(self.chunk.min(ENTRIES / capacity));
+        // By a factor, as blocks of more and more targets come: pinned memory takes milliseconds.
+        let chunk = targets.next_power_of_two().min(ENTRIES / capacity).max(1).next_multiple_of(2);
+        let chunk = chunk.max(self.chunk.min(ENTRIES / capacity));
         if (capacity, chunk) != (self.capacity, self.chunk) {
             device.wait()?;
             // Never both at a time.
