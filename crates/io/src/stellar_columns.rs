@@ -21,6 +21,12 @@ pub struct StarState {
 }
 
 impl StarState {
+    /// Returns the effective temperature, in K; NaN where nothing is left.
+    #[must_use]
+    pub fn temperature(&self) -> f64 {
+        if self.state.radius > 0.0 { self.state.temperature() } else { f64::NAN }
+    }
+
     /// Returns the star as one of a particle of an id: its track begins at the time 0, and has no length yet.
     #[must_use]
     pub fn begun(&self, id: u64) -> EvolvingStar {
@@ -107,7 +113,7 @@ pub const STELLAR: [StellarField; 7] = [
         name: "Temperature",
         dimension: Dimension::NONE,
         description: "effective temperature, in K; NaN where nothing is left",
-        value: |star, _| if star.state.radius > 0.0 { star.state.temperature() } else { f64::NAN },
+        value: |star, _| star.temperature(),
         unit: pure,
     },
     StellarField {

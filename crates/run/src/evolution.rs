@@ -10,6 +10,7 @@ use tisane::time::{Clock, Time};
 use tisane::units::Scale;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane_io::fields::{DiagnosticsRow, StellarRow, UserTime};
+use tisane_io::stellar_columns::StarState;
 use tisane_stellar::{Error, Event, Kind, Merger, Model, Star, State, merge};
 
 /// Evolution of the stars of a system, with the sizes of its internal units.
@@ -25,6 +26,8 @@ pub struct Evolution {
     km_s: f64,
     /// Internal unit of length, in solar radii.
     rsun: f64,
+    /// Age of stars where they begin, in Myr.
+    age: f64,
     /// Largest relative loss of mass that the orbits do not follow yet.
     mass_step: f64,
     /// Flag that the particles have the radii of the stars.
@@ -49,6 +52,16 @@ pub struct TypeChange {
     pub merged: Option<u64>,
 }
 
+/// Star that begins, with what its particle gets, in internal units.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Newborn {
+    pub star: EvolvingStar,
+    /// Its present mass.
+    pub mass: f64,
+    /// Its present radius.
+    pub radius: f64,
+}
+
 impl Evolution {
     /// Returns the evolution of a configuration in which `scale` is the size of the internal units; [`None`] where stars do not age.
     ///
@@ -58,10 +71,12 @@ impl Evolution {
         let Some(settings) = &config.stellar_evolution else { return Ok(None) };
         let units = config.units();
         let seed = config.initial.sampled().map(|(_, _, seed)| seed);
+        let myr = scale.time * units.time.cgs / (1e6 * YEAR_CGS);
         Ok(Some(Self {
             model: settings.model(seed)?,
             msun: scale.mass * units.mass.cgs / (GM_SUN_CGS / G_CGS),
-            myr: scale.time * units.time.cgs / (1e6 * YEAR_CGS),
+            myr,
+            age: settings.start_age.get() / scale.time * myr,
             km_s: scale.velocity * units.velocity.cgs / 1e5,
             rsun: scale.length * units.length.cgs / R_SUN_CGS,
             mass_step: settings.mass_step.get(),
@@ -75,36 +90,52 @@ impl Evolution {
         clock.time(now) * self.myr
     }
 
-    /// Puts stars on their tracks at the start of a run: those of a snapshot go on, others are of an age (internal units) and their masses
-    /// those at birth, and get their masses at the `start`, in internal units.
+    /// Puts stars on their tracks at the start of a run: those of a snapshot, which are the first ones, go on. Others are of the age of
+    /// the settings and their masses those at birth, and get their masses at the `start`, in internal units.
     ///
     /// # Errors
     /// The id of the first star whose mass is out of range, with the error.
-    pub(crate) fn begin(&self, p: &mut Particles, start: f64, age: f64) -> Result<(), (u64, Error)> {
+    pub(crate) fn begin(&self, p: &mut Particles, start: f64) -> Result<(), (u64, Error)> {
         let now = start * self.myr;
-        let known = if p.stars.len() == p.len() { std::mem::take(&mut p.stars) } else { Vec::new() };
-        let is_known = !known.is_empty();
+        let known = std::mem::take(&mut p.stars);
         let star = |row: usize| {
             let id = p.id[row];
-            let track = match known.get(row).map(|star| star.track) {
-                Some(Star { birth_mass, state, supernovae, .. }) => {
-                    Star::resume(&self.model, id, birth_mass, now, &state).map(|track| Star { supernovae, ..track })
-                }
-                None => Star::new(&self.model, id, p.mass[row] * self.msun, now - age * self.myr),
+            let Some(EvolvingStar { track: Star { birth_mass, state, supernovae, .. }, .. }) = known.get(row) else {
+                return self.begun(id, p.mass[row], now).map_err(|error| (id, error));
             };
-            let mut track = track.map_err(|error| (id, error))?;
+            let found = Star::resume(&self.model, id, *birth_mass, now, state).map_err(|error| (id, error))?;
+            let mut track = Star { supernovae: *supernovae, ..found };
             track.advance_to(&self.model, now, &mut Vec::new());
             Ok(EvolvingStar { track, seen: now, kick: [0.0; 3] })
         };
         let found: Vec<Result<EvolvingStar, (u64, Error)>> = (0..p.len()).into_par_iter().map(star).collect();
         p.stars = found.into_iter().collect::<Result<_, _>>()?;
-        if age > 0.0 && !is_known {
-            p.mass = p.stars.iter().map(|star| star.track.mass_at(now) / self.msun).collect();
+        if self.age > 0.0 {
+            let new = p.mass.iter_mut().zip(&p.stars).skip(known.len());
+            new.for_each(|(mass, star)| *mass = star.track.mass_at(now) / self.msun);
         }
         if self.has_radii {
             p.radius = self.radii(p, now);
         }
         Ok(())
+    }
+
+    /// Returns a star of a mass at birth, in internal units, that has the age of the settings at a time in Myr.
+    fn begun(&self, id: u64, mass: f64, now: f64) -> Result<EvolvingStar, Error> {
+        let mut track = Star::new(&self.model, id, mass * self.msun, now - self.age)?;
+        track.advance_to(&self.model, now, &mut Vec::new());
+        Ok(EvolvingStar { track, seen: now, kick: [0.0; 3] })
+    }
+
+    /// Returns a star of a mass at birth that begins at a time, both in internal units, as those of [`Self::begin`] without a track.
+    ///
+    /// # Errors
+    /// If its mass is out of range.
+    pub(crate) fn born(&self, id: u64, mass: f64, at: f64) -> Result<Newborn, Error> {
+        let now = at * self.myr;
+        let star = self.begun(id, mass, now)?;
+        let mass = if self.age > 0.0 { star.track.mass_at(now) / self.msun } else { mass };
+        Ok(Newborn { star, mass, radius: star.track.state_at(&self.model, now).radius / self.rsun })
     }
 
     /// Advances all tracks to `now`. Returns the changes that the orbits take over, in the order of the rows, and the changes of type.
@@ -191,6 +222,18 @@ impl Evolution {
         told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other) });
         let kick = std::array::from_fn(|k| first.kick[k] + kick[k]);
         (EvolvingStar { track, seen: first.seen.max(second.seen), kick }, told)
+    }
+
+    /// Returns the stars at a time in internal units, to which their tracks are followed, in the order of the particles.
+    #[must_use]
+    pub fn stars_at(&self, p: &Particles, at: f64) -> Vec<StarState> {
+        let time = at * self.myr;
+        let star = |star: &EvolvingStar| {
+            let mut track = star.track;
+            track.advance_to(&self.model, time, &mut Vec::new());
+            StarState { initial_mass: track.birth_mass, state: track.state_at(&self.model, time) }
+        };
+        p.stars.par_iter().map(star).collect()
     }
 
     /// Returns the state of each star at a moment.

@@ -10,14 +10,17 @@
 //! first steps, first forces, a new axis of time. The reference energy moves by the energy that the change added, so
 //! that the energy error is that of the integration alone.
 
+mod aging;
 mod change;
 mod columns;
 mod file;
+mod stars;
 mod started;
 mod state;
 mod threads;
 
 pub use change::Changes;
+pub use stars::Stars;
 pub use started::Measured;
 pub use state::State;
 
@@ -137,9 +140,19 @@ impl InMemory {
         }
         let (old, new) = (&self.loaded.config, &loaded.config);
         let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
-        if matches!(self.phase, Phase::Started(_)) && old.orbit != new.orbit {
-            let problem = "[orbit] cannot change any more: the origin moves";
-            return Err(Error::input("orbit", problem).with_help("set it before the start"));
+        if matches!(self.phase, Phase::Started(_)) {
+            let fixed = [
+                ("orbit", old.orbit == new.orbit, "the origin moves"),
+                (
+                    "stellar_evolution",
+                    old.stellar_evolution == new.stellar_evolution,
+                    "stars are on their tracks, or do not age",
+                ),
+            ];
+            if let Some((section, _, why)) = fixed.into_iter().find(|(_, same, _)| !same) {
+                let problem = format!("[{section}] cannot change any more: {why}");
+                return Err(Error::input(section, problem).with_help("set it before the start"));
+            }
         }
         let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
         if let Some((section, _)) = fixed.into_iter().find(|(_, same)| !same && !is_new) {
@@ -428,6 +441,10 @@ impl InMemory {
             return Ok(id);
         }
         let names = self.column_names();
+        let new = match &self.phase {
+            Phase::Started(started) => started.newborn(&id, mass)?,
+            Phase::New(_) => Vec::new(),
+        };
         let (p, [to_mass, to_length, to_velocity]) = self.editable()?;
         let n = p.len() + id.len();
         columns::extend(p, &names, id.len(), columns);
@@ -444,6 +461,11 @@ impl InMemory {
         p.time.resize(n, Time::default());
         p.step.resize(n, Level::default());
         p.states.clear();
+        for (row, star) in (n - new.len()..).zip(new) {
+            p.mass[row] = star.mass;
+            p.radius.get_mut(row).into_iter().for_each(|radius| *radius = star.radius);
+            p.stars.push(star.star);
+        }
         Ok(id)
     }
 
@@ -474,6 +496,7 @@ impl InMemory {
         );
         left.id = index.iter().map(|&i| p.id[i]).collect();
         left.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
+        left.stars = index.iter().filter_map(|&i| p.stars.get(i).copied()).collect();
         left.columns = std::mem::take(&mut p.columns);
         left.columns.iter_mut().for_each(|column| column.values = index.iter().map(|&i| column.values[i]).collect());
         *p = left;
@@ -483,20 +506,25 @@ impl InMemory {
     /// Changes masses, positions or velocities of some particles.
     ///
     /// # Errors
-    /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses, and identities
-    /// that there are not; then nothing has changed.
+    /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses, identities
+    /// that there are not, and after the start other masses of stars that age than they have; then nothing has changed.
     pub fn change(&mut self, changes: Changes<'_>) -> Result<()> {
         changes.check()?;
+        if let Some(mass) = changes.mass {
+            self.check_masses(changes.id, mass)?;
+        }
         if changes.id.is_empty() {
             return Ok(());
         }
         let index = places(self.particles(), changes.id)?;
+        let ages = self.ages();
         let (p, [mass, length, velocity]) = self.editable()?;
         if changes.pos.is_some() || changes.vel.is_some() {
             p.forget_close(&index);
         }
         for (k, i) in index.into_iter().enumerate() {
-            if let Some(column) = changes.mass {
+            // The mass of a star that ages is the one that it has.
+            if let Some(column) = changes.mass.filter(|_| !ages) {
                 p.mass[i] = column[k] * mass;
             }
             if let Some(column) = changes.pos {
@@ -594,14 +622,15 @@ impl InMemory {
         }
         let read = |more: &[String]| read(&self.text, &self.base, &[&self.sets[..], more, settings].concat());
         let loaded;
-        let initial = match &self.phase {
+        let initial = match &mut self.phase {
             Phase::New(initial) => {
                 let (mut settled, _) = read(&[])?;
                 settled.settle(&initial.particles.mass)?;
                 loaded = settled;
                 InitialState::clone(initial)
             }
-            Phase::Started(_) => {
+            Phase::Started(started) => {
+                let stars = started.stars_begun();
                 let (time, model) = (self.time(), "initial={memory={}}".to_owned());
                 let start = format!("run.t_start={time:?}");
                 let open = read(std::slice::from_ref(&start))?.0.open;
@@ -612,6 +641,7 @@ impl InMemory {
                 let mut particles = Particles::new(state.mass, state.pos, state.vel);
                 particles.id = state.id;
                 particles.columns = self.particles().columns.clone();
+                particles.stars = stars;
                 InitialState { time, ..InitialState::new(particles, "particles of a program") }
             }
         };

@@ -151,12 +151,11 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
 fn begin_evolution(loaded: &Loaded, p: &mut Particles, start: f64, scale: &Scale) -> Result<()> {
     let of_key = |key: &str, problem: String| loaded.explain(Problem::new(format!("stellar_evolution{key}"), problem));
     let evolution = Evolution::of(&loaded.config, scale).map_err(|error| of_key("", error.to_string()))?;
-    let (Some(evolution), Some(settings)) = (evolution, &loaded.config.stellar_evolution) else {
+    let Some(evolution) = evolution else {
         p.stars.clear();
         return Ok(());
     };
-    let age = settings.start_age.get() / scale.time;
-    let begun = evolution.begin(p, start / scale.time, age);
+    let begun = evolution.begin(p, start / scale.time);
     begun.map_err(|(id, error)| of_key("", format!("star {id}: {error}")))
 }
 
