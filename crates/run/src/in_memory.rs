@@ -26,6 +26,7 @@ pub use state::State;
 
 use crate::assemble::{self, Setup};
 use crate::config::{Config, LawSection, Loaded, Model};
+use crate::star_columns;
 use crate::system::System;
 use change::{check_unique, find, places};
 use columns::{MISSING, column_of};
@@ -417,7 +418,7 @@ impl InMemory {
     }
 
     /// Adds particles with their values in the columns that the law reads, by name. Those in columns that are left out are
-    /// to be [set](Self::set_column) before the simulation goes on.
+    /// to be [set](Self::set_column) before the simulation goes on. Stars that age may have `age` and `metallicity` of their own.
     ///
     /// # Errors
     /// As [`InMemory::add`], and for columns that the law does not read.
@@ -433,7 +434,7 @@ impl InMemory {
         let id = id.map_or_else(|| (next..next + mass.len() as u64).collect(), <[u64]>::to_vec);
         Changes { id: &id, mass: Some(mass), pos: Some(pos), vel: Some(vel) }.check()?;
         check_unique(p.id.iter().chain(&id))?;
-        self.check_columns(&id, columns)?;
+        self.check_columns(&id, columns, &self.columns_of_new())?;
         if p.len() + id.len() >= u32::MAX as usize {
             return Err(Error::input("particles", "there are too many particles"));
         }
@@ -442,7 +443,7 @@ impl InMemory {
         }
         let names = self.column_names();
         let new = match &self.phase {
-            Phase::Started(started) => started.newborn(&id, mass)?,
+            Phase::Started(started) => started.newborn(&id, mass, columns)?,
             Phase::New(_) => Vec::new(),
         };
         let (p, [to_mass, to_length, to_velocity]) = self.editable()?;
@@ -537,41 +538,61 @@ impl InMemory {
         Ok(())
     }
 
-    /// Returns the names of the columns that the law of the settings reads.
+    /// Returns the names of the columns that particles have: those that the law of the settings reads, and until the start those of stars
+    /// that age, `age` and `metallicity`.
     #[must_use]
     pub fn column_names(&self) -> Vec<String> {
+        match self.phase {
+            Phase::New(_) => self.columns_of_new(),
+            Phase::Started(_) => self.columns_of_law(),
+        }
+    }
+
+    fn columns_of_law(&self) -> Vec<String> {
         self.config().law_section().map(LawSection::column_names).unwrap_or_default()
     }
 
-    /// Checks columns of `n` values.
-    fn check_columns(&self, id: &[u64], columns: &[(&str, &[f64])]) -> Result<()> {
+    /// Returns the names of the columns that particles may be given when they are added.
+    fn columns_of_new(&self) -> Vec<String> {
+        [self.columns_of_law(), star_columns::names(self.config())].concat()
+    }
+
+    /// Checks columns of values, one for each id, whose names are among the `known` ones.
+    fn check_columns(&self, id: &[u64], columns: &[(&str, &[f64])], known: &[String]) -> Result<()> {
         let wrong = |problem: String| Err(Error::input("particles", problem));
         for (name, values) in columns {
-            self.check_name(name)?;
+            self.check_name(name, known)?;
             if values.len() != id.len() {
                 return wrong(format!("columns of different lengths: {} and {} of `{name}`", id.len(), values.len()));
             }
             if let Some((i, value)) = find(values, |value| !value.is_finite()) {
                 return wrong(format!("id {}: {name} is {value:?}: expected a finite number", id[i]));
             }
+            let of_star = |(i, value): (usize, &f64)| Some((i, star_columns::problem(name, *value)?));
+            if let Some((i, problem)) = values.iter().enumerate().find_map(of_star) {
+                return wrong(format!("id {}: {problem}", id[i]));
+            }
         }
         Ok(())
     }
 
-    fn check_name(&self, name: &str) -> Result<()> {
-        let known = self.column_names();
+    fn check_name(&self, name: &str, known: &[String]) -> Result<()> {
         if known.iter().any(|it| it == name) {
             return Ok(());
         }
         let error = |problem: String| Error::input("particles", problem);
+        if star_columns::names(self.config()).iter().any(|of_star| of_star == name) {
+            let help = "give it when the star is added, or before the start";
+            return Err(error(format!("the column `{name}` is used up: stars are on their tracks")).with_help(help));
+        }
         if known.is_empty() {
             let help = "columns are those that a law in place of Newton's reads: set [force.law] first";
             return Err(error(format!("no law reads a column `{name}`")).with_help(help));
         }
         let near = nearest(name, &known.iter().map(String::as_str).collect::<Vec<_>>());
         let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
-        Err(error(format!("the law reads no column `{name}`{near}"))
-            .with_help(format!("it reads {}", known.join(", "))))
+        let by = if self.columns_of_law().is_empty() { "stars have" } else { "the law reads" };
+        Err(error(format!("{by} no column `{name}`{near}")).with_help(format!("there are {}", known.join(", "))))
     }
 
     /// Returns the values of all particles in a column that the law reads: NaN for those that were given none.
@@ -579,7 +600,7 @@ impl InMemory {
     /// # Errors
     /// [`Error::Input`] for a column that the law does not read.
     pub fn column(&self, name: &str) -> Result<Vec<f64>> {
-        self.check_name(name)?;
+        self.check_name(name, &self.column_names())?;
         let p = self.particles();
         Ok(p.column(name).map_or_else(|| vec![MISSING; p.len()], <[f64]>::to_vec))
     }
@@ -590,7 +611,7 @@ impl InMemory {
     /// [`Error::Input`] for a column that the law does not read, numbers that are not finite, another number of them, and
     /// identities that there are not; then nothing has changed.
     pub fn set_column(&mut self, name: &str, id: &[u64], values: &[f64]) -> Result<()> {
-        self.check_columns(id, &[(name, values)])?;
+        self.check_columns(id, &[(name, values)], &self.column_names())?;
         if id.is_empty() {
             return Ok(());
         }

@@ -54,6 +54,7 @@ pub mod proposal;
 mod row;
 pub mod several;
 pub mod simulation;
+mod star_columns;
 pub mod star_forecast;
 mod stars;
 mod subsystems;

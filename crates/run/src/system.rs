@@ -254,11 +254,9 @@ impl System {
     /// Returns the states of stars that evolve at a synchronised time; none where they do not.
     #[must_use]
     pub fn star_states(&self) -> Vec<StarState> {
-        let Some(evolution) = &self.engines.evolution else { return Vec::new() };
-        let RunState { now, clock, .. } = &self.state;
-        let states = evolution.states(&self.particles, clock, *now).into_iter();
-        let stars = self.particles.stars.iter().zip(states);
-        stars.map(|(star, state)| StarState { initial_mass: star.track.birth_mass, state }).collect()
+        let evolution = self.engines.evolution.as_ref();
+        let at = self.state.clock.time(self.state.now);
+        evolution.map(|evolution| evolution.stars_at(&self.particles, at)).unwrap_or_default()
     }
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.

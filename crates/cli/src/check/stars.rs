@@ -16,8 +16,9 @@ pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static st
     let found = StarForecast::new(&evolution, &setup.particles, &setup.clock, end);
     let winds = tisane_stellar::WindRecipe::from(settings.winds).name();
     let remnants = tisane_stellar::RemnantRecipe::from(settings.remnants).name();
-    let model =
-        format!("SSE (Hurley, Pols & Tout 2000), Z = {}, winds {winds}, remnants {remnants}", settings.metallicity);
+    let z = settings.metallicity;
+    let own = of_their_own(setup, z.get());
+    let model = format!("SSE (Hurley, Pols & Tout 2000), Z = {z}{own}, winds {winds}, remnants {remnants}");
     let mut lines = vec![("stellar evolution", model)];
     if found.changing == 0 {
         lines.push(("  to t_end", "no star changes its type".into()));
@@ -49,6 +50,16 @@ pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static st
         lines.push(("  dt_max", format!("{} Myr: orbits take changes over at most that late", digits(dt_max))));
     }
     lines
+}
+
+/// Describes the metallicities of stars that have another one than all; empty where none has.
+fn of_their_own(setup: &Setup, of_all: f64) -> String {
+    let stars = &setup.particles.stars;
+    let own: Vec<f64> = stars.iter().filter_map(|star| star.metallicity.filter(|z| *z != of_all)).collect();
+    let Some(least) = own.iter().copied().reduce(f64::min) else { return String::new() };
+    let greatest = own.iter().fold(least, |max, z| max.max(*z));
+    let range = if least == greatest { format!("{least}") } else { format!("{least} to {greatest}") };
+    format!(", {} stars with their own, {range}", own.len())
 }
 
 /// Returns the root mean square of the speed of escape, √(4 |U| / M), in km/s.

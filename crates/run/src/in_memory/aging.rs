@@ -4,7 +4,8 @@ use super::change::places;
 use super::stars::Stars;
 use super::started::Started;
 use super::{InMemory, Phase};
-use crate::evolution::Newborn;
+use crate::evolution::births::{Birth, Newborn};
+use crate::star_columns::{AGE, METALLICITY};
 use tisane::error::{Error, Result};
 use tisane::particles::EvolvingStar;
 use tisane_io::checkpoint::RunState;
@@ -77,18 +78,21 @@ impl Started {
         self.particles().id.iter().zip(&stars).map(|(id, star)| star.begun(*id)).collect()
     }
 
-    /// Returns stars that begin at the present time, with masses at birth in the unit of the program; none where stars do not age.
+    /// Returns stars that begin at the present time, with masses at birth in the unit of the program, and columns of which some may be their
+    /// ages and metallicities; none where stars do not age.
     ///
     /// # Errors
     /// [`Error::Input`] for a mass that no star has.
-    pub(super) fn newborn(&self, id: &[u64], mass: &[f64]) -> Result<Vec<Newborn>> {
+    pub(super) fn newborn(&self, id: &[u64], mass: &[f64], columns: &[(&str, &[f64])]) -> Result<Vec<Newborn>> {
         let Some(evolution) = &self.system.engines.evolution else { return Ok(Vec::new()) };
         let (at, unit) = (self.present(), self.system.state.scale.mass);
-        let one = |(id, mass): (&u64, &f64)| {
-            let born = evolution.born(*id, mass / unit, at);
-            born.map_err(|error| Error::input("particles", format!("id {id}: {error}")))
+        let one = |row: usize| {
+            let own = |name: &str| columns.iter().find(|(of, _)| *of == name).map(|(_, values)| values[row]);
+            let birth = Birth { mass: mass[row] / unit, age: own(AGE), metallicity: own(METALLICITY) };
+            let born = evolution.born(id[row], &birth, at);
+            born.map_err(|error| Error::input("particles", format!("id {}: {error}", id[row])))
         };
-        id.iter().zip(mass).map(one).collect()
+        (0..id.len()).map(one).collect()
     }
 
     /// Returns the present time, in internal units.

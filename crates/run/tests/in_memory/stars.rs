@@ -11,6 +11,7 @@ use tisane_run::config::Config;
 use tisane_run::in_memory::{Changes, InMemory};
 use tisane_run::simulation::Observer;
 use tisane_run::system::System;
+use tisane_stellar::{Model, Options, Star};
 
 /// Heavy stars, a third of the systems binaries, of which several explode within the run.
 const CLUSTER: &str = "
@@ -165,4 +166,44 @@ fn without_the_section_there_are_no_stars() {
     simulation.start().unwrap();
     let text = simulation.set("stellar_evolution.metallicity=0.02").unwrap_err().to_string();
     assert!(text.contains("needs units by name") || text.contains("cannot change any more"), "{text}");
+}
+
+/// A star that is added may have an age and a metallicity of its own, before the start and after it.
+#[test]
+fn stars_have_ages_and_metallicities_of_their_own() {
+    let text = CLUSTER.split("[initial.plummer]").next().unwrap().to_owned()
+        + "[stellar_evolution]\n[softening]\nepsilon = 0.1\n[integrator.hermite4]\ndt_max = '1/8'\n";
+    let mut simulation = InMemory::new(&text, Path::new(""), &[]).unwrap();
+    let place = |k: usize| [Vec3::new(9.0 * k as f64, 0.0, 0.0)];
+    for (k, columns) in
+        [&[("age", &[5.0][..]), ("metallicity", &[0.001][..])][..], &[("age", &[7.0][..])], &[]].iter().enumerate()
+    {
+        simulation.add_with_columns(None, &[20.0], (&place(k), &[Vec3::zeros()]), columns).unwrap();
+    }
+    simulation.set_column("metallicity", &[2], &[0.01]).unwrap();
+    assert!(simulation.column("metallicity").unwrap()[1].is_nan());
+    simulation.integrate(1.0, &mut all).unwrap();
+    let columns = [("age", &[3.0][..]), ("metallicity", &[0.001][..])];
+    simulation.add_with_columns(None, &[20.0], (&place(3), &[Vec3::zeros()]), &columns).unwrap();
+    simulation.integrate(3.0, &mut all).unwrap();
+    let stars = simulation.stars().unwrap();
+    for (star, (age, z)) in [(8.0, 0.001), (10.0, 0.02), (3.0, 0.01), (5.0, 0.001)].into_iter().enumerate() {
+        let model = Model::new(z, Options::default()).unwrap();
+        let mut expected = Star::new(&model, star as u64, 20.0, 0.0).unwrap();
+        expected.advance_to(&model, age, &mut Vec::new());
+        let state = expected.state_at(&model, age);
+        assert_eq!(stars.stellar_type[star], state.kind.number(), "star {star}");
+        assert!((stars.core_mass[star] - state.core_mass).abs() <= 1e-9 * state.core_mass, "star {star}: {state:?}");
+    }
+    let of = |columns: &[(&str, &[f64])]| {
+        InMemory::new(&text, Path::new(""), &[])
+            .unwrap()
+            .add_with_columns(None, &[20.0], (&place(0), &[Vec3::zeros()]), columns)
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(of(&[("metallicity", &[1.0])]).contains("id 0: metallicity is 1.0: expected Z from 0.0001 to 0.03"));
+    assert!(of(&[("metalicity", &[0.01])]).contains("stars have no column `metalicity`: did you mean `metallicity`?"));
+    let used = simulation.set_column("age", &[0], &[1.0]).unwrap_err().to_string();
+    assert!(used.contains("the column `age` is used up: stars are on their tracks"), "{used}");
 }
