@@ -158,6 +158,10 @@ impl Parameters {
             parsed.map(Value::Table).map_err(|error| Failure(format!("{name}: {}", error.message())))
         };
         if !self.law.trim().is_empty() {
+            if self.ages() {
+                let problem = "law: its numbers are in N-body units, and stars that age are integrated in Msun, pc and Myr: one of the two only";
+                return Err(Failure(problem.to_owned()));
+            }
             force.push(("law", table("law", &self.law)?));
         }
         // Nothing ends at the end, which every configuration has.

@@ -44,6 +44,7 @@ pub mod config;
 mod dissolution_time;
 pub mod ensemble;
 pub mod evolution;
+mod field_doubts;
 #[cfg(feature = "mpi")]
 pub mod follow;
 pub mod help;

@@ -371,3 +371,52 @@ fn a_list_of_clusters_keeps_the_columns_of_each() {
     assert_eq!(found, [0.02, 0.02, 0.02, 0.02, 0.001, 1e-4, 0.02]);
     assert_eq!([3, 4].map(|row| end.stars[row].initial_mass), [25.0; 2]);
 }
+
+/// Newton's law as a formula gives what Newton's law gives, and the energy that stars take out is booked by every scheme.
+#[test]
+fn stars_age_by_a_law_of_ones_own() {
+    let softened =
+        CLUSTER.replace("[encounters]\n[escapers]\nhalf_mass_radii = 20.0\n", "[softening]\nepsilon = 0.05\n");
+    let softened = softened.replace("[initial.binaries]", "[unused]");
+    let (begin, end) = (softened.find("[unused]").unwrap(), softened.find("[integrator").unwrap());
+    let plain = format!("{}{}", &softened[..begin], &softened[end..]);
+    // By a law there is no cluster.csv.
+    let run = |text: &str| {
+        let folder = Folder::new(text);
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+        folder
+    };
+    let law = "[force.law]\npotential = \"-G*m_i*m_j/s\"\n";
+    for scheme in ["hermite4", "multipoint", "leapfrog"] {
+        let text = match scheme {
+            "leapfrog" => {
+                plain.replace("[integrator.hermite4]\ndt_max = \"1/16\"", "[integrator.leapfrog]\ndt = \"1/128\"")
+            }
+            _ => plain.replace("hermite4", scheme),
+        };
+        let [of_newton, of_law] = [text.clone(), format!("{text}{law}")].map(|text| {
+            let folder = run(&text);
+            let rows = rows(&folder, "o/diagnostics.csv");
+            let last = |name: &str| *numbers(&rows, name).last().unwrap();
+            let errors = numbers(&rows, "relative_energy_error");
+            let error = errors.iter().fold(0.0, |max: f64, error| max.max(error.abs()));
+            (journal(&folder), [last("stellar_mass"), last("removed_energy"), last("kinetic_energy")], error)
+        });
+        assert_eq!(of_law.0, of_newton.0, "{scheme}");
+        for (found, expected) in of_law.1.iter().zip(of_newton.1) {
+            assert!((found / expected - 1.0).abs() < 1e-2, "{scheme}: {found}, {expected}");
+        }
+        assert!(of_law.2 < 3.0 * of_newton.2.max(1e-7), "{scheme}: {:e}, {:e} by Newton's law", of_law.2, of_newton.2);
+    }
+    // Through a stop.
+    let text = format!("{plain}{law}");
+    let whole = run(&text);
+    let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
+    let folder = Folder::new(&text);
+    folder
+        .tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &format!("limits.block_steps={}", steps / 2)])
+        .exits(3);
+    folder.lift_block_limit("o");
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
+    assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)));
+}

@@ -35,6 +35,8 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     setup.warnings.extend(of_stars);
     let of_orbit = setup.doubts_of_orbit();
     setup.warnings.extend(of_orbit);
+    let of_fields = setup.doubts_of_fields();
+    setup.warnings.extend(of_fields);
     Ok(setup)
 }
 

@@ -31,8 +31,4 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
         let help = "[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"";
         found.push(Problem::new("stellar_evolution", problem).with_help(help));
     }
-    if config.law_section().is_some() {
-        let problem = "stars that lose mass need Newton's law: their energy is booked by it";
-        found.push(Problem::new("stellar_evolution", problem).against("force.law"));
-    }
 }
