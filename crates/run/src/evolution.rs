@@ -81,6 +81,11 @@ impl Evolution {
         }))
     }
 
+    /// Returns the internal unit of length, in solar radii.
+    pub(crate) const fn rsun(&self) -> f64 {
+        self.rsun
+    }
+
     /// Returns a moment in Myr.
     pub(crate) fn time(&self, clock: &Clock, now: Time) -> f64 {
         clock.time(now) * self.myr

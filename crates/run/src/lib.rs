@@ -52,6 +52,7 @@ pub mod in_memory;
 pub mod orbit;
 mod own_field;
 pub mod proposal;
+pub mod roche_forecast;
 mod row;
 pub mod several;
 pub mod simulation;

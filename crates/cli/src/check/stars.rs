@@ -5,11 +5,14 @@ use tisane::time::Time;
 use tisane::units::digits;
 use tisane::units::names::YEAR_CGS;
 use tisane_run::assemble::Setup;
+use tisane_run::binaries::Binaries;
 use tisane_run::evolution::Evolution;
+use tisane_run::roche_forecast::RocheForecast;
 use tisane_run::star_forecast::StarForecast;
 
-/// Describes the stars of a configuration in which they age: lines with names and texts. `clusters` are the systems that they are in.
-pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
+/// Describes the stars of a configuration in which they age: lines with names and texts. `close` are its close pairs, `clusters` the systems
+/// that they are in.
+pub(super) fn describe(setup: &Setup, close: &Binaries, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
     let Some(settings) = &setup.config.stellar_evolution else { return Vec::new() };
     let Ok(Some(evolution)) = Evolution::of(&setup.config, &setup.scale) else { return Vec::new() };
     let end = Time::from_dt_max(setup.steps_to_end);
@@ -48,6 +51,18 @@ pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static st
         let units = setup.config.units();
         let dt_max = setup.clock.dt_max * setup.scale.time * units.time.cgs / (1e6 * YEAR_CGS);
         lines.push(("  dt_max", format!("{} Myr: orbits take changes over at most that late", digits(dt_max))));
+    }
+    let RocheForecast { pairs, filling, first } =
+        RocheForecast::new(&evolution, &setup.particles, close, &setup.clock, end);
+    if let Some(([a, b], time)) = first {
+        lines.push((
+            "  Roche lobes",
+            format!(
+                "in {filling} of {pairs} close pairs a star would fill its lobe at the pericentre, first in that of particles {a} and {b} at {} Myr; \
+                 there is no mass transfer",
+                digits(time)
+            ),
+        ));
     }
     lines
 }
