@@ -60,6 +60,8 @@ pub struct StarChanges<'a> {
     pub all: &'a [StarChange],
     /// Softening of the pair force, squared.
     pub eps2: f64,
+    /// Flag that another law than Newton's acts: then the caller measures what is lost of the potential energy.
+    pub by_law: bool,
     /// Time since the start of the run, in internal units.
     pub since_start: f64,
 }
@@ -83,13 +85,13 @@ impl Lost {
 }
 
 impl StarChanges<'_> {
-    /// Makes the changes, one after the other, in stars that are points. Returns what they take out of the system. `external` is the
-    /// potential of external fields at a place.
+    /// Makes the changes, one after the other, in stars that are points. Returns what they take out of the system; by another law than
+    /// Newton's without potential energy. `external` is the potential of external fields at a place.
     pub(crate) fn apply(&self, p: &mut Particles, external: impl Fn(Vec3) -> Result<f64>) -> Result<Lost> {
         let mut lost = Lost::default();
         for change in self.all {
             let i = change.row as usize;
-            let potential = self.potential(p, i) + external(p.pos[i])?;
+            let potential = if self.by_law { 0.0 } else { self.potential(p, i) + external(p.pos[i])? };
             let before = Point { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
             change.set(p);
             let after = Point { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };

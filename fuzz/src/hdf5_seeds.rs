@@ -98,7 +98,7 @@ fn stars() -> Vec<StarState> {
     let kinds = [Kind::MainSequence, Kind::GiantBranch, Kind::NeutronStar];
     let (luminosity, radius) = (2.0, 1.5);
     let state = |kind| State { kind, effective_mass: 1.0, mass: 0.25, core_mass: 0.125, age: 3.0, luminosity, radius };
-    kinds.map(|kind| StarState { initial_mass: 1.0, state: state(kind) }).to_vec()
+    kinds.map(|kind| StarState { initial_mass: 1.0, metallicity: Some(0.01), state: state(kind) }).to_vec()
 }
 
 fn units() -> FileUnits {

@@ -29,6 +29,9 @@ class Particles(Strict):
     def _forces(self, index: int) -> np.ndarray:
         return self._sim._cached("forces", self._sim._core.forces)[index]
 
+    def _stars(self, name: str) -> np.ndarray:
+        return self._sim._cached("stars", self._sim._core.stars)[name]
+
     def _change(self, **columns) -> None:
         self._sim._change(self.id, **columns)
 
@@ -39,7 +42,7 @@ class Particles(Strict):
 
     @property
     def m(self) -> np.ndarray:
-        """Masses, (N,); unit: mass."""
+        """Masses, (N,); unit: mass. Those of stars that age cannot be changed after the start."""
         return self._state("m")
 
     @m.setter
@@ -68,6 +71,42 @@ class Particles(Strict):
     def columns(self) -> "Columns":
         """The columns that the law reads, by name: `particles.columns["charge"] = q`."""
         return Columns(self._sim, None)
+
+    @property
+    def type(self) -> np.ndarray:
+        """Types of stars that age, (N,) uint8: 0 to 15 (Hurley, Pols & Tout 2000). Like the next properties, it needs the option
+        `stellar_evolution`, and is that of the track at the present time; orbits take masses over at multiples of dt_max."""
+        return self._stars("type")
+
+    @property
+    def initial_mass(self) -> np.ndarray:
+        """Masses of stars at birth, (N,); unit: mass."""
+        return self._stars("initial_mass")
+
+    @property
+    def core_mass(self) -> np.ndarray:
+        """Masses of their cores, (N,); unit: mass."""
+        return self._stars("core_mass")
+
+    @property
+    def age(self) -> np.ndarray:
+        """Their ages in the present life, which begins anew for helium stars and remnants, (N,); unit: time."""
+        return self._stars("age")
+
+    @property
+    def radius(self) -> np.ndarray:
+        """Radii of stars, (N,); unit: length."""
+        return self._stars("radius")
+
+    @property
+    def luminosity(self) -> np.ndarray:
+        """Luminosities of stars, (N,), in solar luminosities."""
+        return self._stars("luminosity")
+
+    @property
+    def temperature(self) -> np.ndarray:
+        """Effective temperatures of stars, (N,), in K."""
+        return self._stars("temperature")
 
     @property
     def acc(self) -> np.ndarray:
@@ -104,6 +143,10 @@ class Particles(Strict):
 
     def __repr__(self) -> str:
         return f"<{len(self)} particles>"
+
+
+def _of_star(column: str, what: str) -> property:
+    return property(lambda self: getattr(self._sim.particles, column)[self.index].item(), doc=what)
 
 
 def _component(column: str, axis: int, what: str) -> property:
@@ -178,6 +221,13 @@ class Particle(Strict):
         """Its values in the columns that the law reads, by name."""
         return Columns(self._sim, self)
 
+    type = _of_star("type", "Type of a star that ages, 0 to 15 (Hurley, Pols & Tout 2000).")
+    initial_mass = _of_star("initial_mass", "Mass of a star at birth; unit: mass.")
+    core_mass = _of_star("core_mass", "Mass of its core; unit: mass.")
+    age = _of_star("age", "Its age in the present life; unit: time.")
+    radius = _of_star("radius", "Its radius; unit: length.")
+    luminosity = _of_star("luminosity", "Its luminosity, in solar luminosities.")
+    temperature = _of_star("temperature", "Its effective temperature, in K.")
     x = _component("pos", 0, "Position along x.")
     y = _component("pos", 1, "Position along y.")
     z = _component("pos", 2, "Position along z.")

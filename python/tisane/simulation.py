@@ -61,7 +61,7 @@ def _unit_settings(units) -> dict:
 
 def _common(given: dict) -> dict:
     """Takes the options that all simulations have out of `given`; returns them as settings."""
-    taken = {name: given.pop(name, None) for name in ("units", "softening", "integrator", "device", "mode", "threads", "law", "settings")}
+    taken = {name: given.pop(name, None) for name in ("units", "softening", "integrator", "device", "mode", "threads", "law", "stellar_evolution", "settings")}
     found = _unit_settings(taken["units"])
     integrator = taken["integrator"]
     if isinstance(integrator, str):
@@ -75,6 +75,7 @@ def _common(given: dict) -> dict:
         "force.precision": taken["mode"],
         "force.threads": taken["threads"],
         "force.law": taken["law"],
+        "stellar_evolution": taken["stellar_evolution"],
     }
     return found | dict(taken["settings"] or {})
 
@@ -96,6 +97,7 @@ class Simulation(Strict):
     `mode`        precision mode of the forces; "f64" is the default, with device="cuda" it is "mixed"
     `threads`     threads of the CPU; no result depends on their number
     `law`         law of the force in place of Newton's, as the section `[force.law]`: {"name": "yukawa", "parameters": {"lambda": 0.3}}
+    `stellar_evolution`  stars that age, as the section `[stellar_evolution]`: {"metallicity": 0.02}, or {}; needs units by name
     `settings`    any further settings of a configuration by their keys, as {"integrator.hermite4.nu": 0.005}
 
     Everything that is given and returned is in its units. The bits are those of the program `tisane run`, as long as nothing is
@@ -256,6 +258,12 @@ class Simulation(Strict):
         return None if found is None else (np.array(found[0]), np.array(found[1]))
 
     @property
+    def star_events(self) -> list[dict]:
+        """Changes of type of stars that age since the start, or since the state was loaded: dictionaries with the columns of `stellar.csv`,
+        `kick` an array (3,). `event` is "type", "supernova", "end" or "merger"."""
+        return self._core.star_events()
+
+    @property
     def config(self) -> dict:
         """The configuration, with every default written out."""
         return loads(self._core.config())
@@ -411,7 +419,8 @@ class Simulation(Strict):
             self._moved()
 
     def set(self, **changes) -> None:
-        """Changes options: `softening`, `integrator`, `device`, `mode`, `threads`, `law`, `settings`; `units` before the first particle."""
+        """Changes options: `softening`, `integrator`, `device`, `mode`, `threads`, `law`, `settings`; `units` before the first particle,
+        `stellar_evolution` before the start."""
         found = _common(changes)
         if changes:
             raise TypeError(f"unknown option {next(iter(changes))!r}")

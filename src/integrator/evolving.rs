@@ -16,6 +16,9 @@ pub(super) fn change_stars(
     changes: &StarChanges<'_>,
     now: Time,
 ) -> Result<Lost> {
+    if changes.by_law {
+        return change_by_law(scheme, p, f, changes, now);
+    }
     let sources: Vec<Source> =
         changes.all.iter().flat_map(|change| Source::of_change(p, change.row, change.mass, change.kick)).collect();
     let before = p.acc.clone();
@@ -28,5 +31,21 @@ pub(super) fn change_stars(
     if !begun.is_empty() {
         scheme.admit(p, f, &RowChange { begun, ..RowChange::default() }, now)?;
     }
+    Ok(lost)
+}
+
+/// Changes stars between which another law than Newton's acts: of what the force was before no series is known, so that all particles
+/// begin with first steps.
+fn change_by_law(
+    scheme: &mut (impl Steps + ?Sized),
+    p: &mut Particles,
+    f: &mut dyn ForceEngine,
+    changes: &StarChanges<'_>,
+    now: Time,
+) -> Result<Lost> {
+    let lost = changes.apply(p, |_| Ok(0.0))?;
+    scheme.resume(p, now, f)?;
+    let begun = (0..p.len() as u32).collect();
+    scheme.admit(p, f, &RowChange { begun, ..RowChange::default() }, now)?;
     Ok(lost)
 }

@@ -26,7 +26,7 @@ fn winds(p: &Particles, keeps: impl Fn(usize) -> f64, loss: Loss) -> Vec<StarCha
 
 fn change(it: &mut Evolving, p: &mut Particles, f: &mut dyn FieldEngine, all: &[StarChange], now: Time) -> Removed {
     let since_start = CLOCK.time(now) - CLOCK.start;
-    it.change_stars(p, f, &StarChanges { all, eps2: 0.0, since_start }, now).unwrap().removed
+    it.change_stars(p, f, &StarChanges { all, eps2: 0.0, by_law: false, since_start }, now).unwrap().removed
 }
 
 fn conserved(it: &mut Evolving, p: &Particles, f: &mut dyn FieldEngine, now: Time) -> Conserved {
@@ -222,7 +222,7 @@ fn validate_adiabatic_expansion() {
             let keeps = 0.7f64.powf(1.0 / number as f64);
             let all = winds(&p, |_| keeps, Loss::Slow(CLOCK.dt_max));
             let since_start = CLOCK.time(now) - CLOCK.start;
-            let changes = StarChanges { all: &all, eps2: epsilon * epsilon, since_start };
+            let changes = StarChanges { all: &all, eps2: epsilon * epsilon, by_law: false, since_start };
             removed += it.change_stars(&mut p, &mut *f, &changes, now).unwrap().removed.energy;
             if k > number - 160 {
                 // The virial radius M²/(2 |U|), in the mean over the last crossing times.

@@ -5,10 +5,11 @@
 
 use crate::columns::{Arguments, Failure, NOT_FOUND, Outcome, Outputs, Status};
 use crate::parameters::Parameters;
-use crate::particles::{Particles, Vector};
+use crate::particles::{Particles, State, Vector};
 use crate::simulation::{self, Field, Motion, Simulation};
 use crate::stopping::Conditions;
 use std::time::Instant;
+use tisane_run::in_memory::Stars;
 
 /// The code.
 #[derive(Default)]
@@ -37,6 +38,17 @@ impl Code {
         (self.simulation, self.field) = (None, None);
     }
 
+    /// Lets the simulation go on by the parameters as they are now: by those that have changed, from the present time.
+    fn renew(&mut self) -> Outcome {
+        match self.simulation.as_mut().filter(|simulation| simulation.ages()) {
+            // The tracks of its stars are nowhere else.
+            Some(simulation) => simulation.begin_anew(&self.parameters)?,
+            None => self.simulation = None,
+        }
+        self.field = None;
+        Ok(())
+    }
+
     /// Forgets everything: parameters, particles and time.
     pub fn reset(&mut self) {
         *self = Self { polling_interval: self.polling_interval, ..Self::default() };
@@ -47,17 +59,23 @@ impl Code {
     /// # Errors
     /// With every mistake in them.
     pub fn commit_parameters(&mut self) -> Outcome {
-        self.discard();
-        simulation::check(&self.parameters.configuration(self.time)?)
+        simulation::check(&self.parameters.configuration(self.time)?)?;
+        self.renew()
     }
 
     /// Sets the time at which the simulation starts; one that has started is moved to the same time after it.
     ///
     /// # Errors
-    /// If the time is not finite.
+    /// If the time is not finite, or another one and stars have begun to age.
     pub fn set_begin_time(&mut self, time: f64) -> Outcome {
         if !time.is_finite() {
             return Err(Failure(format!("begin_time is {time}: expected a finite number")));
+        }
+        if self.simulation.as_ref().is_some_and(Simulation::ages) {
+            if time == self.parameters.begin_time {
+                return Ok(());
+            }
+            return Err(Failure("begin_time cannot change any more: stars have begun to age".to_owned()));
         }
         self.discard();
         let before = std::mem::replace(&mut self.parameters.begin_time, time);
@@ -88,6 +106,7 @@ impl Code {
     /// Returns the simulation of the present particles with the present parameters; [`None`] if there are no particles.
     fn simulation(&mut self) -> Outcome<Option<&mut Simulation>> {
         let changed = self.regrouped || !self.touched.is_empty();
+        let mut is_new = false;
         if self.particles.is_empty() {
             self.simulation = None;
         } else if let Some(simulation) = &mut self.simulation {
@@ -95,8 +114,12 @@ impl Code {
                 simulation.update(&self.particles, &self.touched)?;
             }
         } else {
-            let configuration = self.parameters.configuration(self.time)?;
-            self.simulation = Some(Simulation::start(&configuration, &self.particles)?);
+            self.simulation = Some(Simulation::start(&self.parameters, self.time, &self.particles)?);
+            is_new = true;
+        }
+        if let Some(simulation) = self.simulation.as_mut().filter(|of| of.ages() && (is_new || changed)) {
+            let State { mass, radius, .. } = simulation.state()?;
+            self.particles.take_over_stars(mass, radius);
         }
         self.regrouped = false;
         self.touched.clear();
@@ -123,12 +146,13 @@ impl Code {
             let (met, state) = match watch.integrate(simulation, &self.particles) {
                 Ok(reached) => reached,
                 Err(failure) => {
-                    self.simulation = None;
+                    // One in which stars age says at the next call that it has failed: their tracks are nowhere else.
+                    self.simulation = self.simulation.take().filter(Simulation::ages);
                     return Err(failure);
                 }
             };
             let before = std::mem::replace(&mut self.time, simulation.time());
-            (self.particles.pos, self.particles.vel) = state;
+            self.particles.take_over(state);
             self.field = None;
             if met || self.time >= until {
                 return Ok(());
@@ -137,7 +161,10 @@ impl Code {
                 return Err(Failure(format!("the time {before} is too large for steps of dt_max")));
             }
             // The axis of time has ended: a new one begins here.
-            *simulation = Simulation::start(&self.parameters.configuration(self.time)?, &self.particles)?;
+            match simulation.ages() {
+                true => simulation.begin_anew(&self.parameters)?,
+                false => *simulation = Simulation::start(&self.parameters, self.time, &self.particles)?,
+            }
         }
         self.time = until;
         Ok(())
@@ -175,9 +202,6 @@ impl Code {
     }
 }
 
-/// Positions and velocities.
-type State = (Vec<Vector>, Vec<Vector>);
-
 /// Evolution in progress, watched for stopping conditions.
 struct Watch<'a> {
     conditions: &'a mut Conditions,
@@ -196,17 +220,18 @@ impl Watch<'_> {
     fn integrate(&mut self, simulation: &mut Simulation, particles: &Particles) -> Outcome<(bool, State)> {
         loop {
             let Some([begin, closest]) = self.integrate_to_contact(simulation, particles)? else {
-                let (pos, vel) = simulation.state()?;
-                let met = self.conditions.is_met() || self.conditions.check_contacts(particles, (&pos, &vel));
-                return Ok((met, (pos, vel)));
+                let state = simulation.state()?;
+                let met =
+                    self.conditions.is_met() || self.conditions.check_contacts(particles, (&state.pos, &state.vel));
+                return Ok((met, state));
             };
             for part in INTO_CONTACT {
                 // No block step is due before.
                 let time = begin + part * (closest - begin);
                 simulation.integrate(time.max(simulation.time()), |_| u64::MAX)?;
-                let (pos, vel) = simulation.state()?;
-                if self.conditions.check_contacts(particles, (&pos, &vel)) {
-                    return Ok((true, (pos, vel)));
+                let state = simulation.state()?;
+                if self.conditions.check_contacts(particles, (&state.pos, &state.vel)) {
+                    return Ok((true, state));
                 }
             }
         }
@@ -351,6 +376,26 @@ pub fn set_column(code: &mut Code, a: &Arguments<'_>) -> Outcome<Outputs> {
         code.particles.set_value(&a.texts()[i], row, a.doubles(0)[i]);
         Ok(())
     }))
+}
+
+/// Returns the stars at the time reached.
+fn stars(code: &mut Code) -> Outcome<Stars> {
+    match code.simulation()? {
+        Some(simulation) => simulation.stars(),
+        None => Ok(Stars::default()),
+    }
+}
+
+/// Serves `get_stellar_type`.
+pub fn get_stellar_type(code: &mut Code, a: &Arguments<'_>) -> Outcome<Outputs> {
+    let stars = stars(code)?;
+    Ok(Outputs::ints(a.count(), |i| Ok([stars.stellar_type[code.row(a.ints(0)[i])?].into()])))
+}
+
+/// Serves a function that returns a quantity of stars that age, by its name among those of [`Stars`].
+pub fn get_of_stars(code: &mut Code, a: &Arguments<'_>, name: &str) -> Outcome<Outputs> {
+    let column = stars(code)?.column(name)?;
+    get_scalar(code, a, &column)
 }
 
 /// Serves `get_acceleration`.

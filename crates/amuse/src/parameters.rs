@@ -4,7 +4,28 @@ use crate::columns::{Failure, Outcome};
 use tisane::Error;
 use tisane::integrator::{IntegratorKind, SchemeInfo, Variant};
 use tisane::time::LOG2_TICKS_PER_DT_MAX;
+use tisane::units::names::{GM_SUN_CGS, PC_CGS, YEAR_CGS};
 use toml::{Table, Value};
+
+/// Sizes of the N-body units of the interface in the units of the simulation behind it: 1, or of a simulation in which stars age, in
+/// solar masses, parsecs and Myr.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sizes {
+    /// Unit of mass.
+    pub mass: f64,
+    /// Unit of length.
+    pub length: f64,
+    /// Unit of time, with which G is 1.
+    pub time: f64,
+}
+
+impl Sizes {
+    /// Returns the unit of velocity.
+    #[must_use]
+    pub fn velocity(&self) -> f64 {
+        self.length / self.time
+    }
+}
 
 /// Parameters, in N-body units (G = 1).
 #[derive(Clone, Debug, PartialEq)]
@@ -39,6 +60,12 @@ pub struct Parameters {
     pub threads: i32,
     /// Law of the forces in place of Newton's, as the section `[force.law]` of a configuration in TOML; empty for Newton's.
     pub law: String,
+    /// Stars that age, as the section `[stellar_evolution]` of a configuration in TOML; empty where they do not.
+    pub stellar_evolution: String,
+    /// Unit of mass of the interface, in solar masses, where stars age.
+    pub unit_of_mass: f64,
+    /// Its unit of length, in parsecs, where stars age.
+    pub unit_of_length: f64,
     /// Time at which the simulation starts.
     pub begin_time: f64,
     /// Flag of phiGRAPE, kept for its scripts: this code keeps its engine in any case.
@@ -63,6 +90,9 @@ impl Default for Parameters {
             device: 0,
             threads: 0,
             law: String::new(),
+            stellar_evolution: String::new(),
+            unit_of_mass: 0.0,
+            unit_of_length: 0.0,
             begin_time: 0.0,
             initialize_gpu_once: 0,
         }
@@ -70,22 +100,50 @@ impl Default for Parameters {
 }
 
 impl Parameters {
+    /// Returns true if stars age.
+    #[must_use]
+    pub fn ages(&self) -> bool {
+        !self.stellar_evolution.trim().is_empty()
+    }
+
+    /// Returns the sizes of the units of the interface in those of the simulation.
+    ///
+    /// # Errors
+    /// If stars age and a size is not a positive number.
+    pub fn sizes(&self) -> Outcome<Sizes> {
+        if !self.ages() {
+            return Ok(Sizes { mass: 1.0, length: 1.0, time: 1.0 });
+        }
+        let (mass, length) = (self.unit_of_mass, self.unit_of_length);
+        for (name, size, unit) in [("unit_of_mass", mass, "solar masses"), ("unit_of_length", length, "parsecs")] {
+            if !(size.is_finite() && size > 0.0) {
+                return Err(Failure(format!(
+                    "{name} is {size}: stars that age need the size of the N-body units, in {unit}: make the code with a converter"
+                )));
+            }
+        }
+        let (length_cgs, gm_cgs) = (length * PC_CGS, mass * GM_SUN_CGS);
+        Ok(Sizes { mass, length, time: (length_cgs * length_cgs * length_cgs / gm_cgs).sqrt() / (1e6 * YEAR_CGS) })
+    }
+
     /// Returns the configuration that the parameters give for a simulation that starts at a time, in TOML and without
     /// `[initial]`. Values are checked by who reads it.
     ///
     /// # Errors
-    /// If there is no such integrator, or the law is not TOML.
+    /// If there is no such integrator, the law or the section on stars is not TOML, or the units have no size where stars age.
     pub fn configuration(&self, time: f64) -> Outcome<String> {
+        let sizes = self.sizes()?;
+        let (time, dt_max) = (time * sizes.time, self.dt_max * sizes.time);
         let section = |keys: Vec<(&str, Value)>| {
             Value::Table(keys.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<Table>())
         };
         let text = |text: &str| Value::String(text.to_owned());
-        let (name, mut scheme) = self.scheme()?;
+        let (name, mut scheme) = self.scheme(dt_max)?;
         if name != "leapfrog" {
-            scheme.push(("dt_max", Value::Float(self.dt_max)));
+            scheme.push(("dt_max", Value::Float(dt_max)));
             scheme.push(("on_dt_min", text(&self.on_dt_min)));
-            let min = self.dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
-            scheme.push(("dt_min", Value::Float(if self.dt_min == 0.0 { min } else { self.dt_min })));
+            let min = dt_max / f64::from(LOG2_TICKS_PER_DT_MAX).exp2();
+            scheme.push(("dt_min", Value::Float(if self.dt_min == 0.0 { min } else { self.dt_min * sizes.time })));
         }
         let mut force = vec![
             ("engine", text(&self.engine)),
@@ -95,16 +153,29 @@ impl Parameters {
         if self.precision != "auto" {
             force.push(("precision", text(&self.precision)));
         }
+        let table = |name: &str, text: &str| {
+            let parsed = text.parse::<Table>();
+            parsed.map(Value::Table).map_err(|error| Failure(format!("{name}: {}", error.message())))
+        };
         if !self.law.trim().is_empty() {
-            let law = self.law.parse::<Table>().map_err(|error| Failure(format!("law: {}", error.message())))?;
-            force.push(("law", Value::Table(law)));
+            if self.ages() {
+                let problem = "law: its numbers are in N-body units, and stars that age are integrated in Msun, pc and Myr: one of the two only";
+                return Err(Failure(problem.to_owned()));
+            }
+            force.push(("law", table("law", &self.law)?));
         }
         // Nothing ends at the end, which every configuration has.
-        let end = ("t_end", Value::Float(time + self.dt_max.abs()));
+        let end = ("t_end", Value::Float(time + dt_max.abs()));
         let run = section(vec![("name", text("amuse")), ("t_start", Value::Float(time)), end]);
-        let softening = section(vec![("epsilon", Value::Float(self.epsilon_squared.sqrt()))]);
+        let softening = section(vec![("epsilon", Value::Float(self.epsilon_squared.sqrt() * sizes.length))]);
         let integrator = section(vec![(name, section(scheme))]);
-        let sections = [("run", run), ("softening", softening), ("integrator", integrator), ("force", section(force))];
+        let mut sections =
+            vec![("run", run), ("softening", softening), ("integrator", integrator), ("force", section(force))];
+        if self.ages() {
+            let units = [("mass", "Msun"), ("length", "pc"), ("time", "Myr")].map(|(of, unit)| (of, text(unit)));
+            sections.push(("units", section(units.to_vec())));
+            sections.push(("stellar_evolution", table("stellar_evolution", &self.stellar_evolution)?));
+        }
         Ok(sections.into_iter().map(|(name, keys)| (name.to_owned(), keys)).collect::<Table>().to_string())
     }
 
@@ -122,9 +193,9 @@ impl Parameters {
     }
 
     /// Returns the name of the integrator's section and the keys that only it has.
-    fn scheme(&self) -> Outcome<(&'static str, Vec<(&'static str, Value)>)> {
+    fn scheme(&self, dt_max: f64) -> Outcome<(&'static str, Vec<(&'static str, Value)>)> {
         Ok(match self.integrator.as_str() {
-            "leapfrog" => ("leapfrog", vec![("dt", Value::Float(self.dt_max))]),
+            "leapfrog" => ("leapfrog", vec![("dt", Value::Float(dt_max))]),
             "hermite4" => {
                 let mut keys = vec![("nu", self.nu.into()), ("iterations", Value::Integer(self.iterations.into()))];
                 if self.initial_eta != 0.0 {

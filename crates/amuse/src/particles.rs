@@ -5,6 +5,19 @@ use std::collections::BTreeMap;
 /// Vector of numbers.
 pub type Vector = [f64; 3];
 
+/// Particles at the time reached, in the units of the interface.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct State {
+    /// Masses; empty where they do not change.
+    pub mass: Vec<f64>,
+    /// Positions.
+    pub pos: Vec<Vector>,
+    /// Velocities.
+    pub vel: Vec<Vector>,
+    /// Radii of stars that age; empty where they do not.
+    pub radius: Vec<f64>,
+}
+
 /// Particles in columns, in the order of their indices.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Particles {
@@ -46,6 +59,20 @@ impl Particles {
         self.radius.push(radius);
         self.columns.values_mut().for_each(|column| column.push(f64::NAN));
         Some(self.last)
+    }
+
+    /// Takes over what an integration has changed.
+    pub fn take_over(&mut self, state: State) {
+        let State { mass, pos, vel, radius } = state;
+        (self.pos, self.vel) = (pos, vel);
+        self.take_over_stars(mass, radius);
+    }
+
+    /// Takes over masses and radii, if stars age.
+    pub fn take_over_stars(&mut self, mass: Vec<f64>, radius: Vec<f64>) {
+        if !mass.is_empty() {
+            (self.mass, self.radius) = (mass, radius);
+        }
     }
 
     /// Returns the row of the particle with an index.

@@ -1,17 +1,25 @@
 //! Simulation in memory behind the code, with the columns and indices of AMUSE.
 
 use crate::columns::{Failure, Outcome};
-use crate::particles::{Particles, Vector};
+use crate::parameters::{Parameters, Sizes};
+use crate::particles::{Particles, State, Vector};
 use std::path::Path;
 use tisane::force::Forces;
 use tisane::particles::Vec3;
 use tisane::time::MAX_DT_MAX_STEPS;
-use tisane_run::in_memory::{Changes, InMemory};
+use tisane_run::in_memory::{Changes, InMemory, Stars};
 use tisane_run::system::System;
+
+/// Largest relative difference of a mass that AMUSE sets from that of a star that ages at which it is the same: what converting units
+/// there and back leaves.
+const SAME_MASS: f64 = 1e-9;
 
 /// Started simulation.
 pub struct Simulation {
     engine: InMemory,
+    sizes: Sizes,
+    /// Flag that stars age.
+    ages: bool,
     /// Latest time that the axis of the integration reaches.
     horizon: f64,
 }
@@ -25,9 +33,14 @@ pub struct Field {
     pub pot: Vec<f64>,
 }
 
-impl From<Forces> for Field {
-    fn from(forces: Forces) -> Self {
-        Self { acc: forces.acc.iter().map(to_vector).collect(), pot: forces.pot }
+impl Field {
+    fn new(forces: &Forces, sizes: &Sizes) -> Self {
+        let velocity = sizes.velocity();
+        let (acc, pot) = (velocity / sizes.time, velocity * velocity);
+        Self {
+            acc: forces.acc.iter().map(|a| to_vector(&(a / acc))).collect(),
+            pot: forces.pot.iter().map(|p| p / pot).collect(),
+        }
     }
 }
 
@@ -35,8 +48,8 @@ fn to_vector(v: &Vec3) -> Vector {
     [v.x, v.y, v.z]
 }
 
-fn to_vec3(column: &[Vector]) -> Vec<Vec3> {
-    column.iter().map(|&v| Vec3::from(v)).collect()
+fn to_vec3(column: &[Vector], size: f64) -> Vec<Vec3> {
+    column.iter().map(|&v| Vec3::from(v) * size).collect()
 }
 
 fn ids(index: &[i32]) -> Vec<u64> {
@@ -57,17 +70,19 @@ fn give_columns(engine: &mut InMemory, p: &Particles, rows: impl Iterator<Item =
 }
 
 impl Simulation {
-    /// Starts a simulation of particles by a configuration without `[initial]`.
+    /// Starts a simulation of particles at a time by parameters.
     ///
     /// # Errors
-    /// If configuration and particles are not valid, or the engine is not there.
-    pub fn start(configuration: &str, particles: &Particles) -> Outcome<Self> {
-        let mut engine = InMemory::new(configuration, Path::new(""), &[])?;
+    /// If parameters and particles are not valid, or the engine is not there.
+    pub fn start(parameters: &Parameters, time: f64, particles: &Particles) -> Outcome<Self> {
+        let (sizes, ages) = (parameters.sizes()?, parameters.ages());
+        let mut engine = InMemory::new(&parameters.configuration(time)?, Path::new(""), &[])?;
         let Particles { index, mass, pos, vel, .. } = particles;
-        engine.add(Some(&ids(index)), mass, &to_vec3(pos), &to_vec3(vel))?;
+        let mass: Vec<f64> = mass.iter().map(|mass| mass * sizes.mass).collect();
+        engine.add(Some(&ids(index)), &mass, &to_vec3(pos, sizes.length), &to_vec3(vel, sizes.velocity()))?;
         give_columns(&mut engine, particles, 0..particles.len())?;
         engine.start()?;
-        let mut simulation = Self { engine, horizon: 0.0 };
+        let mut simulation = Self { engine, sizes, ages, horizon: 0.0 };
         simulation.measure_horizon();
         Ok(simulation)
     }
@@ -75,31 +90,64 @@ impl Simulation {
     fn measure_horizon(&mut self) {
         // Less than the axis has, so that rounding cannot put a time just before its end beyond it.
         let periods = (MAX_DT_MAX_STEPS - 2) as f64;
-        self.horizon = self.engine.time() + periods * self.engine.config().dt_max();
+        self.horizon = self.time() + periods * self.engine.config().dt_max() / self.sizes.time;
+    }
+
+    /// Returns true if stars age: then their tracks are here alone.
+    #[must_use]
+    pub fn ages(&self) -> bool {
+        self.ages
+    }
+
+    /// Begins a new axis of time at the present time, by parameters of which those of units and stars are the same.
+    ///
+    /// # Errors
+    /// If the parameters are not valid.
+    pub fn begin_anew(&mut self, parameters: &Parameters) -> Outcome {
+        let table = parameters.configuration(self.time())?.parse::<toml::Table>();
+        let table = table.map_err(|error| Failure(error.message().to_owned()))?;
+        let is_set = |name: &str| ["softening", "integrator", "force", "stellar_evolution"].contains(&name);
+        let sections = table.into_iter().filter(|(name, _)| is_set(name));
+        let settings: Vec<String> = sections.map(|(name, section)| format!("{name}={section}")).collect();
+        self.engine.set_all(&settings)?;
+        self.engine.start()?;
+        self.measure_horizon();
+        Ok(())
     }
 
     /// Takes over changes: particles that were added and removed since, and new values of those in `touched`.
     ///
     /// # Errors
-    /// If the particles are not valid; none of them may stay, one at least must.
+    /// If the particles are not valid, or a mass is not that of a star that ages; none of the particles may stay, one at least must.
     pub fn update(&mut self, particles: &Particles, touched: &[i32]) -> Outcome {
-        let known: Vec<u64> = self.engine.state()?.id;
+        let before = self.engine.state()?;
+        let known = before.id;
         let is_known = |index: i32| known.binary_search(&u64::from(index.unsigned_abs())).is_ok();
         let new = particles.index.partition_point(|&index| is_known(index));
         let Particles { index, mass, pos, vel, .. } = particles;
-        self.engine.add(Some(&ids(&index[new..])), &mass[new..], &to_vec3(&pos[new..]), &to_vec3(&vel[new..]))?;
+        let Sizes { mass: unit, length, .. } = self.sizes;
+        let velocity = self.sizes.velocity();
+        let of_new: Vec<f64> = mass[new..].iter().map(|mass| mass * unit).collect();
+        let (x, v) = (to_vec3(&pos[new..], length), to_vec3(&vel[new..], velocity));
+        self.engine.add(Some(&ids(&index[new..])), &of_new, &x, &v)?;
         let stays = |id: u64| i32::try_from(id).is_ok_and(|id| particles.row(id).is_some());
         let gone: Vec<u64> = known.iter().copied().filter(|&id| !stays(id)).collect();
         self.engine.remove(&gone)?;
         let mut rows: Vec<usize> = touched.iter().filter_map(|&index| particles.row(index)).collect();
         rows.sort_unstable();
         rows.dedup();
-        let (mass, pos, vel) = (
-            rows.iter().map(|&row| mass[row]).collect::<Vec<_>>(),
-            rows.iter().map(|&row| Vec3::from(pos[row])).collect::<Vec<_>>(),
-            rows.iter().map(|&row| Vec3::from(vel[row])).collect::<Vec<_>>(),
-        );
+        // New ones are as they were added.
+        rows.retain(|&row| row < new);
         let id: Vec<u64> = rows.iter().map(|&row| u64::from(index[row].unsigned_abs())).collect();
+        let mass_of = |row: usize, id: u64| {
+            let given = mass[row] * unit;
+            let place = known.binary_search(&id).ok().filter(|_| self.ages);
+            let present = place.map(|place| before.mass[place]);
+            present.filter(|present| (given - present).abs() <= SAME_MASS * present).unwrap_or(given)
+        };
+        let mass: Vec<f64> = rows.iter().zip(&id).map(|(&row, &id)| mass_of(row, id)).collect();
+        let pos: Vec<Vec3> = rows.iter().map(|&row| Vec3::from(pos[row]) * length).collect();
+        let vel: Vec<Vec3> = rows.iter().map(|&row| Vec3::from(vel[row]) * velocity).collect();
         self.engine.change(Changes { id: &id, mass: Some(&mass), pos: Some(&pos), vel: Some(&vel) })?;
         give_columns(&mut self.engine, particles, rows.into_iter().chain(new..particles.len()))?;
         self.engine.start()?;
@@ -113,9 +161,9 @@ impl Simulation {
     /// # Errors
     /// If the integration cannot continue.
     pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> u64 + Send) -> Outcome<bool> {
-        let mut done = true;
-        self.engine.integrate(until.min(self.horizon), &mut |system| {
-            let max = go_on(&Motion { system });
+        let (mut done, sizes) = (true, self.sizes);
+        self.engine.integrate(until.min(self.horizon) * sizes.time, &mut |system| {
+            let max = go_on(&Motion { system, sizes });
             done = max > 0;
             max
         })?;
@@ -125,30 +173,49 @@ impl Simulation {
     /// Returns the motion since the last block step.
     #[must_use]
     pub fn motion(&self) -> Option<Motion<'_>> {
-        self.engine.system().map(|system| Motion { system })
+        self.engine.system().map(|system| Motion { system, sizes: self.sizes })
     }
 
     /// Time reached.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.engine.time()
+        self.engine.time() / self.sizes.time
     }
 
-    /// Returns positions and velocities at the time reached.
+    /// Returns the particles at the time reached.
     ///
     /// # Errors
     /// If an engine fails.
-    pub fn state(&mut self) -> Outcome<(Vec<Vector>, Vec<Vector>)> {
+    pub fn state(&mut self) -> Outcome<State> {
         let state = self.engine.state()?;
-        Ok((state.pos.iter().map(to_vector).collect(), state.vel.iter().map(to_vector).collect()))
+        let (length, velocity) = (self.sizes.length, self.sizes.velocity());
+        let mut found = State {
+            pos: state.pos.iter().map(|x| to_vector(&(x / length))).collect(),
+            vel: state.vel.iter().map(|v| to_vector(&(v / velocity))).collect(),
+            ..State::default()
+        };
+        if self.ages {
+            found.mass = state.mass.iter().map(|mass| mass / self.sizes.mass).collect();
+            found.radius = self.engine.stars()?.radius.iter().map(|radius| radius / length).collect();
+        }
+        Ok(found)
     }
 
-    /// Returns potential and kinetic energy.
+    /// Returns the stars at the time reached, in solar masses, parsecs and Myr.
+    ///
+    /// # Errors
+    /// If stars do not age.
+    pub fn stars(&mut self) -> Outcome<Stars> {
+        Ok(self.engine.stars()?)
+    }
+
+    /// Returns the potential energy.
     ///
     /// # Errors
     /// If an engine fails.
     pub fn potential_energy(&mut self) -> Outcome<f64> {
-        Ok(self.engine.measure()?.potential_energy)
+        let velocity = self.sizes.velocity();
+        Ok(self.engine.measure()?.potential_energy / (self.sizes.mass * velocity * velocity))
     }
 
     /// Returns accelerations and potentials at the particles.
@@ -156,7 +223,7 @@ impl Simulation {
     /// # Errors
     /// If an engine fails.
     pub fn field(&mut self) -> Outcome<Field> {
-        Ok(self.engine.forces()?.into())
+        Ok(Field::new(&self.engine.forces()?, &self.sizes))
     }
 
     /// Returns accelerations and potentials at any points.
@@ -164,20 +231,28 @@ impl Simulation {
     /// # Errors
     /// If an engine fails.
     pub fn field_at(&mut self, points: &[Vector]) -> Outcome<Field> {
-        Ok(self.engine.field_at(&to_vec3(points), &vec![Vec3::zeros(); points.len()])?.into())
+        let at = to_vec3(points, self.sizes.length);
+        Ok(Field::new(&self.engine.field_at(&at, &vec![Vec3::zeros(); points.len()])?, &self.sizes))
     }
 }
 
-/// Motion of the particles between two block steps. In Hénon's units, those of the interface are those of the engine.
+/// Motion of the particles between two block steps.
 pub struct Motion<'a> {
     system: &'a System,
+    sizes: Sizes,
 }
 
 impl Motion<'_> {
+    /// Returns the internal units of time and length in those of the interface.
+    fn units(&self) -> (f64, f64) {
+        let scale = &self.system.state.scale;
+        (scale.time / self.sizes.time, scale.length / self.sizes.length)
+    }
+
     /// Returns the time of the last block step.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.system.state.clock.time(self.system.state.now)
+        self.system.state.clock.time(self.system.state.now) * self.units().0
     }
 
     /// Returns the length of time to the next block step.
@@ -185,17 +260,18 @@ impl Motion<'_> {
     pub fn to_next(&self) -> f64 {
         let (p, state) = (&self.system.particles, &self.system.state);
         let next = p.time.iter().zip(&p.step).map(|(time, &step)| time.after(step)).min();
-        next.map_or(0.0, |next| state.clock.between(state.now, next.max(state.now)))
+        next.map_or(0.0, |next| state.clock.between(state.now, next.max(state.now)) * self.units().0)
     }
 
     /// Returns the positions of all particles, predicted to `dt` after the last block step.
     #[must_use]
     pub fn positions(&self, dt: f64) -> Vec<Vector> {
         let (p, state) = (&self.system.particles, &self.system.state);
+        let (time, length) = self.units();
         let position = |i: usize| {
-            let dt = state.clock.between(p.time[i], state.now) + dt;
+            let dt = state.clock.between(p.time[i], state.now) + dt / time;
             let pos = p.pos[i] + (p.vel[i] + (p.acc[i] + p.jerk[i] * (dt / 3.0)) * (dt / 2.0)) * dt;
-            to_vector(&pos)
+            to_vector(&(pos * length))
         };
         (0..p.len()).map(position).collect()
     }

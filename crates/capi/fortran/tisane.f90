@@ -160,6 +160,15 @@ module tisane
             integer(c_int) :: status
         end function
 
+        ! name ends with c_null_char.
+        function tisane_simulation_star_column(simulation, name, n, values) bind(c) result(status)
+            import :: c_int, c_int64_t, c_double, c_char
+            integer(c_int64_t), value :: simulation, n
+            character(kind=c_char), intent(in) :: name(*)
+            real(c_double), intent(out) :: values(*)
+            integer(c_int) :: status
+        end function
+
         ! go_on is c_null_funptr or c_funloc of a bind(c) function (time, block_steps, data), all by value.
         function tisane_simulation_integrate(simulation, t, go_on, data) bind(c) result(status)
             import :: c_int, c_int64_t, c_double, c_ptr, c_funptr

@@ -306,6 +306,18 @@ enum tisane_status tisane_simulation_set_column(uint64_t simulation,
 // TISANE_INPUT for a column that the law does not read.
 enum tisane_status tisane_simulation_column(uint64_t simulation, const char *name, int64_t n, double *values);
 
+// Writes a quantity of all n stars at the present time, in the order of tisane_simulation_particles, of a simulation with the
+// section `[stellar_evolution]`: "type" (0 to 15, Hurley, Pols & Tout 2000), "initial_mass", "core_mass", "age" (in the
+// present life, which begins anew for helium stars and remnants), "radius", in the units of the simulation; "luminosity" in
+// solar luminosities; "temperature" in K, NaN where nothing is left. n must be the number of particles.
+//
+// TISANE_INPUT for another name, and if stars do not age; otherwise as tisane_simulation_integrate. Masses of stars that age
+// cannot be changed after the start: tisane_simulation_change is TISANE_INPUT then, but for the masses that they have.
+enum tisane_status tisane_simulation_star_column(uint64_t simulation,
+                                                 const char *name,
+                                                 int64_t n,
+                                                 double *values);
+
 #ifdef __cplusplus
 }  // extern "C"
 #endif  // __cplusplus

@@ -19,6 +19,8 @@ mod handles;
 #[allow(unsafe_code, reason = "functions with C names")]
 pub mod simulation;
 #[allow(unsafe_code, reason = "functions with C names")]
+pub mod stars;
+#[allow(unsafe_code, reason = "functions with C names")]
 pub mod status;
 
 pub use arrays::TisaneVectors;

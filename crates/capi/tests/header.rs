@@ -54,7 +54,7 @@ fn header() -> String {
         export: cbindgen::ExportConfig { rename, ..Default::default() },
         ..Default::default()
     };
-    let files = ["status.rs", "arrays.rs", "forces.rs", "simulation.rs", "columns.rs"];
+    let files = ["status.rs", "arrays.rs", "forces.rs", "simulation.rs", "columns.rs", "stars.rs"];
     let builder = files
         .iter()
         .fold(cbindgen::Builder::new().with_config(config), |builder, file| builder.with_src(sources.join(file)));

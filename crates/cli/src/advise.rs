@@ -108,7 +108,12 @@ fn look_at(loaded: &Loaded) -> Result<(String, Needs)> {
                 "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
             return Err(loaded.explain(Problem::new("force.law", problem).with_help(help)));
         }
-        let warnings = setup.binaries()?.warnings();
+        let mut warnings = setup.binaries()?.warnings();
+        if setup.config.stellar_evolution.is_some() {
+            let text =
+                "stars keep their masses in the trials: errors and wall times are those without [stellar_evolution]";
+            warnings.push(text.into());
+        }
         let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
         Ok((warnings, Needs { law: setup.law.is_some() }))
     })

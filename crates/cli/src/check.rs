@@ -252,7 +252,7 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
     let particles = particles.iter().map(|(name, text)| (name.as_str(), text.clone()));
     let lines = particles
         .chain(found.describe())
-        .chain(stars::describe(setup, clusters))
+        .chain(stars::describe(setup, found, clusters))
         .chain(how)
         .chain(several)
         .chain(derived)

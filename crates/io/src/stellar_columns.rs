@@ -9,13 +9,15 @@ use tisane::error::Result;
 use tisane::particles::EvolvingStar;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane::units::{Dimension, Units};
-use tisane_stellar::{Kind, Star, State};
+use tisane_stellar::{Kind, Metallicity, Star, State};
 
 /// Star of a snapshot, in solar units and Myr.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct StarState {
     /// Mass at birth.
     pub initial_mass: f64,
+    /// Metallicity Z; none where the file does not say it, as all have that of the run.
+    pub metallicity: Option<f64>,
     /// State at the time of the snapshot.
     pub state: State,
 }
@@ -28,14 +30,20 @@ impl StarState {
         State { radius: self.state.radius * factor / factor, ..self.state }
     }
 
+    /// Returns the effective temperature, in K; NaN where nothing is left.
+    #[must_use]
+    pub fn temperature(&self) -> f64 {
+        if self.state.radius > 0.0 { self.state.temperature() } else { f64::NAN }
+    }
+
     /// Returns the star as one of a particle of an id: its track begins at the time 0, and has no length yet.
     #[must_use]
     pub fn begun(&self, id: u64) -> EvolvingStar {
-        let Self { initial_mass: birth_mass, state } = *self;
+        let Self { initial_mass: birth_mass, metallicity, state } = *self;
         let (begin, end, end_mass) = (0.0, 0.0, state.mass);
         let supernovae = u32::from(matches!(state.kind, Kind::NeutronStar | Kind::BlackHole));
         let track = Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches: 0 };
-        EvolvingStar { track, seen: begin, kick: [0.0; 3] }
+        EvolvingStar { track, seen: begin, metallicity, kick: [0.0; 3] }
     }
 }
 
@@ -56,6 +64,12 @@ pub struct StellarField {
 pub const STELLAR_TYPE: &str = "StellarType";
 /// Its description.
 pub const STELLAR_TYPE_TEXT: &str = "type of the star, 0 to 15 (Hurley, Pols & Tout 2000)";
+
+/// Name of the dataset of metallicities, of runs in which stars have their own.
+pub const METALLICITY: &str = "Metallicity";
+/// Its description.
+pub const METALLICITY_TEXT: &str =
+    "metallicity Z of the star; only in runs where stars have metallicities of their own";
 
 fn mass(units: &Units) -> f64 {
     GM_SUN_CGS / G_CGS / units.mass.cgs
@@ -114,7 +128,7 @@ pub const STELLAR: [StellarField; 7] = [
         name: "Temperature",
         dimension: Dimension::NONE,
         description: "effective temperature, in K; NaN where nothing is left",
-        value: |star, _| if star.state.radius > 0.0 { star.state.temperature() } else { f64::NAN },
+        value: |star, _| star.temperature(),
         unit: pure,
     },
     StellarField {
@@ -125,6 +139,16 @@ pub const STELLAR: [StellarField; 7] = [
         unit: length,
     },
 ];
+
+/// Returns true if the fits have this metallicity.
+pub(crate) fn is_metallicity(value: f64) -> bool {
+    (Metallicity::RANGE.0..=Metallicity::RANGE.1).contains(&value)
+}
+
+/// Returns what is wrong with another value.
+pub(crate) fn expected_metallicity(value: f64) -> String {
+    format!("expected a metallicity Z from {} to {}, found {value}", Metallicity::RANGE.0, Metallicity::RANGE.1)
+}
 
 /// Values of a dataset as bytes, for its hash.
 pub(super) type Hashed<'a> = &'a mut dyn FnMut(&str, Vec<[u8; 8]>);
@@ -138,6 +162,11 @@ pub(super) fn write(group: &Group, stars: &[StarState], at: f64, units: &FileUni
     hash(STELLAR_TYPE, kinds.iter().map(|value| value.to_le_bytes()).collect());
     let dataset = put_dataset(group, STELLAR_TYPE, 1, &kinds)?;
     file_units::describe(&dataset, &units.units, Dimension::NONE, STELLAR_TYPE_TEXT)?;
+    if let Some(values) = stars.iter().map(|star| star.metallicity).collect::<Option<Vec<f64>>>() {
+        hash(METALLICITY, values.iter().map(|value| value.to_le_bytes()).collect());
+        let dataset = put_dataset(group, METALLICITY, 1, &values)?;
+        file_units::describe(&dataset, &units.units, Dimension::NONE, METALLICITY_TEXT)?;
+    }
     let now = at / time(&units.units);
     for field in STELLAR {
         let factor = (field.unit)(&units.units);
@@ -166,6 +195,14 @@ pub(super) fn read(
     let n = masses.len();
     let kinds: Vec<u64> = group.column(STELLAR_TYPE, Some(n), 1)?;
     hash(STELLAR_TYPE, kinds.iter().map(|value| value.to_le_bytes()).collect());
+    let mut metallicities: Vec<f64> = Vec::new();
+    if group.has_dataset(METALLICITY) {
+        metallicities = group.column(METALLICITY, Some(n), 1)?;
+        hash(METALLICITY, metallicities.iter().map(|value| value.to_le_bytes()).collect());
+        if let Some(value) = metallicities.iter().find(|value| !is_metallicity(**value)) {
+            return Err(group.error(METALLICITY, expected_metallicity(*value)));
+        }
+    }
     let mut numbers: Vec<Vec<f64>> = Vec::with_capacity(STELLAR.len());
     for field in STELLAR {
         let values: Vec<f64> = group.column(field.name, Some(n), 1)?;
@@ -185,7 +222,8 @@ pub(super) fn read(
         let mass = masses[i] / mass(units);
         let age = (now - epoch).max(0.0);
         let core_mass = f64::min(core_mass, mass);
-        Ok(StarState { initial_mass, state: State { kind, effective_mass, mass, core_mass, age, luminosity, radius } })
+        let state = State { kind, effective_mass, mass, core_mass, age, luminosity, radius };
+        Ok(StarState { initial_mass, metallicity: metallicities.get(i).copied(), state })
     };
     (0..n).map(star).collect()
 }

@@ -17,7 +17,8 @@ use tisane::error::Result;
 use tisane::force::external::ExternalField;
 use tisane::particles::Vec3;
 use tisane_io::checkpoint;
-use tisane_run::in_memory::{Changes, InMemory};
+use tisane_io::fields::StellarRow;
+use tisane_run::in_memory::{Changes, InMemory, Stars};
 use tisane_run::system::System;
 
 /// Time between looks at a simulation that another thread uses.
@@ -63,6 +64,32 @@ impl Lease<'_> {
             (None, done) => done.map_err(|error| exception(py, &error)),
         }
     }
+}
+
+/// Returns a change of type of a star as a dictionary, with the names of the journal.
+fn star_event(py: Python<'_>, row: StellarRow) -> PyResult<Bound<'_, PyDict>> {
+    let found = PyDict::new(py);
+    found.set_item("event", row.event)?;
+    found.set_item("id", row.id)?;
+    found.set_item("other_id", row.other_id.parse::<u64>().ok())?;
+    found.set_item("type_before", row.type_before)?;
+    found.set_item("type", row.stellar_type)?;
+    for (name, value) in [
+        ("time", row.time.0),
+        ("applied", row.applied.0),
+        ("initial_mass", row.initial_mass),
+        ("mass_before", row.mass_before),
+        ("mass", row.mass),
+        ("core_mass", row.core_mass),
+        ("radius", row.radius),
+        ("luminosity", row.luminosity),
+        ("temperature", row.temperature),
+        ("fallback", row.fallback),
+    ] {
+        found.set_item(name, value)?;
+    }
+    found.set_item("kick", to_numbers(py, row.kick.as_slice().to_vec()))?;
+    Ok(found)
 }
 
 impl Core {
@@ -192,6 +219,23 @@ impl Core {
     fn orbit(&self, py: Python<'_>) -> PyResult<Option<[[f64; 3]; 2]>> {
         let found = self.with(py, InMemory::orbit)?;
         Ok(found.map(|vectors| vectors.map(Into::into)))
+    }
+
+    /// Returns the types of stars that age, and their numbers by name.
+    fn stars<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let stars = self.with(py, InMemory::stars)?;
+        let found = PyDict::new(py);
+        for name in Stars::COLUMNS.into_iter().filter(|name| *name != "type") {
+            found.set_item(name, to_numbers(py, stars.column(name).map_err(|error| exception(py, &error))?))?;
+        }
+        found.set_item("type", to_numbers(py, stars.stellar_type))?;
+        Ok(found)
+    }
+
+    /// Returns the changes of type of stars so far, as dictionaries.
+    fn star_events<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let rows = self.with(py, InMemory::star_events)?;
+        rows.into_iter().map(|row| star_event(py, row)).collect()
     }
 
     fn forces<'py>(&self, py: Python<'py>) -> PyResult<Arrays<'py>> {

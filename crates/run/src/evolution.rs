@@ -1,7 +1,10 @@
 //! Evolution of the stars of a system: the changes that are due at a moment, and the rows of the journal about them.
 
+pub(crate) mod births;
+
 use crate::config::{Config, Radii};
 use rayon::prelude::*;
+use std::borrow::Cow;
 use tisane::compensated_sum::sum;
 use tisane::encounters::CollisionAction;
 use tisane::particles::{EvolvingStar, Particles, Vec3};
@@ -10,7 +13,8 @@ use tisane::time::{Clock, Time};
 use tisane::units::Scale;
 use tisane::units::names::{G_CGS, GM_SUN_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane_io::fields::{DiagnosticsRow, StellarRow, UserTime};
-use tisane_stellar::{Class, Error, Event, Kind, Merger, Model, Star, State, merge};
+use tisane_io::stellar_columns::StarState;
+use tisane_stellar::{Class, Error, Event, Kind, Merger, Model, State, merge};
 
 /// Evolution of the stars of a system, with the sizes of its internal units.
 #[derive(Clone, Debug)]
@@ -25,6 +29,10 @@ pub struct Evolution {
     km_s: f64,
     /// Internal unit of length, in solar radii.
     rsun: f64,
+    /// Internal unit of time, in that of the user.
+    user_time: f64,
+    /// Age of stars where they begin, in Myr.
+    age: f64,
     /// Largest relative loss of mass that the orbits do not follow yet.
     mass_step: f64,
     /// Flag that the particles have the radii of the stars.
@@ -58,10 +66,13 @@ impl Evolution {
         let Some(settings) = &config.stellar_evolution else { return Ok(None) };
         let units = config.units();
         let seed = config.initial.sampled().map(|(_, _, seed)| seed);
+        let myr = scale.time * units.time.cgs / (1e6 * YEAR_CGS);
         Ok(Some(Self {
             model: settings.model(seed)?,
             msun: scale.mass * units.mass.cgs / (GM_SUN_CGS / G_CGS),
-            myr: scale.time * units.time.cgs / (1e6 * YEAR_CGS),
+            myr,
+            user_time: scale.time,
+            age: settings.start_age.get() / scale.time * myr,
             km_s: scale.velocity * units.velocity.cgs / 1e5,
             rsun: scale.length * units.length.cgs / R_SUN_CGS,
             mass_step: settings.mass_step.get(),
@@ -70,41 +81,23 @@ impl Evolution {
         }))
     }
 
+    /// Returns the internal unit of length, in solar radii.
+    pub(crate) const fn rsun(&self) -> f64 {
+        self.rsun
+    }
+
     /// Returns a moment in Myr.
     pub(crate) fn time(&self, clock: &Clock, now: Time) -> f64 {
         clock.time(now) * self.myr
     }
 
-    /// Puts stars on their tracks at the start of a run: those of a snapshot go on, others are of an age (internal units) and their masses
-    /// those at birth, and get their masses at the `start`, in internal units.
-    ///
-    /// # Errors
-    /// The id of the first star whose mass is out of range, with the error.
-    pub(crate) fn begin(&self, p: &mut Particles, start: f64, age: f64) -> Result<(), (u64, Error)> {
-        let now = start * self.myr;
-        let known = if p.stars.len() == p.len() { std::mem::take(&mut p.stars) } else { Vec::new() };
-        let is_known = !known.is_empty();
-        let star = |row: usize| {
-            let id = p.id[row];
-            let track = match known.get(row).map(|star| star.track) {
-                Some(Star { birth_mass, state, supernovae, .. }) => {
-                    Star::resume(&self.model, id, birth_mass, now, &state).map(|track| Star { supernovae, ..track })
-                }
-                None => Star::new(&self.model, id, p.mass[row] * self.msun, now - age * self.myr),
-            };
-            let mut track = track.map_err(|error| (id, error))?;
-            track.advance_to(&self.model, now, &mut Vec::new());
-            Ok(EvolvingStar { track, seen: now, kick: [0.0; 3] })
-        };
-        let found: Vec<Result<EvolvingStar, (u64, Error)>> = (0..p.len()).into_par_iter().map(star).collect();
-        p.stars = found.into_iter().collect::<Result<_, _>>()?;
-        if age > 0.0 && !is_known {
-            p.mass = p.stars.iter().map(|star| star.track.mass_at(now) / self.msun).collect();
-        }
-        if self.has_radii {
-            p.radius = self.radii(p, now);
-        }
-        Ok(())
+    /// Returns the model of a star with this metallicity of its own, or that of all.
+    pub(crate) fn model_of(&self, metallicity: Option<f64>) -> Cow<'_, Model> {
+        let own = metallicity.filter(|z| *z != self.model.metallicity().z());
+        #[allow(clippy::expect_used, reason = "every star gets its metallicity by a model that could be made")]
+        own.map_or(Cow::Borrowed(&self.model), |z| {
+            Cow::Owned(self.model.at_metallicity(z).expect("a metallicity of the fits"))
+        })
     }
 
     /// Advances all tracks to `now`. Returns the changes that the orbits take over, in the order of the rows, and the changes of type.
@@ -117,7 +110,8 @@ impl Evolution {
             .filter(|(_, star)| star.track.end <= time)
             .map(|(row, star)| {
                 let mut events = Vec::new();
-                star.track.advance_to(&self.model, time, &mut events);
+                let model = self.model_of(star.metallicity);
+                star.track.advance_to(&model, time, &mut events);
                 (row, events)
             })
             .collect();
@@ -138,9 +132,14 @@ impl Evolution {
         (changes, told)
     }
 
+    /// Returns the state of a star at a time in Myr, to which its track has been followed.
+    fn state_at(&self, star: &EvolvingStar, time: f64) -> State {
+        star.track.state_at(&self.model_of(star.metallicity), time)
+    }
+
     /// Returns the radii of the stars at a time in Myr.
     fn radii(&self, p: &Particles, time: f64) -> Vec<f64> {
-        p.stars.par_iter().map(|star| star.track.state_at(&self.model, time).radius / self.rsun).collect()
+        p.stars.par_iter().map(|star| self.state_at(star, time).radius / self.rsun).collect()
     }
 
     /// Returns the change of a star that is due at a time in Myr, after changes of type, where it has a radius then.
@@ -151,7 +150,7 @@ impl Evolution {
         (events, radius): (&[Event], Option<f64>),
         time: f64,
     ) -> Option<StarChange> {
-        let EvolvingStar { track, seen, kick: pending } = &p.stars[row];
+        let EvolvingStar { track, seen, kick: pending, .. } = &p.stars[row];
         let mass = track.mass_at(time) / self.msun;
         let ends = events.iter().any(|event| event.after.kind.is_remnant());
         let is_resized = radius.is_some_and(|radius| (radius - p.radius[row]).abs() > RADIUS_STEP * p.radius[row]);
@@ -177,27 +176,58 @@ impl Evolution {
         let (time, mut told) = (time * self.myr, Vec::new());
         for star in [&mut first, &mut second] {
             let mut events = Vec::new();
-            star.track.advance_to(&self.model, time, &mut events);
+            star.track.advance_to(&self.model_of(star.metallicity), time, &mut events);
             let (id, birth_mass) = (star.track.id, star.track.birth_mass);
             for event in events {
                 (0..3).for_each(|k| star.kick[k] += event.kick[k]);
                 told.push(TypeChange { event: Event { id, ..event }, birth_mass, applied, merged: None });
             }
         }
-        let (before, other) = (first.track.state_at(&self.model, time), second.track.id);
-        let Merger { star: track, supernova, kick } = merge(&self.model, &first.track, &second.track, time);
-        let after = track.state_at(&self.model, time);
+        let (before, other) = (self.state_at(&first, time), second.track.id);
+        let metallicity = self.mixed([&first, &second], time);
+        let model = self.model_of(metallicity);
+        let Merger { star: track, supernova, kick } = merge(&model, &first.track, &second.track, time);
+        let after = track.state_at(&model, time);
         let event = Event { id: track.id, time, before, after, supernova, kick };
         told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other) });
         let kick = std::array::from_fn(|k| first.kick[k] + kick[k]);
-        (EvolvingStar { track, seen: first.seen.max(second.seen), kick }, told)
+        (EvolvingStar { track, seen: first.seen.max(second.seen), metallicity, kick }, told)
+    }
+
+    /// Returns the metallicity of two stars that have become one at a time in Myr: the mean by mass, of its own where one of them has one.
+    fn mixed(&self, stars: [&EvolvingStar; 2], time: f64) -> Option<f64> {
+        if stars[0].metallicity == stars[1].metallicity {
+            return stars[0].metallicity;
+        }
+        let [one, two] = stars.map(|star| (star.track.mass_at(time), self.metallicity_of(star)));
+        let mass = one.0 + two.0;
+        Some(if mass > 0.0 { one.1 + (two.1 - one.1) * (two.0 / mass) } else { one.1 })
+    }
+
+    /// Returns the metallicity of a star.
+    fn metallicity_of(&self, star: &EvolvingStar) -> f64 {
+        star.metallicity.unwrap_or(self.model.metallicity().z())
+    }
+
+    /// Returns the stars at a time in internal units, to which their tracks are followed, in the order of the particles.
+    #[must_use]
+    pub fn stars_at(&self, p: &Particles, at: f64) -> Vec<StarState> {
+        let time = at * self.myr;
+        let own = p.stars.iter().any(|star| star.metallicity.is_some());
+        let star = |star: &EvolvingStar| {
+            let (mut track, model) = (star.track, self.model_of(star.metallicity));
+            track.advance_to(&model, time, &mut Vec::new());
+            let metallicity = own.then(|| model.metallicity().z());
+            StarState { initial_mass: track.birth_mass, metallicity, state: track.state_at(&model, time) }
+        };
+        p.stars.par_iter().map(star).collect()
     }
 
     /// Returns the state of each star at a moment.
     #[must_use]
     pub fn states(&self, p: &Particles, clock: &Clock, now: Time) -> Vec<State> {
         let time = self.time(clock, now);
-        p.stars.par_iter().map(|star| star.track.state_at(&self.model, time)).collect()
+        p.stars.par_iter().map(|star| self.state_at(star, time)).collect()
     }
 
     /// Sets what a row of diagnostics has of the stars at a moment.

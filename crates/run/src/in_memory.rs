@@ -10,19 +10,23 @@
 //! first steps, first forces, a new axis of time. The reference energy moves by the energy that the change added, so
 //! that the energy error is that of the integration alone.
 
+mod aging;
 mod change;
 mod columns;
 mod file;
+mod stars;
 mod started;
 mod state;
 mod threads;
 
 pub use change::Changes;
+pub use stars::Stars;
 pub use started::Measured;
 pub use state::State;
 
 use crate::assemble::{self, Setup};
 use crate::config::{Config, LawSection, Loaded, Model};
+use crate::star_columns;
 use crate::system::System;
 use change::{check_unique, find, places};
 use columns::{MISSING, column_of};
@@ -137,9 +141,19 @@ impl InMemory {
         }
         let (old, new) = (&self.loaded.config, &loaded.config);
         let fixed = [("units", old.units == new.units), ("initial", old.initial == new.initial)];
-        if matches!(self.phase, Phase::Started(_)) && old.orbit != new.orbit {
-            let problem = "[orbit] cannot change any more: the origin moves";
-            return Err(Error::input("orbit", problem).with_help("set it before the start"));
+        if matches!(self.phase, Phase::Started(_)) {
+            let fixed = [
+                ("orbit", old.orbit == new.orbit, "the origin moves"),
+                (
+                    "stellar_evolution",
+                    old.stellar_evolution == new.stellar_evolution,
+                    "stars are on their tracks, or do not age",
+                ),
+            ];
+            if let Some((section, _, why)) = fixed.into_iter().find(|(_, same, _)| !same) {
+                let problem = format!("[{section}] cannot change any more: {why}");
+                return Err(Error::input(section, problem).with_help("set it before the start"));
+            }
         }
         let is_new = matches!(&self.phase, Phase::New(initial) if initial.particles.is_empty());
         if let Some((section, _)) = fixed.into_iter().find(|(_, same)| !same && !is_new) {
@@ -404,7 +418,7 @@ impl InMemory {
     }
 
     /// Adds particles with their values in the columns that the law reads, by name. Those in columns that are left out are
-    /// to be [set](Self::set_column) before the simulation goes on.
+    /// to be [set](Self::set_column) before the simulation goes on. Stars that age may have `age` and `metallicity` of their own.
     ///
     /// # Errors
     /// As [`InMemory::add`], and for columns that the law does not read.
@@ -420,7 +434,7 @@ impl InMemory {
         let id = id.map_or_else(|| (next..next + mass.len() as u64).collect(), <[u64]>::to_vec);
         Changes { id: &id, mass: Some(mass), pos: Some(pos), vel: Some(vel) }.check()?;
         check_unique(p.id.iter().chain(&id))?;
-        self.check_columns(&id, columns)?;
+        self.check_columns(&id, columns, &self.columns_of_new())?;
         if p.len() + id.len() >= u32::MAX as usize {
             return Err(Error::input("particles", "there are too many particles"));
         }
@@ -428,6 +442,10 @@ impl InMemory {
             return Ok(id);
         }
         let names = self.column_names();
+        let new = match &self.phase {
+            Phase::Started(started) => started.newborn(&id, mass, columns)?,
+            Phase::New(_) => Vec::new(),
+        };
         let (p, [to_mass, to_length, to_velocity]) = self.editable()?;
         let n = p.len() + id.len();
         columns::extend(p, &names, id.len(), columns);
@@ -444,6 +462,11 @@ impl InMemory {
         p.time.resize(n, Time::default());
         p.step.resize(n, Level::default());
         p.states.clear();
+        for (row, star) in (n - new.len()..).zip(new) {
+            p.mass[row] = star.mass;
+            p.radius.get_mut(row).into_iter().for_each(|radius| *radius = star.radius);
+            p.stars.push(star.star);
+        }
         Ok(id)
     }
 
@@ -474,6 +497,7 @@ impl InMemory {
         );
         left.id = index.iter().map(|&i| p.id[i]).collect();
         left.radius = index.iter().filter_map(|&i| p.radius.get(i).copied()).collect();
+        left.stars = index.iter().filter_map(|&i| p.stars.get(i).copied()).collect();
         left.columns = std::mem::take(&mut p.columns);
         left.columns.iter_mut().for_each(|column| column.values = index.iter().map(|&i| column.values[i]).collect());
         *p = left;
@@ -483,20 +507,25 @@ impl InMemory {
     /// Changes masses, positions or velocities of some particles.
     ///
     /// # Errors
-    /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses, and identities
-    /// that there are not; then nothing has changed.
+    /// [`Error::Input`] for columns of different lengths, numbers that are not finite, negative masses, identities
+    /// that there are not, and after the start other masses of stars that age than they have; then nothing has changed.
     pub fn change(&mut self, changes: Changes<'_>) -> Result<()> {
         changes.check()?;
+        if let Some(mass) = changes.mass {
+            self.check_masses(changes.id, mass)?;
+        }
         if changes.id.is_empty() {
             return Ok(());
         }
         let index = places(self.particles(), changes.id)?;
+        let ages = self.ages();
         let (p, [mass, length, velocity]) = self.editable()?;
         if changes.pos.is_some() || changes.vel.is_some() {
             p.forget_close(&index);
         }
         for (k, i) in index.into_iter().enumerate() {
-            if let Some(column) = changes.mass {
+            // The mass of a star that ages is the one that it has.
+            if let Some(column) = changes.mass.filter(|_| !ages) {
                 p.mass[i] = column[k] * mass;
             }
             if let Some(column) = changes.pos {
@@ -509,41 +538,61 @@ impl InMemory {
         Ok(())
     }
 
-    /// Returns the names of the columns that the law of the settings reads.
+    /// Returns the names of the columns that particles have: those that the law of the settings reads, and until the start those of stars
+    /// that age, `age` and `metallicity`.
     #[must_use]
     pub fn column_names(&self) -> Vec<String> {
+        match self.phase {
+            Phase::New(_) => self.columns_of_new(),
+            Phase::Started(_) => self.columns_of_law(),
+        }
+    }
+
+    fn columns_of_law(&self) -> Vec<String> {
         self.config().law_section().map(LawSection::column_names).unwrap_or_default()
     }
 
-    /// Checks columns of `n` values.
-    fn check_columns(&self, id: &[u64], columns: &[(&str, &[f64])]) -> Result<()> {
+    /// Returns the names of the columns that particles may be given when they are added.
+    fn columns_of_new(&self) -> Vec<String> {
+        [self.columns_of_law(), star_columns::names(self.config())].concat()
+    }
+
+    /// Checks columns of values, one for each id, whose names are among the `known` ones.
+    fn check_columns(&self, id: &[u64], columns: &[(&str, &[f64])], known: &[String]) -> Result<()> {
         let wrong = |problem: String| Err(Error::input("particles", problem));
         for (name, values) in columns {
-            self.check_name(name)?;
+            self.check_name(name, known)?;
             if values.len() != id.len() {
                 return wrong(format!("columns of different lengths: {} and {} of `{name}`", id.len(), values.len()));
             }
             if let Some((i, value)) = find(values, |value| !value.is_finite()) {
                 return wrong(format!("id {}: {name} is {value:?}: expected a finite number", id[i]));
             }
+            let of_star = |(i, value): (usize, &f64)| Some((i, star_columns::problem(name, *value)?));
+            if let Some((i, problem)) = values.iter().enumerate().find_map(of_star) {
+                return wrong(format!("id {}: {problem}", id[i]));
+            }
         }
         Ok(())
     }
 
-    fn check_name(&self, name: &str) -> Result<()> {
-        let known = self.column_names();
+    fn check_name(&self, name: &str, known: &[String]) -> Result<()> {
         if known.iter().any(|it| it == name) {
             return Ok(());
         }
         let error = |problem: String| Error::input("particles", problem);
+        if star_columns::names(self.config()).iter().any(|of_star| of_star == name) {
+            let help = "give it when the star is added, or before the start";
+            return Err(error(format!("the column `{name}` is used up: stars are on their tracks")).with_help(help));
+        }
         if known.is_empty() {
             let help = "columns are those that a law in place of Newton's reads: set [force.law] first";
             return Err(error(format!("no law reads a column `{name}`")).with_help(help));
         }
         let near = nearest(name, &known.iter().map(String::as_str).collect::<Vec<_>>());
         let near = near.map(|near| format!(": did you mean `{near}`?")).unwrap_or_default();
-        Err(error(format!("the law reads no column `{name}`{near}"))
-            .with_help(format!("it reads {}", known.join(", "))))
+        let by = if self.columns_of_law().is_empty() { "stars have" } else { "the law reads" };
+        Err(error(format!("{by} no column `{name}`{near}")).with_help(format!("there are {}", known.join(", "))))
     }
 
     /// Returns the values of all particles in a column that the law reads: NaN for those that were given none.
@@ -551,7 +600,7 @@ impl InMemory {
     /// # Errors
     /// [`Error::Input`] for a column that the law does not read.
     pub fn column(&self, name: &str) -> Result<Vec<f64>> {
-        self.check_name(name)?;
+        self.check_name(name, &self.column_names())?;
         let p = self.particles();
         Ok(p.column(name).map_or_else(|| vec![MISSING; p.len()], <[f64]>::to_vec))
     }
@@ -562,7 +611,7 @@ impl InMemory {
     /// [`Error::Input`] for a column that the law does not read, numbers that are not finite, another number of them, and
     /// identities that there are not; then nothing has changed.
     pub fn set_column(&mut self, name: &str, id: &[u64], values: &[f64]) -> Result<()> {
-        self.check_columns(id, &[(name, values)])?;
+        self.check_columns(id, &[(name, values)], &self.column_names())?;
         if id.is_empty() {
             return Ok(());
         }
@@ -594,14 +643,15 @@ impl InMemory {
         }
         let read = |more: &[String]| read(&self.text, &self.base, &[&self.sets[..], more, settings].concat());
         let loaded;
-        let initial = match &self.phase {
+        let initial = match &mut self.phase {
             Phase::New(initial) => {
                 let (mut settled, _) = read(&[])?;
                 settled.settle(&initial.particles.mass)?;
                 loaded = settled;
                 InitialState::clone(initial)
             }
-            Phase::Started(_) => {
+            Phase::Started(started) => {
+                let stars = started.stars_begun();
                 let (time, model) = (self.time(), "initial={memory={}}".to_owned());
                 let start = format!("run.t_start={time:?}");
                 let open = read(std::slice::from_ref(&start))?.0.open;
@@ -612,6 +662,7 @@ impl InMemory {
                 let mut particles = Particles::new(state.mass, state.pos, state.vel);
                 particles.id = state.id;
                 particles.columns = self.particles().columns.clone();
+                particles.stars = stars;
                 InitialState { time, ..InitialState::new(particles, "particles of a program") }
             }
         };

@@ -45,7 +45,7 @@ impl StarForecast {
             .map(|star| {
                 let (mut track, mut events) = (star.track, Vec::new());
                 let before = track.stretches;
-                track.advance_to(&evolution.model, end, &mut events);
+                track.advance_to(&evolution.model_of(star.metallicity), end, &mut events);
                 (star.track.mass_at(start), track.mass_at(end), track.stretches - before, events)
             })
             .collect();

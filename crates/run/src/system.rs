@@ -170,8 +170,9 @@ impl System {
         if changes.is_empty() {
             return Ok(Vec::new());
         }
-        let eps2 = self.engines.epsilon * self.engines.epsilon;
-        let changes = StarChanges { all: &changes, eps2, since_start: clock.time(now) - clock.start };
+        let (eps2, by_law) = (self.engines.epsilon * self.engines.epsilon, self.engines.law.is_some());
+        let changes = StarChanges { all: &changes, eps2, by_law, since_start: clock.time(now) - clock.start };
+        let before = self.energy_by_law()?;
         let lost = self.engines.propagator.change_stars(&mut self.particles, &changes, now);
         let lost = lost.map_err(|error| match error {
             // The tracks are ahead of the orbits: only an earlier checkpoint is one to go on from.
@@ -180,8 +181,22 @@ impl System {
             }
             other => other,
         })?;
-        self.state.references.removed += lost.removed;
+        let mut removed = lost.removed;
+        if let (Some(before), Some(after)) = (before, self.energy_by_law()?) {
+            removed.energy = before - after;
+        }
+        self.state.references.removed += removed;
         Ok(lost.parts)
+    }
+
+    /// Returns the energy at a synchronised time without the work of a moving origin, where a law of force of one's own gives it.
+    fn energy_by_law(&mut self) -> Result<Option<f64>> {
+        if self.engines.law.is_none() || !self.engines.has_energy() {
+            return Ok(None);
+        }
+        let field = self.engines.propagator.field(&self.particles, self.state.now)?;
+        let Conserved { kinetic, potential, external, .. } = Conserved::in_field(&self.particles, &field);
+        Ok(Some(kinetic + potential + external))
     }
 
     /// Returns the next moment at which stars age or the work of a moving origin is summed, at most `until`: a multiple of dt_max, or a
@@ -254,11 +269,9 @@ impl System {
     /// Returns the states of stars that evolve at a synchronised time; none where they do not.
     #[must_use]
     pub fn star_states(&self) -> Vec<StarState> {
-        let Some(evolution) = &self.engines.evolution else { return Vec::new() };
-        let RunState { now, clock, .. } = &self.state;
-        let states = evolution.states(&self.particles, clock, *now).into_iter();
-        let stars = self.particles.stars.iter().zip(states);
-        stars.map(|(star, state)| StarState { initial_mass: star.track.birth_mass, state }).collect()
+        let evolution = self.engines.evolution.as_ref();
+        let at = self.state.clock.time(self.state.now);
+        evolution.map(|evolution| evolution.stars_at(&self.particles, at)).unwrap_or_default()
     }
 
     /// Returns what happened to subsystems and stars since the last call, and counts what was taken out of the system.

@@ -46,6 +46,7 @@
 //! | remnants | the same; Belczynski et al. 2002, ApJ 572, 407 and 2008, ApJS 174, 223; Fryer et al. 2012, ApJ 749, 91 | [`Remnants`] |
 //! | pair instability | Belczynski et al. 2016, A&A 594, A97; Leung et al. 2019, ApJ 887, 72 | [`PairInstability`] |
 //! | kicks | Hobbs et al. 2005, MNRAS 360, 974 | [`Kicks`] |
+//! | Roche lobes | Eggleton 1983, ApJ 268, 368 | [`roche_lobe`] |
 //! | mergers | Hurley, Tout & Pols 2002, MNRAS 329, 897 | [`merge`] |
 //! | light in V | Flower 1996, ApJ 469, 355; Torres 2010, AJ 140, 1158 | [`State::visual_luminosity`] |
 //!
@@ -79,6 +80,7 @@ mod numbers;
 mod phases;
 mod photometry;
 mod remnants;
+mod roche;
 mod star;
 mod state;
 mod tables;
@@ -95,6 +97,7 @@ pub use metallicity::Metallicity;
 pub use model::{Model, Options, Steps};
 pub use phases::{Evaluated, Life};
 pub use remnants::{Cause, PairInstability, RemnantRecipe, Remnants, Supernova};
+pub use roche::roche_lobe;
 pub use star::{Event, Star};
 pub use state::{Class, Kind, State};
 pub use winds::{WindRecipe, Winds};

@@ -73,6 +73,14 @@ impl Model {
         Ok(Self { metallicity: Metallicity::new(z)?, options })
     }
 
+    /// Returns the model with the same options for another metallicity.
+    ///
+    /// # Errors
+    /// If it is outside of its range.
+    pub fn at_metallicity(&self, z: f64) -> Result<Self, Error> {
+        Ok(Self { metallicity: Metallicity::new(z)?, options: self.options })
+    }
+
     /// Returns the fits at the metallicity.
     #[must_use]
     pub fn metallicity(&self) -> &Metallicity {

@@ -137,6 +137,7 @@ mod tests {
     #[test]
     fn stars_that_age_have_temperature_luminosity_and_type() {
         let star = |kind, luminosity, radius| StarState {
+            metallicity: None,
             initial_mass: 1.0,
             state: State { kind, effective_mass: 1.0, mass: 1.0, core_mass: 0.0, age: 0.0, luminosity, radius },
         };

@@ -14,6 +14,7 @@ from amuse.rfi.core import LegacyFunctionSpecification
 from amuse.rfi.core import legacy_function
 from amuse.support.literature import LiteratureReferencesMixIn
 from amuse.units import nbody_system
+from amuse.units import units
 
 WORKER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tisane_worker")
 
@@ -84,6 +85,16 @@ PARAMETERS = [
         "N-body units: name = \"yukawa\"\nparameters.lambda = 0.3; empty for Newton's",
     ),
     (
+        "stellar_evolution",
+        "string",
+        None,
+        "",
+        "stars that age, as the section [stellar_evolution] of tisane's configurations in TOML: metallicity = 0.02; set by the "
+        "option stellar_evolution of the class; empty where stars do not age",
+    ),
+    ("unit_of_mass", "float64", units.MSun, 0.0, "size of the N-body unit of mass, by the converter, where stars age"),
+    ("unit_of_length", "float64", units.parsec, 0.0, "size of the N-body unit of length, by the converter, where stars age"),
+    (
         "initialize_gpu_once",
         "int32",
         None,
@@ -91,6 +102,45 @@ PARAMETERS = [
         "no effect: a parameter of phiGRAPE, kept so that its scripts run. The GPU is initialised once in any case",
     ),
 ]
+
+
+#: Quantities of stars that age: name, type, unit. Each has the function get_NAME, and is an attribute of the particles.
+OF_STARS = [
+    ("stellar_type", "int32", units.stellar_type),
+    ("luminosity", "float64", units.LSun),
+    ("temperature", "float64", units.K),
+    ("initial_mass", "float64", units.MSun),
+    ("core_mass", "float64", units.MSun),
+    ("age", "float64", units.Myr),
+]
+
+
+def _of_particle(name, dtype):
+    """Return the function `get_name` of the worker, which returns a quantity of a particle."""
+
+    def specification():
+        function = LegacyFunctionSpecification()
+        function.name = "get_" + name
+        function.can_handle_array = True
+        function.addParameter("index_of_the_particle", dtype="int32", direction=function.IN)
+        function.addParameter(name, dtype=dtype, direction=function.OUT)
+        function.result_type = "int32"
+        return function
+
+    return legacy_function(specification)
+
+
+def _section(settings):
+    """Return the keys of a section of tisane's configurations as TOML."""
+
+    def value(of):
+        if isinstance(of, bool):
+            return "true" if of else "false"
+        return '"{0}"'.format(of) if isinstance(of, str) else repr(of)
+
+    # An empty text would stand for stars that do not age.
+    given = dict(settings) or {"metallicity": 0.02}
+    return "\n".join("{0} = {1}".format(key, value(of)) for key, of in given.items())
 
 
 def _function(name, dtype, direction, description):
@@ -193,16 +243,30 @@ for _name, _dtype, _unit, _default, _description in PARAMETERS:
         setattr(TisaneInterface, _action + _name, _function(_action + _name, _dtype, _direction, _description))
 
 
+for _name, _dtype, _unit in OF_STARS:
+    setattr(TisaneInterface, "get_" + _name, _of_particle(_name, _dtype))
+
+
 class Tisane(GravitationalDynamics, GravityFieldCode):
     """
     Tisane in AMUSE. `convert_nbody` converts units, as in every dynamical code; `mode` is "auto", "cpu" or "gpu", the
-    default of the parameter `engine`. The other options are those of every code, such as `redirection`.
+    default of the parameter `engine`. `stellar_evolution` is a dictionary with the keys of tisane's section of that name,
+    such as `{"metallicity": 0.02}`, or an empty one: stars age, which needs a converter. The other options are those of
+    every code, such as `redirection`.
     """
 
-    def __init__(self, convert_nbody=None, mode="auto", **options):
+    def __init__(self, convert_nbody=None, mode="auto", stellar_evolution=None, **options):
         if mode not in ENGINES:
             raise ValueError("mode is {0!r}: expected one of {1}".format(mode, ", ".join(sorted(ENGINES))))
-        self._engine = ENGINES[mode]
+        #: Defaults of parameters that the options set.
+        self._defaults = {"engine": ENGINES[mode]}
+        if stellar_evolution is not None:
+            if convert_nbody is None:
+                raise ValueError("stars that age need a converter: masses in solar masses, times in Myr")
+            self._defaults["stellar_evolution"] = _section(stellar_evolution)
+            sizes = {"unit_of_mass": (nbody_system.mass, units.MSun), "unit_of_length": (nbody_system.length, units.parsec)}
+            for name, (generic, unit) in sizes.items():
+                self._defaults[name] = convert_nbody.to_si(1.0 | generic).value_in(unit)
         self.stopping_conditions = StoppingConditions(self)
         GravitationalDynamics.__init__(self, TisaneInterface(**options), convert_nbody, **options)
 
@@ -215,6 +279,8 @@ class Tisane(GravitationalDynamics, GravityFieldCode):
         GravitationalDynamics.define_state(self, handler)
         GravityFieldCode.define_state(self, handler)
         handler.add_method("RUN", "get_acceleration")
+        for name, _, _ in OF_STARS:
+            handler.add_method("RUN", "get_" + name)
         handler.add_transition("RUN", "UPDATE", "set_state", False)
         for state in ["EDIT", "UPDATE"]:
             for name in ["set_state", "set_mass", "set_position", "set_velocity", "set_radius"]:
@@ -238,7 +304,7 @@ class Tisane(GravitationalDynamics, GravityFieldCode):
             default_value=0.0 | nbody_system.time,
         )
         for name, _, unit, default, description in PARAMETERS:
-            value = self._engine if name == "engine" else default
+            value = self._defaults.get(name, default)
             handler.add_method_parameter(
                 "get_" + name,
                 "set_" + name,
@@ -256,6 +322,8 @@ class Tisane(GravitationalDynamics, GravityFieldCode):
         for name, unit in units:
             handler.add_method("get_" + name, (), (unit, handler.ERROR_CODE))
             handler.add_method("set_" + name, (unit,), (handler.ERROR_CODE,))
+        for name, _, unit in OF_STARS:
+            handler.add_method("get_" + name, (handler.INDEX,), (unit, handler.ERROR_CODE))
         point = (nbody_system.length,) * 4
         handler.add_method("get_gravity_at_point", point, (nbody_system.acceleration,) * 3 + (handler.ERROR_CODE,))
         handler.add_method("get_potential_at_point", point, (nbody_system.potential, handler.ERROR_CODE))
@@ -264,4 +332,7 @@ class Tisane(GravitationalDynamics, GravityFieldCode):
     def define_particle_sets(self, handler):
         """The set `particles`."""
         GravitationalDynamics.define_particle_sets(self, handler)
+        if "stellar_evolution" in self._defaults:
+            for name, _, _ in OF_STARS:
+                handler.add_getter("particles", "get_" + name, names=(name,))
         self.stopping_conditions.define_particle_set(handler)

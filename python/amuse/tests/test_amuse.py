@@ -100,6 +100,40 @@ def test_verify_the_earth_returns_after_a_year(start):
     assert (relative - ([1, 0, 0] | units.AU)).length() < 1e-5 | units.AU
 
 
+def test_stars_age_in_one_code(start):
+    stars = Particles(3)
+    stars.mass = [25.0, 1.0, 15.0] | units.MSun
+    stars.position = [[-1, 0, 0], [1, 0, 0], [0, 2, 0]] | units.parsec
+    stars.velocity = [0, 0, 0] | units.kms
+    gravity = start(nbody_system.nbody_to_si(stars.total_mass(), 1 | units.parsec), stellar_evolution={"metallicity": 0.02})
+    gravity.parameters.dt_max = 0.25 | units.Myr
+    gravity.particles.add_particles(stars)
+    to_script = gravity.particles.new_channel_to(stars)
+    assert gravity.particles.stellar_type[0] == 1 | units.stellar_type
+    assert 0.8 | units.RSun < gravity.particles.radius[1] < 1.0 | units.RSun
+    gravity.evolve_model(4 | units.Myr)
+    to_script.copy()
+    assert 20 | units.MSun < stars.mass[0] < 25 | units.MSun
+    # What was copied there and back is no change.
+    stars.new_channel_to(gravity.particles).copy_attributes(["mass", "x", "y", "z", "vx", "vy", "vz"])
+    gravity.parameters.timestep_parameter = 0.005
+    gravity.evolve_model(8 | units.Myr)
+    to_script.copy()
+    assert list(stars.stellar_type.value_in(units.stellar_type)) == [14, 1, 1]
+    assert abs(stars.initial_mass[0] - (25 | units.MSun)) < 1e-9 | units.MSun
+    assert 7 | units.MSun < stars.mass[0] < 8 | units.MSun and abs(stars.mass[0] - stars.core_mass[0]) < 1e-9 | units.MSun
+    assert stars.luminosity[2] > 2e4 | units.LSun and 5000 | units.K < stars.temperature[1] < 6000 | units.K
+    stars[1].mass = 2 | units.MSun
+    with pytest.raises(CodeException, match="by its track"):
+        stars.new_channel_to(gravity.particles).copy_attributes(["mass"])
+        gravity.evolve_model(9 | units.Myr)
+
+
+def test_stars_that_age_need_a_converter():
+    with pytest.raises(ValueError, match="need a converter"):
+        Tisane(stellar_evolution={})
+
+
 @pytest.mark.parametrize("integrator", ["hermite4", "multipoint6", "multipoint8", "ahmad_cohen6", "leapfrog"])
 def test_integrators_conserve_energy(start, integrator):
     gravity = start()

@@ -106,6 +106,27 @@ int main(int argc, char **argv) {
     good(tisane_simulation_forces(sim, 2, tisane_rows(push[0]), tisane_none(), NULL));
     close_to(push[1][0], -0.5 * 3 / (0.02 * 0.02), 1e-12, "and follows a change");
     good(tisane_simulation_close(sim));
+
+    /* A star that explodes beside one that does not. */
+    toml = "units = { mass = 'Msun', length = 'pc', time = 'Myr' }\nstellar_evolution.metallicity = 0.02\n"
+           "integrator.hermite4.dt_max = 0.125\n";
+    good(tisane_simulation_new(toml, &sim));
+    double heavy[2] = {25, 1}, wide[2][3] = {{-1, 0, 0}, {1, 0, 0}}, type[2], number[2];
+    good(tisane_simulation_add(sim, 2, NULL, heavy, tisane_rows(wide[0]), tisane_rows(v[0]), added));
+    good(tisane_simulation_star_column(sim, "type", 2, type));
+    good(tisane_simulation_star_column(sim, "luminosity", 2, number));
+    check(type[0] == 1 && type[1] == 1 && number[0] > 7e4 && number[1] < 1, "both are on the main sequence");
+    good(tisane_simulation_integrate(sim, 8, NULL, NULL));
+    good(tisane_simulation_star_column(sim, "type", 2, type));
+    good(tisane_simulation_star_column(sim, "initial_mass", 2, number));
+    check(type[0] == 14 && type[1] == 1 && number[0] == 25, "one is a black hole");
+    good(tisane_simulation_particles(sim, 2, NULL, number, tisane_none(), tisane_none()));
+    check(number[0] < 8, "of less mass");
+    check(tisane_simulation_change(sim, 1, added, heavy, tisane_none(), tisane_none()) == TISANE_INPUT, "its mass stays");
+    good(tisane_simulation_change(sim, 1, added, number, tisane_none(), tisane_rows(v[0])));
+    check(tisane_simulation_star_column(sim, "lumin", 2, number) == TISANE_INPUT, "there is no such column");
+    check(strstr(tisane_last_error(), "did you mean `luminosity`?"), "which is said");
+    good(tisane_simulation_close(sim));
     puts("simulation: good");
     return 0;
 }

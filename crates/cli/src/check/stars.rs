@@ -5,19 +5,23 @@ use tisane::time::Time;
 use tisane::units::digits;
 use tisane::units::names::YEAR_CGS;
 use tisane_run::assemble::Setup;
+use tisane_run::binaries::Binaries;
 use tisane_run::evolution::Evolution;
+use tisane_run::roche_forecast::RocheForecast;
 use tisane_run::star_forecast::StarForecast;
 
-/// Describes the stars of a configuration in which they age: lines with names and texts. `clusters` are the systems that they are in.
-pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
+/// Describes the stars of a configuration in which they age: lines with names and texts. `close` are its close pairs, `clusters` the systems
+/// that they are in.
+pub(super) fn describe(setup: &Setup, close: &Binaries, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
     let Some(settings) = &setup.config.stellar_evolution else { return Vec::new() };
     let Ok(Some(evolution)) = Evolution::of(&setup.config, &setup.scale) else { return Vec::new() };
     let end = Time::from_dt_max(setup.steps_to_end);
     let found = StarForecast::new(&evolution, &setup.particles, &setup.clock, end);
     let winds = tisane_stellar::WindRecipe::from(settings.winds).name();
     let remnants = tisane_stellar::RemnantRecipe::from(settings.remnants).name();
-    let model =
-        format!("SSE (Hurley, Pols & Tout 2000), Z = {}, winds {winds}, remnants {remnants}", settings.metallicity);
+    let z = settings.metallicity;
+    let own = of_their_own(setup, z.get());
+    let model = format!("SSE (Hurley, Pols & Tout 2000), Z = {z}{own}, winds {winds}, remnants {remnants}");
     let mut lines = vec![("stellar evolution", model)];
     if found.changing == 0 {
         lines.push(("  to t_end", "no star changes its type".into()));
@@ -48,7 +52,29 @@ pub(super) fn describe(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(&'static st
         let dt_max = setup.clock.dt_max * setup.scale.time * units.time.cgs / (1e6 * YEAR_CGS);
         lines.push(("  dt_max", format!("{} Myr: orbits take changes over at most that late", digits(dt_max))));
     }
+    let RocheForecast { pairs, filling, first } =
+        RocheForecast::new(&evolution, &setup.particles, close, &setup.clock, end);
+    if let Some(([a, b], time)) = first {
+        lines.push((
+            "  Roche lobes",
+            format!(
+                "in {filling} of {pairs} close pairs a star would fill its lobe at the pericentre, first in that of particles {a} and {b} at {} Myr; \
+                 there is no mass transfer",
+                digits(time)
+            ),
+        ));
+    }
     lines
+}
+
+/// Describes the metallicities of stars that have another one than all; empty where none has.
+fn of_their_own(setup: &Setup, of_all: f64) -> String {
+    let stars = &setup.particles.stars;
+    let own: Vec<f64> = stars.iter().filter_map(|star| star.metallicity.filter(|z| *z != of_all)).collect();
+    let Some(least) = own.iter().copied().reduce(f64::min) else { return String::new() };
+    let greatest = own.iter().fold(least, |max, z| max.max(*z));
+    let range = if least == greatest { format!("{least}") } else { format!("{least} to {greatest}") };
+    format!(", {} stars with their own, {range}", own.len())
 }
 
 /// Returns the root mean square of the speed of escape, √(4 |U| / M), in km/s.

@@ -9,6 +9,7 @@ use std::fs;
 use tisane::units::names::{PC_CGS, R_SUN_CGS, YEAR_CGS};
 use tisane_io::table::{self, Table, Values};
 use tisane_io::{checkpoint, snapshot};
+use tisane_stellar::{BlackHoleKicks, Kicks, Model, Options, Star};
 
 /// Young cluster of 80 stars, a third of the systems binaries, of which the heavy ones explode within the run.
 const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 5.0\n\
@@ -362,4 +363,142 @@ fn verify_kicks_are_those_of_maxwell() {
             assert!((change[axis] - kick[row]).abs() < 1e-3 * dispersion, "{change} {}", kick[row]);
         }
     }
+}
+
+/// Stars of two populations, far from each other.
+const POPULATIONS: &str = "# of two ages\nm,x,y,z,vx,vy,vz,age,metallicity\n25,0,0,0,0,0,0,0,0.02\n25,9,0,0,0,0,0,0,0.001\n\
+     2,0,9,0,0,0,0,1500,0.0001\n2,0,0,9,0,0,0,900,0.02\n";
+
+/// Configuration with these stars.
+const OF_FILE: &str = "[run]\nname = \"r\"\nt_end = 8.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\ntime = \"Myr\"\n\
+     [initial.file]\npath = \"stars.csv\"\n[softening]\nepsilon = 0.1\n[integrator.hermite4]\ndt_max = \"1/16\"\n\
+     [output]\ninterval = 4\n[stellar_evolution]\nblack_hole_kicks = \"none\"\n";
+
+fn with_stars(stars: &str, text: &str) -> Folder {
+    let folder = Folder::new(text);
+    folder.write("stars.csv", stars);
+    folder
+}
+
+/// The tracks are those of the model for each metallicity and age.
+#[test]
+fn stars_may_have_ages_and_metallicities_of_their_own() {
+    let folder = with_stars(POPULATIONS, OF_FILE);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let end = snapshot::read(&folder.path("o/snapshots/snapshot_0002.hdf5")).unwrap();
+    let options =
+        Options { kicks: Kicks { black_holes: BlackHoleKicks::None, ..Kicks::default() }, ..Options::default() };
+    for (row, (mass, age, z)) in
+        [(25.0, 0.0, 0.02), (25.0, 0.0, 0.001), (2.0, 1500.0, 1e-4), (2.0, 900.0, 0.02)].into_iter().enumerate()
+    {
+        let model = Model::new(z, options).unwrap();
+        let mut star = Star::new(&model, row as u64, mass, -age).unwrap();
+        star.advance_to(&model, 8.0, &mut Vec::new());
+        let (expected, found) = (star.state_at(&model, 8.0), end.stars[row]);
+        assert_eq!((found.metallicity, found.state.kind), (Some(z), expected.kind), "star {row}");
+        for (found, expected) in [
+            (found.state.core_mass, expected.core_mass),
+            (found.state.radius, expected.radius),
+            (found.state.luminosity, expected.luminosity),
+        ] {
+            // Of a black hole there is no light.
+            assert!((found - expected).abs() <= 1e-9 * expected.abs(), "star {row}: {found}, {expected}");
+        }
+    }
+    // Poor stars end otherwise: the differences are those of the columns.
+    assert!(end.mass[0] < 8.0 && end.mass[1] > 10.0 && end.stars[2].state.kind != end.stars[3].state.kind);
+    // Through a stop, and in a new run that begins with the snapshot in the middle.
+    let stopped = with_stars(POPULATIONS, OF_FILE);
+    stopped.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=70"]).exits(3);
+    stopped.lift_block_limit("o");
+    stopped.tisane(&["resume", "o", "-q"]).exits(0);
+    assert_eq!(state(&stopped), state(&folder));
+    let more = OF_FILE.replace("stars.csv", "o/snapshots/snapshot_0001.hdf5");
+    folder.write("more.toml", more);
+    folder.tisane(&["run", "more.toml", "-q", "--output", "s"]).exits(0);
+    let again = snapshot::read(&folder.path("s/snapshots/snapshot_0001.hdf5")).unwrap();
+    for (a, b) in again.stars.iter().zip(&end.stars) {
+        assert_eq!((a.metallicity, a.state.kind), (b.metallicity, b.state.kind));
+        assert!((a.state.mass / b.state.mass - 1.0).abs() < 1e-3, "{a:?} {b:?}");
+    }
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["Z = 0.02, 2 stars with their own, 0.0001 to 0.001"]);
+}
+
+#[test]
+fn ages_and_metallicities_out_of_range_are_refused_with_their_line() {
+    for (from, to, says) in [
+        ("0,0.001", "0,0.5", "stars.csv: line 4: metallicity is 0.5: expected Z from 0.0001 to 0.03"),
+        ("900,", "-1,", "stars.csv: line 6: age is -1.0: expected an age of 0 or more"),
+        ("1500,", "old,", "stars.csv: line 5, column age: expected a number, found \"old\""),
+        (",metallicity", ",metalicity", "column 9 is \"metalicity\": not a column of this format"),
+    ] {
+        let folder = with_stars(&POPULATIONS.replace(from, to), OF_FILE);
+        folder.tisane(&["check", "run.toml"]).exits(2).says(&[says]);
+    }
+    // Without stars that age such columns are unknown.
+    let folder = with_stars(POPULATIONS, OF_FILE.split("[stellar_evolution]").next().unwrap());
+    folder.tisane(&["check", "run.toml"]).exits(2).says(&["column 8 is \"age\": not a column of this format"]);
+}
+
+/// One population is made, the other one of a file: what that does not say is of the section.
+#[test]
+fn a_list_of_clusters_keeps_the_columns_of_each() {
+    let clusters = "[[initial.clusters]]\n[initial.clusters.plummer]\nn = 3\nmass = 6.0\nhalf_mass_radius = 1.0\n\
+         [[initial.clusters]]\nposition = [100, 0, 0]\nfile.path = \"stars.csv\"\n";
+    let text = OF_FILE.replace("[initial.file]\npath = \"stars.csv\"\n", clusters);
+    let folder = with_stars(POPULATIONS, &text);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let end = snapshot::read(&folder.path("o/snapshots/snapshot_0000.hdf5")).unwrap();
+    let found: Vec<_> = end.stars.iter().filter_map(|star| star.metallicity).collect();
+    assert_eq!(found, [0.02, 0.02, 0.02, 0.02, 0.001, 1e-4, 0.02]);
+    assert_eq!([3, 4].map(|row| end.stars[row].initial_mass), [25.0; 2]);
+}
+
+/// Newton's law as a formula gives what Newton's law gives, and the energy that stars take out is booked by every scheme.
+#[test]
+fn stars_age_by_a_law_of_ones_own() {
+    let softened =
+        CLUSTER.replace("[encounters]\n[escapers]\nhalf_mass_radii = 20.0\n", "[softening]\nepsilon = 0.05\n");
+    let softened = softened.replace("[initial.binaries]", "[unused]");
+    let (begin, end) = (softened.find("[unused]").unwrap(), softened.find("[integrator").unwrap());
+    let plain = format!("{}{}", &softened[..begin], &softened[end..]);
+    // By a law there is no cluster.csv.
+    let run = |text: &str| {
+        let folder = Folder::new(text);
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+        folder
+    };
+    let law = "[force.law]\npotential = \"-G*m_i*m_j/s\"\n";
+    for scheme in ["hermite4", "multipoint", "leapfrog"] {
+        let text = match scheme {
+            "leapfrog" => {
+                plain.replace("[integrator.hermite4]\ndt_max = \"1/16\"", "[integrator.leapfrog]\ndt = \"1/128\"")
+            }
+            _ => plain.replace("hermite4", scheme),
+        };
+        let [of_newton, of_law] = [text.clone(), format!("{text}{law}")].map(|text| {
+            let folder = run(&text);
+            let rows = rows(&folder, "o/diagnostics.csv");
+            let last = |name: &str| *numbers(&rows, name).last().unwrap();
+            let errors = numbers(&rows, "relative_energy_error");
+            let error = errors.iter().fold(0.0, |max: f64, error| max.max(error.abs()));
+            (journal(&folder), [last("stellar_mass"), last("removed_energy"), last("kinetic_energy")], error)
+        });
+        assert_eq!(of_law.0, of_newton.0, "{scheme}");
+        for (found, expected) in of_law.1.iter().zip(of_newton.1) {
+            assert!((found / expected - 1.0).abs() < 1e-2, "{scheme}: {found}, {expected}");
+        }
+        assert!(of_law.2 < 3.0 * of_newton.2.max(1e-7), "{scheme}: {:e}, {:e} by Newton's law", of_law.2, of_newton.2);
+    }
+    // Through a stop.
+    let text = format!("{plain}{law}");
+    let whole = run(&text);
+    let steps = summary(&whole.path("o"))["block_steps"].as_u64().unwrap();
+    let folder = Folder::new(&text);
+    folder
+        .tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &format!("limits.block_steps={}", steps / 2)])
+        .exits(3);
+    folder.lift_block_limit("o");
+    folder.tisane(&["resume", "o", "-q"]).exits(0);
+    assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)));
 }

@@ -16,7 +16,7 @@ use tisane::time::LOG2_TICKS_PER_DT_MAX;
 use tisane::units::Dimension;
 use tisane_io::fields::{Journal, SNAPSHOT, SUBSYSTEM_STARS, SUBSYSTEMS};
 use tisane_io::formats::FORMATS;
-use tisane_io::stellar_columns::{STELLAR, STELLAR_TYPE, STELLAR_TYPE_TEXT};
+use tisane_io::stellar_columns::{METALLICITY, METALLICITY_TEXT, STELLAR, STELLAR_TYPE, STELLAR_TYPE_TEXT};
 use tisane_run::config::{TEMPLATES, json_schema};
 use tisane_run::simulation::ExitReason;
 
@@ -128,6 +128,7 @@ fn the_snapshot_table_is_that_of_the_sources() {
 fn the_tables_of_stars_that_evolve_are_those_of_the_sources() {
     let mut table = String::from("| dataset | unit | what it is |\n|---|---|---|\n");
     table += &row([&format!("`{STELLAR_TYPE}`"), "", STELLAR_TYPE_TEXT]);
+    table += &row([&format!("`{METALLICITY}`"), "", METALLICITY_TEXT]);
     for field in STELLAR {
         table += &row([&format!("`{}`", field.name), &unit(field.dimension), field.description]);
     }

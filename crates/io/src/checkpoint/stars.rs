@@ -2,6 +2,7 @@
 
 use crate::hdf::read::TisaneGroup;
 use crate::hdf::write::{H5Result, put_dataset};
+use crate::stellar_columns::{expected_metallicity, is_metallicity};
 use hdf5::Group;
 use tisane::error::Result;
 use tisane::particles::EvolvingStar;
@@ -28,6 +29,8 @@ const NUMBERS: [(&str, Number); 14] = [
     ("star_kick_z", |star| star.kick[2]),
 ];
 const KIND: &str = "star_type";
+/// Metallicities of their own, NaN of stars without; left out where none has one.
+const METALLICITY: &str = "star_metallicity";
 const SUPERNOVAE: &str = "star_supernovae";
 const STRETCHES: &str = "star_stretches";
 
@@ -39,6 +42,10 @@ pub(super) fn write(g: &Group, stars: &[EvolvingStar]) -> H5Result {
     put_dataset(g, KIND, 1, &stars.iter().map(|star| star.track.state.kind.number()).collect::<Vec<u8>>())?;
     for (name, of) in NUMBERS {
         put_dataset(g, name, 1, &stars.iter().map(of).collect::<Vec<f64>>())?;
+    }
+    if stars.iter().any(|star| star.metallicity.is_some()) {
+        let values = stars.iter().map(|star| star.metallicity.unwrap_or(f64::NAN));
+        put_dataset(g, METALLICITY, 1, &values.collect::<Vec<f64>>())?;
     }
     put_dataset(g, SUPERNOVAE, 1, &stars.iter().map(|star| star.track.supernovae).collect::<Vec<u32>>())?;
     put_dataset(g, STRETCHES, 1, &stars.iter().map(|star| star.track.stretches).collect::<Vec<u32>>())?;
@@ -69,6 +76,14 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
         }
         numbers.push(values);
     }
+    let mut metallicities: Vec<f64> = Vec::new();
+    if g.has_dataset(METALLICITY) {
+        metallicities = g.column(METALLICITY, Some(n), 1)?;
+        let wrong = metallicities.iter().find(|value| !value.is_nan() && !is_metallicity(**value));
+        if let Some(value) = wrong {
+            return Err(g.error(METALLICITY, expected_metallicity(*value)));
+        }
+    }
     let supernovae: Vec<u32> = g.column(SUPERNOVAE, Some(n), 1)?;
     let stretches: Vec<u32> = g.column(STRETCHES, Some(n), 1)?;
     let star = |i: usize| {
@@ -81,7 +96,8 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
         let state = State { kind, effective_mass, mass, core_mass, age, luminosity, radius };
         let (supernovae, stretches) = (supernovae[i], stretches[i]);
         let track = Star { id: id[i], birth_mass, state, begin, end, end_mass, supernovae, stretches };
-        Ok(EvolvingStar { track, seen, kick: [x, y, z] })
+        let metallicity = metallicities.get(i).copied().filter(|value| !value.is_nan());
+        Ok(EvolvingStar { track, seen, metallicity, kick: [x, y, z] })
     };
     (0..n).map(star).collect()
 }

@@ -31,6 +31,8 @@ pub(super) const FORMAT: Format = Format {
 /// Names of the optional columns of ids and radii.
 const ID: &str = "id";
 const RADIUS: &str = "radius";
+/// Name of a wanted column of ages of stars.
+const AGE: &str = "age";
 
 /// Recognises ECSV, and text with a comma in its first content line.
 fn detect(probe: &FileProbe) -> Option<Guess> {
@@ -94,7 +96,14 @@ fn read(path: &Path, wanted: &[String]) -> Result<FileState> {
     if let Some(stated) = stated {
         state.units = convert(path, &stated, &mut state.particles)?;
         let named = state.particles.columns.iter().map(|column| &column.name).filter(|name| stated.states(name));
-        let note = |name| format!("the unit of {name} in the file is not read: [force.law] says what it is");
+        let note = |name: &String| {
+            let says = if name == AGE {
+                "ages are in the unit of time of the configuration"
+            } else {
+                "[force.law] says what it is"
+            };
+            format!("the unit of {name} in the file is not read: {says}")
+        };
         state.notes = named.map(note).collect();
     }
     Ok(state)

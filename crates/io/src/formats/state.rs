@@ -60,7 +60,8 @@ impl FileState {
     }
 
     /// Returns the location of particle `i`, for the start of a message.
-    pub(super) fn place(&self, i: usize) -> String {
+    #[must_use]
+    pub fn place(&self, i: usize) -> String {
         match &self.locations {
             Locations::Lines(lines) => format!("line {}", lines[i]),
             Locations::Records => format!("particle {i} (from 0)"),

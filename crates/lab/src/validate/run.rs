@@ -101,6 +101,11 @@ pub fn run(entry: &Entry, around: &Surroundings, progress: &mut dyn FnMut(&str, 
                     let found = members(&loaded, (folder.path(), &out), around, &mut inner);
                     Ok(found.map_err(|e| e.to_string())?.map(Outcome::Rows))
                 }
+                Some(loaded) if loaded.config.stellar_evolution.is_some() => {
+                    let problem =
+                        "stellar_evolution: a run of a case has no journals, and its stars would keep their masses";
+                    Err(format!("{problem}: make it an [ensemble], whose members age"))
+                }
                 Some(loaded) => {
                     let made =
                         assemble::prepare(loaded).and_then(|set| track(&set, around.session, around.stop, &mut inner));

@@ -9,7 +9,7 @@ use tisane::initial::binary_single::Encounters;
 use tisane::initial::kepler::Elements;
 use tisane::initial::laws::Laws;
 use tisane::initial::{self, InitialState, scaling};
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::{NamedColumn, Particles, Vec3};
 use tisane::units::Units;
 use tisane::units::names::{AU_CGS, G_CGS, GM_SUN_CGS};
 use tisane_io::elements::{self, ElementUnits, Phase};
@@ -103,6 +103,11 @@ fn several(
         parts.push(one(&format!("{at}.clusters[{}]", number + 1), &cluster.initial, context)?);
     }
     warn_of_equal_seeds(clusters, context.warnings);
+    let aged = parts.iter().filter(|part| !part.particles.stars.is_empty()).count();
+    if aged > 0 && aged < parts.len() && context.loaded.config.stellar_evolution.is_some() {
+        let text = "stars of some of the clusters have aged already, those of others not: all begin at birth, with their masses as those at birth";
+        context.warnings.push(format!("{at}.clusters: {text}"));
+    }
     let places = match orbit {
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),
         None => clusters.iter().map(|cluster| (cluster.position().into(), cluster.velocity().into())).collect(),
@@ -213,7 +218,7 @@ fn on_orbits(written: &config::Elements, context: &Context<'_>) -> Result<Initia
     Ok(InitialState::new(initial::orbiting::orbits(central, &bodies, &masses, units.g()), &source))
 }
 
-/// Appends particles shifted by a position and a velocity, with the ids that follow.
+/// Appends particles shifted by a position and a velocity, with the ids that follow. Columns that only some have are NaN for others.
 fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
     let moved = |column: Vec<Vec3>, by: Vec3| column.into_iter().map(move |v| v + by);
     let (mut mass, mut all_pos, mut all_vel) =
@@ -224,6 +229,18 @@ fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
     let had = whole.radius.len() == mass.len();
     let radii = had && part.radius.len() == part.mass.len();
     let radius = if radii { [&whole.radius[..], &part.radius].concat() } else { Vec::new() };
+    // So are stars that have aged already; those of a file have other ids here.
+    let aged = whole.stars.len() == mass.len() && part.stars.len() == part.mass.len();
+    let stars = if aged { [&whole.stars[..], &part.stars].concat() } else { Vec::new() };
+    let (before, all) = (mass.len(), mass.len() + part.mass.len());
+    let mut columns = std::mem::take(&mut whole.columns);
+    columns.iter_mut().for_each(|column| column.values.resize(all, f64::NAN));
+    for NamedColumn { name, values } in part.columns {
+        match columns.iter_mut().find(|column| column.name == name) {
+            Some(column) => column.values[before..].copy_from_slice(&values),
+            None => columns.push(NamedColumn { name, values: [vec![f64::NAN; before], values].concat() }),
+        }
+    }
     let mut close = std::mem::take(&mut whole.close);
     // Relative states stay as they are where all stars move together.
     close.extend(part.close.into_iter().map(|mut close| {
@@ -231,5 +248,5 @@ fn append(whole: &mut Particles, part: Particles, pos: Vec3, vel: Vec3) {
         close
     }));
     mass.extend(part.mass);
-    *whole = Particles { radius, close, ..Particles::new(mass, all_pos, all_vel) };
+    *whole = Particles { radius, close, columns, stars, ..Particles::new(mass, all_pos, all_vel) };
 }

@@ -2,6 +2,7 @@
 
 use super::context::Context;
 use crate::config::{FileModel, LawSection, Problem};
+use crate::star_columns;
 use tisane::error::{Error, Result};
 use tisane::initial::InitialState;
 use tisane::units::Dimension;
@@ -14,7 +15,9 @@ use tisane_io::formats::{self, DatasetsError, FileState};
 /// [`Error::Input`] for a file that cannot be used; [`Error::Config`] for a dataset that is named and not there.
 pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Result<InitialState> {
     let path = file.path();
-    let columns = context.loaded.config.law_section().map(LawSection::column_names).unwrap_or_default();
+    let of_stars = star_columns::names(&context.loaded.config);
+    let of_law = context.loaded.config.law_section().map(LawSection::column_names).unwrap_or_default();
+    let columns = [of_law, of_stars].concat();
     let state = match &file.datasets {
         None => formats::read_with_columns(path, file.format.name(), &columns),
         Some(datasets) => formats::read_datasets(path, datasets).map_err(|error| locate(at, error, context)),
@@ -23,6 +26,16 @@ pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Res
         true => error,
         false => error.with_help("a path in a configuration is relative to the directory of the configuration file"),
     })?;
+    for column in &state.particles.columns {
+        let wrong = column
+            .values
+            .iter()
+            .enumerate()
+            .find_map(|(i, value)| Some((i, star_columns::problem(&column.name, *value)?)));
+        if let Some((i, problem)) = wrong.filter(|_| columns.contains(&column.name)) {
+            return Err(Error::input(path, format!("{}: {problem}", state.place(i))));
+        }
+    }
     let said = |text: &str| format!("{}: {text}", path.display());
     if state.units.is_some() {
         let converted = state.to_units(&context.units).map_err(|problem| {

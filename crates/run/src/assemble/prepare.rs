@@ -35,6 +35,8 @@ pub fn prepare(mut loaded: Loaded) -> Result<Setup> {
     setup.warnings.extend(of_stars);
     let of_orbit = setup.doubts_of_orbit();
     setup.warnings.extend(of_orbit);
+    let of_fields = setup.doubts_of_fields();
+    setup.warnings.extend(of_fields);
     Ok(setup)
 }
 
@@ -151,12 +153,11 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
 fn begin_evolution(loaded: &Loaded, p: &mut Particles, start: f64, scale: &Scale) -> Result<()> {
     let of_key = |key: &str, problem: String| loaded.explain(Problem::new(format!("stellar_evolution{key}"), problem));
     let evolution = Evolution::of(&loaded.config, scale).map_err(|error| of_key("", error.to_string()))?;
-    let (Some(evolution), Some(settings)) = (evolution, &loaded.config.stellar_evolution) else {
+    let Some(evolution) = evolution else {
         p.stars.clear();
         return Ok(());
     };
-    let age = settings.start_age.get() / scale.time;
-    let begun = evolution.begin(p, start / scale.time, age);
+    let begun = evolution.begin(p, start / scale.time);
     begun.map_err(|(id, error)| of_key("", format!("star {id}: {error}")))
 }
 

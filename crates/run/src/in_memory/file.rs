@@ -1,6 +1,6 @@
 //! Saved states of simulations in memory.
 
-use super::started::{Started, field_columns, refuse_evolution};
+use super::started::{Started, field_columns};
 use super::threads::Threads;
 use super::{InMemory, NAME, Phase};
 use crate::assemble;
@@ -51,7 +51,6 @@ impl InMemory {
         let Checkpoint { particles, run: state, provenance, .. } = checkpoint::read(path)?;
         let text = provenance.config_resolved.clone();
         let loaded = Config::from_str(NAME, &text, Path::new(""), &[])?;
-        refuse_evolution(&loaded)?;
         assemble::check_tables(&loaded.config, path, &provenance)?;
         let threads = Threads::new(loaded.config.force.threads as usize)?;
         let before = EngineKind::from_name(&provenance.engine);

@@ -4,7 +4,7 @@ mod turns;
 
 use super::state::State;
 use crate::assemble;
-use crate::config::{Config, Loaded, Problem, Real};
+use crate::config::{Config, Loaded, Real};
 use crate::simulation::SessionInfo;
 use crate::system::System;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ use tisane::initial::InitialState;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, Level, MAX_DT_MAX_STEPS, Time};
 use tisane::units::Dimension;
-use tisane_io::fields::{DiagnosticsRow, FieldColumns};
+use tisane_io::fields::{DiagnosticsRow, FieldColumns, StellarRow};
 use tisane_io::provenance::Provenance;
 
 /// Energies, momenta and errors at one time, in the units of the configuration.
@@ -60,6 +60,8 @@ pub(super) struct Started {
     pub(super) rebuild: bool,
     /// Number of particles that the integrator was built for.
     pub(super) number: usize,
+    /// Changes of type of stars, in the units of the program.
+    pub(super) star_events: Vec<StellarRow>,
     /// All particles at `until`, once they were asked for, unless they all stand there.
     synchronised: Option<Particles>,
     measured: Option<(Measured, Field)>,
@@ -72,18 +74,6 @@ pub(super) struct Started {
     external: Option<Arc<dyn ExternalField>>,
     /// Error that ended the integration.
     failed: Option<String>,
-}
-
-/// Refuses stars that evolve: a program may add, remove and change particles, which the tracks do not follow.
-///
-/// # Errors
-/// [`Error::Config`] for a configuration in which they do.
-pub(super) fn refuse_evolution(loaded: &Loaded) -> Result<()> {
-    if loaded.config.stellar_evolution.is_none() {
-        return Ok(());
-    }
-    let problem = "stars of a simulation in memory cannot age yet: `tisane run` integrates this configuration";
-    Err(loaded.explain(Problem::new("stellar_evolution", problem)))
 }
 
 /// Returns the columns of energies in a field, which may be a program's own.
@@ -111,7 +101,6 @@ impl Started {
         initial: InitialState,
         own: Option<&Arc<dyn ExternalField>>,
     ) -> Result<(Self, Config)> {
-        refuse_evolution(&loaded)?;
         let start = loaded.config.t_start().unwrap_or(initial.time);
         let ends = ends && loaded.config.check_end(start).is_ok();
         if loaded.config.has_steps() && loaded.config.steps_to_end(start).is_err() {
@@ -156,6 +145,7 @@ impl Started {
             provenance,
             rebuild: false,
             number,
+            star_events: Vec::new(),
             synchronised: None,
             measured: None,
             edited: None,

@@ -4,3 +4,4 @@
 mod cluster;
 mod law_columns;
 mod simulation;
+mod stars;

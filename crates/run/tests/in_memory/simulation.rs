@@ -471,13 +471,3 @@ fn steps_follow_from_the_particles_of_a_program_without_an_end() {
     other.integrate(2e-7, &mut all).unwrap();
     assert_eq!(other.config().dt_max(), 5e-8);
 }
-
-/// A program may change particles, which the tracks of stars do not follow.
-#[test]
-fn stars_that_evolve_are_refused() {
-    let text = "[units]\nmass = 'Msun'\nlength = 'pc'\ntime = 'Myr'\n[initial.plummer]\nn = 16\nmass = 16.0\n\
-                half_mass_radius = 1.0\n[stellar_evolution]\nmetallicity = 0.02\n";
-    let mut simulation = InMemory::new(text, Path::new(""), &[]).unwrap();
-    let error = simulation.start().unwrap_err().to_string();
-    assert!(error.contains("stars of a simulation in memory cannot age yet: `tisane run`"), "{error}");
-}

@@ -3,7 +3,6 @@
 use crate::config::bounds::at_least;
 use crate::config::configuration::Config;
 use crate::config::error::Problem;
-use crate::config::initial::Model;
 use tisane::units::Real;
 use tisane_stellar::Metallicity;
 
@@ -31,13 +30,5 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
         let problem = "stars age by masses in solar masses and times in Myr: [stellar_evolution] needs units by name";
         let help = "[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"";
         found.push(Problem::new("stellar_evolution", problem).with_help(help));
-    }
-    if config.law_section().is_some() {
-        let problem = "stars that lose mass need Newton's law: their energy is booked by it";
-        found.push(Problem::new("stellar_evolution", problem).against("force.law"));
-    }
-    if matches!(config.initial.model, Model::Memory {}) {
-        let problem = "particles of a program cannot have [stellar_evolution] yet";
-        found.push(Problem::new("stellar_evolution", problem).against("initial"));
     }
 }

@@ -38,6 +38,7 @@ impl Started {
                 Err(error) => return Err(self.fail(error, config)),
             };
             let events = self.system.take_events();
+            self.take_star_events();
             if done.block_steps == 0 {
                 self.arrive(until, t);
                 return Ok(true);

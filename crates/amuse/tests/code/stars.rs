@@ -1,0 +1,111 @@
+//! Promise: particles of AMUSE age in the worker by their tracks, through changes of particles and parameters.
+
+use tisane_amuse::code::Code;
+use tisane_amuse::functions::{Table, functions};
+use tisane_amuse::message::Message;
+use tisane_amuse::serve::answer;
+
+/// N-body units: 41 solar masses, 1 parsec.
+const MASS: f64 = 41.0;
+
+struct Amuse {
+    code: Code,
+    table: Table,
+}
+
+impl Amuse {
+    /// Three stars at rest far from each other, of which the first becomes a black hole within 8 Myr.
+    fn with_stars() -> Self {
+        let mut code = Code::default();
+        code.parameters.stellar_evolution = "metallicity = 0.02\nblack_hole_kicks = \"none\"".to_owned();
+        (code.parameters.unit_of_mass, code.parameters.unit_of_length) = (MASS, 1.0);
+        let mut amuse = Self { code, table: Table::default() };
+        for (mass, place) in [(25.0, [-1.0, 0.0, 0.0]), (1.0, [1.0, 0.0, 0.0]), (15.0, [0.0, 2.0, 0.0])] {
+            amuse.call("new_particle", &[], &[[mass / MASS].as_slice(), &place, &[0.0; 3], &[0.0]].concat());
+        }
+        amuse
+    }
+
+    fn send(&mut self, name: &str, ints: &[i32], doubles: &[f64]) -> Message {
+        let function = functions().find(|function| function.name == name).expect("a function").id();
+        let (ints, doubles) = (ints.to_vec(), doubles.to_vec());
+        answer(&mut self.code, &self.table, &Message { function, count: 1, ints, doubles, ..Message::default() })
+    }
+
+    fn call(&mut self, name: &str, ints: &[i32], doubles: &[f64]) -> Message {
+        let reply = self.send(name, ints, doubles);
+        assert!(!reply.error, "{name}: {:?}", reply.strings);
+        reply
+    }
+
+    fn of(&mut self, name: &str, index: i32) -> f64 {
+        self.call(name, &[index], &[]).doubles[0]
+    }
+
+    fn kind(&mut self, index: i32) -> i32 {
+        self.call("get_stellar_type", &[index], &[]).ints[1]
+    }
+
+    /// Unit of time, in Myr.
+    fn myr(&self) -> f64 {
+        self.code.parameters.sizes().unwrap().time
+    }
+}
+
+#[test]
+fn stars_age_and_have_their_masses_and_radii() {
+    let mut amuse = Amuse::with_stars();
+    let myr = amuse.myr();
+    // √(pc³ / (G 41 Msun)).
+    assert!((myr - (1.0 / (4.498_502e-3 * MASS)).sqrt()).abs() < 1e-5, "{myr}");
+    amuse.call("commit_particles", &[], &[]);
+    assert_eq!([1, 2, 3].map(|index| amuse.kind(index)), [1; 3]);
+    assert!((amuse.of("get_radius", 2) - 0.888 * 2.2547e-8).abs() < 1e-10, "in parsecs");
+    amuse.call("evolve_model", &[], &[8.0 / myr]);
+    assert_eq!([1, 2, 3].map(|index| amuse.kind(index)), [14, 1, 1]);
+    let left = amuse.of("get_mass", 1) * MASS;
+    assert!((left - 7.491).abs() < 0.01 && (amuse.of("get_core_mass", 1) - left).abs() < 1e-9, "{left}");
+    assert_eq!(amuse.of("get_initial_mass", 1), 25.0);
+    assert!(amuse.of("get_luminosity", 3) > 2e4 && amuse.of("get_temperature", 3) > 2e4);
+}
+
+#[test]
+fn tracks_go_on_through_changes() {
+    let (mut changed, mut plain) = (Amuse::with_stars(), Amuse::with_stars());
+    let myr = plain.myr();
+    plain.call("evolve_model", &[], &[13.0 / myr]);
+    changed.call("evolve_model", &[], &[5.0 / myr]);
+    changed.code.parameters.nu = 0.005;
+    changed.call("recommit_parameters", &[], &[]);
+    changed.call("evolve_model", &[], &[9.0 / myr]);
+    changed.call("set_velocity", &[2], &[0.0, 0.1, 0.0]);
+    let mass = changed.of("get_mass", 3);
+    // What converting units there and back leaves.
+    changed.call("set_mass", &[3], &[mass * (1.0 + 3e-16)]);
+    let new = changed.call("new_particle", &[], &[3.0 / MASS, 0.0, 0.0, 5.0, 0.0, 0.0, 0.0, 0.0]).ints[1];
+    changed.call("delete_particle", &[1], &[]);
+    changed.call("evolve_model", &[], &[13.0 / myr]);
+    assert_eq!([2, 3, new].map(|index| changed.kind(index)), [1, plain.kind(3), 1]);
+    for name in ["get_initial_mass", "get_luminosity", "get_core_mass"] {
+        let [found, expected] = [&mut changed, &mut plain].map(|amuse| amuse.of(name, 3));
+        assert!((found - expected).abs() <= 1e-9 * expected, "{name}: {found}, {expected}");
+    }
+    assert!((changed.of("get_age", new) - 4.0).abs() < 1e-3, "it was born at 9 Myr");
+    changed.call("set_mass", &[2], &[5.0 / MASS]);
+    let refused = changed.send("evolve_model", &[], &[14.0 / myr]);
+    assert!(refused.error && refused.strings[0].contains("by its track"), "{:?}", refused.strings);
+    let refused = changed.send("set_begin_time", &[], &[1.0]);
+    assert!(refused.error && refused.strings[0].contains("begin_time cannot change any more"), "{:?}", refused.strings);
+}
+
+#[test]
+fn what_stars_that_age_need_is_said() {
+    let mut amuse = Amuse::with_stars();
+    amuse.code.parameters.unit_of_length = 0.0;
+    let refused = amuse.send("commit_parameters", &[], &[]);
+    assert!(refused.error && refused.strings[0].contains("make the code with a converter"), "{:?}", refused.strings);
+    let mut plain = Amuse { code: Code::default(), table: Table::default() };
+    plain.call("new_particle", &[], &[1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0]);
+    let refused = plain.send("get_luminosity", &[1], &[]);
+    assert!(refused.error && refused.strings[0].contains("stars do not age"), "{:?}", refused.strings);
+}
