@@ -423,9 +423,7 @@ kick_dispersion = 1.0
         page.select_option("#colour", "temperature")
         box = page.locator("#scene").bounding_box()
         page.mouse.click(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        page.wait_for_selector("#card:not([hidden])")
-        card = page.inner_text("#card")
-        assert "main sequence" in card and "luminosity" in card
+        until(lambda: "main sequence" in page.inner_text("#card") and "luminosity" in page.inner_text("#card"))
         page.screenshot(path=PICTURES / "aging.png")
     with page_of(browser, view.address) as page:
         assert page.input_value("#colour") == "speed" and page.locator('#colour [value="temperature"]').is_disabled()
