@@ -168,8 +168,8 @@ impl System {
         if self.engines.evolution.is_none() {
             return Ok(());
         }
-        let found = self.describe_subsystems()?;
         let RunState { now, clock, .. } = self.state;
+        let found = self.engines.propagator.subsystems().map(|it| it.orbits(now)).transpose()?.unwrap_or_default();
         if let Some(evolution) = &self.engines.evolution {
             let told = roche_contacts::note(evolution, &mut self.particles, &found, (now, clock.time(now)));
             self.type_changes.extend(told);
