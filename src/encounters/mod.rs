@@ -579,6 +579,10 @@ impl Subsystems for Encounters {
         description::describe(&self.hierarchy, &self.ids, now)
     }
 
+    fn orbits(&self, now: Time) -> Result<Vec<Description>> {
+        description::orbits(&self.hierarchy, &self.ids, now)
+    }
+
     fn record_events(&mut self) {
         self.records_changes = true;
     }

@@ -21,6 +21,13 @@ pub trait Subsystems {
     /// If the motion inside of a subsystem fails.
     fn describe(&self, now: Time) -> Result<Vec<Description>>;
 
+    /// Returns the subsystems as [`describe`](Self::describe) does, but for what is neglected (0) and the places of their stars (none):
+    /// at a cost that does not depend on the others.
+    ///
+    /// # Errors
+    /// As [`describe`](Self::describe).
+    fn orbits(&self, now: Time) -> Result<Vec<Description>>;
+
     /// Records changes of subsystems from now on, for [`take_events`](Self::take_events). Changes nothing in the integration.
     fn record_events(&mut self);
 

@@ -43,7 +43,7 @@ impl StarState {
         let (begin, end, end_mass) = (0.0, 0.0, state.mass);
         let supernovae = u32::from(matches!(state.kind, Kind::NeutronStar | Kind::BlackHole));
         let track = Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches: 0 };
-        EvolvingStar { track, seen: begin, metallicity, kick: [0.0; 3] }
+        EvolvingStar { track, seen: begin, fills_lobe: false, metallicity, kick: [0.0; 3] }
     }
 }
 

@@ -55,6 +55,8 @@ pub struct TypeChange {
     pub applied: Time,
     /// The other star, where two have become one.
     pub merged: Option<u64>,
+    /// The other star of the pair, or one of the others, where the star has begun to fill its Roche lobe: then its type stays.
+    pub contact: Option<u64>,
 }
 
 impl Evolution {
@@ -123,7 +125,13 @@ impl Evolution {
             let events = due.next_if(|(of, _)| *of == row).map(|(_, events)| events).unwrap_or_default();
             changes.extend(self.change(p, row, (&events, radii.get(row).copied()), time));
             let birth_mass = p.stars[row].track.birth_mass;
-            told.extend(events.into_iter().map(|event| TypeChange { event, birth_mass, applied: now, merged: None }));
+            told.extend(events.into_iter().map(|event| TypeChange {
+                event,
+                birth_mass,
+                applied: now,
+                merged: None,
+                contact: None,
+            }));
         }
         for change in &changes {
             let star = &mut p.stars[change.row as usize];
@@ -135,6 +143,12 @@ impl Evolution {
     /// Returns the state of a star at a time in Myr, to which its track has been followed.
     fn state_at(&self, star: &EvolvingStar, time: f64) -> State {
         star.track.state_at(&self.model_of(star.metallicity), time)
+    }
+
+    /// Returns a time in internal units in Myr, and the state of a star then, to which its track has been followed.
+    pub(crate) fn present(&self, star: &EvolvingStar, at: f64) -> (f64, State) {
+        let time = at * self.myr;
+        (time, self.state_at(star, time))
     }
 
     /// Returns the radii of the stars at a time in Myr.
@@ -180,7 +194,13 @@ impl Evolution {
             let (id, birth_mass) = (star.track.id, star.track.birth_mass);
             for event in events {
                 (0..3).for_each(|k| star.kick[k] += event.kick[k]);
-                told.push(TypeChange { event: Event { id, ..event }, birth_mass, applied, merged: None });
+                told.push(TypeChange {
+                    event: Event { id, ..event },
+                    birth_mass,
+                    applied,
+                    merged: None,
+                    contact: None,
+                });
             }
         }
         let (before, other) = (self.state_at(&first, time), second.track.id);
@@ -189,9 +209,9 @@ impl Evolution {
         let Merger { star: track, supernova, kick } = merge(&model, &first.track, &second.track, time);
         let after = track.state_at(&model, time);
         let event = Event { id: track.id, time, before, after, supernova, kick };
-        told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other) });
+        told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other), contact: None });
         let kick = std::array::from_fn(|k| first.kick[k] + kick[k]);
-        (EvolvingStar { track, seen: first.seen.max(second.seen), metallicity, kick }, told)
+        (EvolvingStar { track, seen: first.seen.max(second.seen), fills_lobe: false, metallicity, kick }, told)
     }
 
     /// Returns the metallicity of two stars that have become one at a time in Myr: the mean by mass, of its own where one of them has one.
@@ -247,9 +267,10 @@ impl Evolution {
 
     /// Returns the rows of changes of type.
     pub(crate) fn rows(&self, changes: &[TypeChange], clock: &Clock, scale: &Scale) -> Vec<StellarRow> {
-        let row = |TypeChange { event, birth_mass, applied, merged }: &TypeChange| {
+        let row = |TypeChange { event, birth_mass, applied, merged, contact }: &TypeChange| {
             let Event { before, after, .. } = event;
             let kind = match (after.kind, event.supernova, merged) {
+                _ if contact.is_some() => "roche",
                 (_, _, Some(_)) => "merger",
                 (Kind::NoRemnant, ..) => "end",
                 (_, Some(_), _) => "supernova",
@@ -259,7 +280,7 @@ impl Evolution {
                 time: UserTime(event.time / self.myr * scale.time),
                 applied: UserTime(clock.time(*applied) * scale.time),
                 id: event.id,
-                other_id: merged.map_or_else(String::new, |id| id.to_string()),
+                other_id: merged.or(*contact).map_or_else(String::new, |id| id.to_string()),
                 event: kind.into(),
                 type_before: before.kind.number().into(),
                 stellar_type: after.kind.number().into(),

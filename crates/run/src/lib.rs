@@ -52,6 +52,7 @@ pub mod in_memory;
 pub mod orbit;
 mod own_field;
 pub mod proposal;
+mod roche_contacts;
 pub mod roche_forecast;
 mod row;
 pub mod several;

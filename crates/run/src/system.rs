@@ -3,6 +3,7 @@
 
 use crate::cluster::TimedSurvey;
 use crate::evolution::{Evolution, TypeChange};
+use crate::roche_contacts;
 use crate::row;
 use crate::subsystems::binding_energy;
 use std::collections::{BTreeMap, HashMap};
@@ -117,6 +118,7 @@ impl System {
             if done.block_steps > 0 && done.now.is_synchronised() {
                 let lost = self.evolve()?;
                 self.follow_origin(&events, &lost)?;
+                self.note_contacts()?;
             }
             self.events.extend(events);
             sum = sum.plus(&done);
@@ -159,6 +161,20 @@ impl System {
                 *star = *new;
             }
         }
+    }
+
+    /// Tells which stars begin to fill their Roche lobes at a synchronised time.
+    fn note_contacts(&mut self) -> Result<()> {
+        if self.engines.evolution.is_none() {
+            return Ok(());
+        }
+        let RunState { now, clock, .. } = self.state;
+        let found = self.engines.propagator.subsystems().map(|it| it.orbits(now)).transpose()?.unwrap_or_default();
+        if let Some(evolution) = &self.engines.evolution {
+            let told = roche_contacts::note(evolution, &mut self.particles, &found, (now, clock.time(now)));
+            self.type_changes.extend(told);
+        }
+        Ok(())
     }
 
     /// Lets the stars age to a synchronised time. Returns what they have lost.

@@ -66,10 +66,19 @@ fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarch
 /// Returns all subsystems at `now`, where all bodies stand; `ids` has the ids of all stars. Inner ones follow the one that
 /// they are inside of.
 pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<Vec<Description>> {
-    let places = Places::of(hierarchy, now);
+    described(hierarchy, Some(&Places::of(hierarchy, now)), ids, now)
+}
+
+/// Returns the same without what is neglected and the places of the stars.
+pub(crate) fn orbits(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<Vec<Description>> {
+    described(hierarchy, None, ids, now)
+}
+
+/// Returns the subsystems at `now`; what depends on the `places` of others is left out without them.
+fn described(hierarchy: &Hierarchy, places: Option<&Places>, ids: &[u64], now: Time) -> Result<Vec<Description>> {
     let rows: Vec<usize> = hierarchy.rows_in_order().collect();
     let mut found = Vec::with_capacity(rows.len());
-    for one in each(&rows, WORK, |row| describe_one(hierarchy, &places, &hierarchy.subsystems[row], ids, now)) {
+    for one in each(&rows, WORK, |row| describe_one(hierarchy, places, &hierarchy.subsystems[row], ids, now)) {
         let before = found.len();
         found.extend(one?.into_iter().map(|it| Description { inside_of: it.inside_of.map(|row| before + row), ..it }));
     }
@@ -79,14 +88,17 @@ pub(crate) fn describe(hierarchy: &Hierarchy, ids: &[u64], now: Time) -> Result<
 /// Returns a subsystem at `now`, and those inside of it.
 fn describe_one(
     hierarchy: &Hierarchy,
-    places: &Places,
+    places: Option<&Places>,
     subsystem: &Subsystem,
     ids: &[u64],
     now: Time,
 ) -> Result<Vec<Description>> {
     let (bodies, clock): (&Bodies, &Clock) = (&hierarchy.bodies, &hierarchy.clock);
     let present = subsystem.at(bodies, clock, now.max(subsystem.time))?;
-    let inside = stars(&present.members, &present.motion, clock, now)?;
+    let inside = match places {
+        Some(_) => stars(&present.members, &present.motion, clock, now)?,
+        None => Vec::new(),
+    };
     let star = |star: &Placed<u32>| StarInside { id: ids[star.of as usize], pos: star.pos, vel: star.vel };
     let mut found = vec![Description {
         members: component(&subsystem.members, ids),
@@ -96,7 +108,7 @@ fn describe_one(
         orbit: pair_orbit(&present.members, &present.motion, ids),
         is_perturbed: subsystem.is_perturbed,
         is_averaged: subsystem.averaged.is_some() || subsystem.nested.is_some(),
-        neglected: neglected(subsystem, &inside, hierarchy, places, now),
+        neglected: places.map_or(0.0, |places| neglected(subsystem, &inside, hierarchy, places, now)),
         stars: inside.iter().map(star).collect(),
     }];
     add_inner(&mut found, &present.members, ids, 0, subsystem.nested.is_some());

@@ -502,3 +502,46 @@ fn stars_age_by_a_law_of_ones_own() {
     folder.tisane(&["resume", "o", "-q"]).exits(0);
     assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)));
 }
+
+/// A giant of 5 solar masses fills its lobe in a pair of 100 solar radii, and is told once, through a stop too.
+#[test]
+fn a_star_that_fills_its_roche_lobe_is_told_once() {
+    // 100 solar radii and the speed of the circle, in pc and pc/Myr.
+    let axis = 100.0 * R_SUN_CGS / PC_CGS;
+    let speed = (4.498_502e-3 * 7.0 / axis).sqrt();
+    let pair = format!(
+        "m,x,y,z,vx,vy,vz\n5,{:?},0,0,0,{:?},0\n2,{:?},0,0,0,{:?},0\n1,0,30,0,0,0,0\n",
+        axis * 2.0 / 7.0,
+        speed * 2.0 / 7.0,
+        -axis * 5.0 / 7.0,
+        -speed * 5.0 / 7.0
+    );
+    let text = OF_FILE
+        .replace("[softening]\nepsilon = 0.1\n", "[encounters]\n")
+        .replace("t_end = 8.0", "t_end = 108.0")
+        .replace("\"1/16\"", "1.0")
+        .replace("interval = 4", "interval = 27");
+    let folder = with_stars(&pair, &text);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let events = |folder: &Folder| {
+        let found = rows(folder, "o/stellar.csv");
+        let Values::Text(kinds) = &found.column("event").unwrap().values else { panic!("no text") };
+        let (times, ids) = (numbers(&found, "applied"), numbers(&found, "id"));
+        kinds.iter().zip(times).zip(ids).map(|((kind, time), id)| (kind.clone(), time, id)).collect::<Vec<_>>()
+    };
+    let told = events(&folder);
+    let contacts: Vec<_> = told.iter().filter(|(kind, ..)| kind == "roche").collect();
+    assert!(contacts.len() == 1 && contacts[0].2 == 0.0, "{told:?}");
+    assert!((95.0..108.0).contains(&contacts[0].1), "{told:?}");
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["in 1 of 1 close pairs a star would fill its lobe"]);
+    let steps = summary(&folder.path("o"))["block_steps"].as_u64().unwrap();
+    for blocks in [steps - 30, steps - 2] {
+        let stopped = with_stars(&pair, &text);
+        stopped
+            .tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &format!("limits.block_steps={blocks}")])
+            .exits(3);
+        stopped.lift_block_limit("o");
+        stopped.tisane(&["resume", "o", "-q"]).exits(0);
+        assert_eq!((events(&stopped), state(&stopped)), (told.clone(), state(&folder)), "{blocks}");
+    }
+}

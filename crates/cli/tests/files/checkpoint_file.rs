@@ -128,6 +128,7 @@ fn star(id: u64, i: usize) -> EvolvingStar {
     EvolvingStar {
         track: Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches },
         seen: -0.5,
+        fills_lobe: i == 1,
         metallicity: (!i.is_multiple_of(3)).then_some(0.001),
         kick: [0.5, -1.0, x],
     }

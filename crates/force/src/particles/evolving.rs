@@ -9,6 +9,8 @@ pub struct EvolvingStar {
     pub track: Star,
     /// Time at which the particle got its present mass, in Myr.
     pub seen: f64,
+    /// Flag that it fills its Roche lobe in a pair, which has been told.
+    pub fills_lobe: bool,
     /// Metallicity Z of its own; none where it has that of all.
     pub metallicity: Option<f64>,
     /// Kick that the particle has not had yet, in km/s.

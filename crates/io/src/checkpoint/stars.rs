@@ -31,6 +31,8 @@ const NUMBERS: [(&str, Number); 14] = [
 const KIND: &str = "star_type";
 /// Metallicities of their own, NaN of stars without; left out where none has one.
 const METALLICITY: &str = "star_metallicity";
+/// 1 of stars that fill their Roche lobes, else 0; left out where none does.
+const FILLS_LOBE: &str = "star_fills_lobe";
 const SUPERNOVAE: &str = "star_supernovae";
 const STRETCHES: &str = "star_stretches";
 
@@ -46,6 +48,9 @@ pub(super) fn write(g: &Group, stars: &[EvolvingStar]) -> H5Result {
     if stars.iter().any(|star| star.metallicity.is_some()) {
         let values = stars.iter().map(|star| star.metallicity.unwrap_or(f64::NAN));
         put_dataset(g, METALLICITY, 1, &values.collect::<Vec<f64>>())?;
+    }
+    if stars.iter().any(|star| star.fills_lobe) {
+        put_dataset(g, FILLS_LOBE, 1, &stars.iter().map(|star| u8::from(star.fills_lobe)).collect::<Vec<u8>>())?;
     }
     put_dataset(g, SUPERNOVAE, 1, &stars.iter().map(|star| star.track.supernovae).collect::<Vec<u32>>())?;
     put_dataset(g, STRETCHES, 1, &stars.iter().map(|star| star.track.stretches).collect::<Vec<u32>>())?;
@@ -84,6 +89,7 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
             return Err(g.error(METALLICITY, expected_metallicity(*value)));
         }
     }
+    let fill: Vec<u8> = if g.has_dataset(FILLS_LOBE) { g.column(FILLS_LOBE, Some(n), 1)? } else { Vec::new() };
     let supernovae: Vec<u32> = g.column(SUPERNOVAE, Some(n), 1)?;
     let stretches: Vec<u32> = g.column(STRETCHES, Some(n), 1)?;
     let star = |i: usize| {
@@ -97,7 +103,8 @@ pub(super) fn read(g: &TisaneGroup<'_>, id: &[u64]) -> Result<Vec<EvolvingStar>>
         let (supernovae, stretches) = (supernovae[i], stretches[i]);
         let track = Star { id: id[i], birth_mass, state, begin, end, end_mass, supernovae, stretches };
         let metallicity = metallicities.get(i).copied().filter(|value| !value.is_nan());
-        Ok(EvolvingStar { track, seen, metallicity, kick: [x, y, z] })
+        let fills_lobe = fill.get(i).is_some_and(|value| *value != 0);
+        Ok(EvolvingStar { track, seen, fills_lobe, metallicity, kick: [x, y, z] })
     };
     (0..n).map(star).collect()
 }

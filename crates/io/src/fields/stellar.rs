@@ -12,8 +12,8 @@ row! {
         time: UserTime, TIME, "time of the change on the track of the star";
         applied: UserTime, TIME, "time at which the orbits have it: the next multiple of dt_max";
         id: u64, NONE, "id of the star";
-        other_id: String, NONE, "id of the star that merged with it; else empty";
-        event: String, NONE, "what happened: type (a change of type), supernova, end (nothing is left), merger (two have become one; before is the one whose id stays)";
+        other_id: String, NONE, "id of the star that merged with it, or is the other one of its pair; else empty";
+        event: String, NONE, "what happened: type (a change of type), supernova, end (nothing is left), merger (two have become one; before is the one whose id stays), roche (the star fills its Roche lobe at the pericentre of its pair)";
         type_before: u64, NONE, "type before, 0 to 15 (Hurley, Pols & Tout 2000)";
         stellar_type: u64, NONE, "type after";
         initial_mass: f64, MASS, "mass at birth";

@@ -69,7 +69,7 @@ impl Evolution {
         let mut track = Star::resume(&model, id, *birth_mass, now, state)?;
         track.supernovae = *supernovae;
         track.advance_to(&model, now, &mut Vec::new());
-        let star = EvolvingStar { track, seen: now, metallicity: *metallicity, kick: [0.0; 3] };
+        let star = EvolvingStar { track, seen: now, fills_lobe: false, metallicity: *metallicity, kick: [0.0; 3] };
         Ok(Newborn {
             star,
             mass: track.mass_at(now) / self.msun,
@@ -93,7 +93,7 @@ impl Evolution {
         let age = birth.age.map_or(self.age, |age| age / self.user_time * self.myr);
         let mut track = Star::new(&model, id, mass * self.msun, now - age)?;
         track.advance_to(&model, now, &mut Vec::new());
-        let star = EvolvingStar { track, seen: now, metallicity, kick: [0.0; 3] };
+        let star = EvolvingStar { track, seen: now, fills_lobe: false, metallicity, kick: [0.0; 3] };
         // Without an age the mass stays as it was written.
         let mass = if age > 0.0 { track.mass_at(now) / self.msun } else { mass };
         Ok(Newborn { star, mass, radius: track.state_at(&model, now).radius / self.rsun })
