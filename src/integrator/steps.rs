@@ -45,7 +45,7 @@ impl RowChange {
 /// [`Integrator::advance`] takes the block steps, one a call. At the moment that it reached, particles of the block and
 /// others may stand at one time, get new forces, or give way to others. Indices of particles are ascending. A row without a
 /// particle has the level 0.
-pub trait Steps: Integrator<Evaluation = Forces> {
+pub trait Steps: Integrator<Evaluation = Forces> + Sync {
     /// Returns the particles of the last block.
     fn block(&self) -> &[u32];
 

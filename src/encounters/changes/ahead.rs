@@ -2,6 +2,7 @@
 
 use crate::encounters::contacts::path::{Path, between};
 use crate::encounters::contacts::ways::Offset;
+use crate::encounters::membership::each::{PATH, each};
 use crate::encounters::settings::criteria;
 use crate::encounters::settings::stars::CollisionAction;
 use crate::encounters::{Encounters, shorten};
@@ -21,6 +22,9 @@ struct Ahead {
     longest: f64,
 }
 
+/// Number of neighbours with which a body is compared. No result depends on it.
+const TYPICAL_NEIGHBOURS: usize = 8;
+
 impl Encounters {
     /// Renews the lists of neighbours of bodies that stand at `now`. Where stars are to become one, steps of two that will touch end
     /// soon after that: neither passes the other.
@@ -31,11 +35,11 @@ impl Encounters {
             return Ok(());
         }
         let (floor, mut changed) = (self.scheme.floor(), Vec::new());
-        for body in bodies.iter().map(|&body| body as usize) {
-            if self.particles.time[body] != now {
-                continue;
-            }
-            let mut ahead = self.ahead(body)?;
+        let stands = |&body: &usize| self.particles.time[body] == now;
+        let here: Vec<usize> = bodies.iter().map(|&body| body as usize).filter(stands).collect();
+        let all = each(&here, PATH * TYPICAL_NEIGHBOURS, |body| self.ahead(body));
+        for (body, ahead) in here.into_iter().zip(all) {
+            let mut ahead = ahead?;
             let longest = ahead.iter().map(|it| it.longest).reduce(f64::min);
             if longest.is_some_and(|longest| shorten(&mut self.particles, body, longest, floor, &self.clock, now)) {
                 changed.push(body as u32);

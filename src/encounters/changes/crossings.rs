@@ -8,6 +8,7 @@ use crate::encounters::contacts::inside::leads_inside;
 use crate::encounters::contacts::path::{Path, State};
 use crate::encounters::contacts::ways::{Offset, Way, share};
 use crate::encounters::forces::surroundings::at;
+use crate::encounters::membership::each::{PATH, each};
 use crate::encounters::membership::hierarchy::Passage;
 use crate::encounters::motion::elements::Elements;
 use crate::encounters::motion::touched::Touched;
@@ -33,8 +34,9 @@ impl Encounters {
         }
         pairs.sort_unstable();
         pairs.dedup();
-        for pair in pairs {
-            let found = self.crossing(pair, now)?;
+        let places: Vec<usize> = (0..pairs.len()).collect();
+        for found in each(&places, PATH, |k| self.crossing(pairs[k], now)) {
+            let found = found?;
             match action {
                 CollisionAction::Merge => self.crossings.found.extend(found),
                 CollisionAction::Stop | CollisionAction::Record => self.contacts.extend(found),

@@ -4,8 +4,11 @@ use crate::encounters::Encounters;
 use crate::encounters::contacts::neighbours::List;
 use crate::encounters::forces::columns::{Column, LANES};
 use crate::encounters::forces::surroundings::Extents;
+use crate::encounters::membership::each::{ASK, SUM, each};
 use crate::encounters::settings::criteria;
+use rayon::prelude::*;
 use tisane_force::particles::Vec3;
+use tisane_force::spin_pool::min_share;
 use tisane_force::time::Time;
 
 impl Encounters {
@@ -66,14 +69,28 @@ impl Encounters {
             self.neighbours.lists[star as usize].speed = speed;
         }
         self.positions.set(&self.particles, &self.clock, now);
-        let n = self.particles.len();
-        let column = || vec![[0.0; LANES]; n.div_ceil(LANES)];
-        let mut extents = Extents { size: column(), speed: column() };
-        for body in self.hierarchy.bodies.occupied() {
-            extents.size[body / LANES][body % LANES] = self.reach(body);
-            extents.speed[body / LANES][body % LANES] = self.known_speed(body);
-        }
-        old.into_iter().for_each(|body| self.list_anew(now, body as usize, &extents));
+        let extents = self.extents();
+        let old: Vec<usize> = old.into_iter().map(|body| body as usize).collect();
+        let found = each(&old, SUM, |body| self.neighbours_of(body, &extents));
+        old.into_iter().zip(found).for_each(|(body, (number, neighbours))| self.list(now, body, number, neighbours));
+    }
+
+    /// Returns sizes and known speeds of all bodies.
+    fn extents(&self) -> Extents {
+        let bodies = &self.hierarchy.bodies;
+        let rows = 0..self.particles.len().div_ceil(LANES);
+        let row = |row: usize| {
+            let (mut size, mut speed) = ([0.0; LANES], [0.0; LANES]);
+            for lane in 0..LANES {
+                let body = row * LANES + lane;
+                if body < self.particles.len() && bodies.is_occupied(body) {
+                    (size[lane], speed[lane]) = (self.reach(body), self.known_speed(body));
+                }
+            }
+            (size, speed)
+        };
+        let (size, speed) = rows.into_par_iter().with_min_len(min_share(LANES * ASK)).map(row).unzip();
+        Extents { size, speed }
     }
 
     /// Lets the frame of the lists follow the mean velocity of the bodies. Returns true if it has changed, so that no list holds.
@@ -93,7 +110,8 @@ impl Encounters {
         self.neighbours.lists[self.hierarchy.bodies.stars[body] as usize].speed
     }
 
-    fn list_anew(&mut self, now: Time, body: usize, extents: &Extents) {
+    /// Returns the number of steps for which a new list of a body holds, and the bodies on it, by lowest stars.
+    fn neighbours_of(&self, body: usize, extents: &Extents) -> (u64, Vec<u32>) {
         let Extents { size, speed } = extents;
         let of = |column: &Column, k: usize| column[k / LANES][k % LANES];
         let (dt, own) = (self.particles.step[body].step(self.clock.dt_max), of(speed, body));
@@ -107,11 +125,16 @@ impl Encounters {
         {
             number /= 2;
         }
-        let (stars, lists) = (&self.hierarchy.bodies.stars, &mut self.neighbours.lists);
         let is_listed = |(_, after): &(usize, f64)| *after <= number as f64 || after.is_nan();
+        let stars = &self.hierarchy.bodies.stars;
         let mut neighbours: Vec<u32> = found.into_iter().filter(is_listed).map(|(k, _)| stars[k]).collect();
         neighbours.sort_unstable();
-        let star = stars[body];
+        (number, neighbours)
+    }
+
+    /// Gives a body a new list, and enters it in those of others.
+    fn list(&mut self, now: Time, body: usize, number: u64, neighbours: Vec<u32>) {
+        let (star, lists) = (self.hierarchy.bodies.stars[body], &mut self.neighbours.lists);
         for &other in &neighbours {
             let other = &mut lists[other as usize].neighbours;
             if let Err(place) = other.binary_search(&star) {

@@ -63,7 +63,12 @@ impl Bodies {
 
     /// Returns the rows with a body, ascending.
     pub fn occupied(&self) -> impl Iterator<Item = usize> {
-        self.stars.iter().enumerate().filter(|(row, star)| self.of_star(**star) == *row).map(|(row, _)| row)
+        (0..self.stars.len()).filter(|&row| self.is_occupied(row))
+    }
+
+    /// Returns true if a row has a body.
+    pub fn is_occupied(&self, row: usize) -> bool {
+        self.of_star(self.stars[row]) == row
     }
 
     /// Returns the rows without one, ascending.

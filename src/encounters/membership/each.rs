@@ -6,6 +6,8 @@ use tisane_force::spin_pool;
 
 /// Nanoseconds in which a body is asked for its subsystem: most of them for the memory.
 pub const ASK: usize = 60;
+/// Nanoseconds in which the paths of two bodies are compared.
+pub const PATH: usize = 150;
 /// Nanoseconds of a search of the regions.
 pub const SEARCH: usize = 1250;
 /// Nanoseconds of a sum over all bodies.
