@@ -20,7 +20,6 @@ use tisane::spin_pool;
 use tisane::spin_pool::on_threads;
 use tisane::units::{twelve_digits, wall_time};
 use tisane_io::directory;
-use tisane_io::fields::FieldColumns;
 use tisane_io::lock::Lock;
 use tisane_io::removed::Removed;
 use tisane_io::summary::Summary;
@@ -379,8 +378,7 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         "finished" => "finished".to_owned(),
         reason => format!("stopped ({reason}); continue with: tisane resume {dir}"),
     };
-    // Angular momentum is conserved without an external field only: in one its change is no error.
-    let angular_momentum = match s.angular_momentum_error.filter(|_| simulation.plan().field == FieldColumns::None) {
+    let angular_momentum = match s.angular_momentum_error {
         Some(error) => format!(", angular momentum {error:.3e}"),
         None => String::new(),
     };

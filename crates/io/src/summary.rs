@@ -55,7 +55,7 @@ pub struct Summary {
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.
     pub energy_time: f64,
-    /// Relative error of the angular momentum at the last row; null if there is none after the start.
+    /// Relative error of the angular momentum at the last row; null if there is none after the start, and in an external field.
     pub angular_momentum_error: Option<f64>,
     /// Time of the first measurement of the cluster at which the mass within its tidal radius was below `limits.bound_fraction`,
     /// or 0.05, of that at the start; only in runs in a tide where it was.

@@ -41,6 +41,8 @@ pub(super) struct Look {
     pub systems: Systems,
     /// SHA-256 of the file's values.
     pub content: String,
+    /// SHA-256 of the particles that the run began with; empty where the file does not tell.
+    pub start: String,
     /// Density centre, in the user's units.
     pub centre: Vec3,
     /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units.
@@ -90,6 +92,7 @@ impl Look {
             stars,
             systems,
             content: data.content_sha256,
+            start: data.provenance.initial_sha256,
             centre,
             orbit: data.orbit,
             aging: data.stars,

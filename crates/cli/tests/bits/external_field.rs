@@ -1,7 +1,7 @@
 //! Promise: a run in an external field is measured, audited, stopped, resumed and reproduced as any other, to the bit.
 
 use crate::outcome::Outcome;
-use crate::program::{Folder, diagnostics};
+use crate::program::{Folder, diagnostics, summary};
 use std::fs;
 use tisane_io::snapshot;
 
@@ -145,7 +145,9 @@ fn the_change_of_the_angular_momentum_is_an_error_without_a_field_only() {
     folder.write("run.toml", config(FIELD));
     let said = folder.tisane(&["run", "run.toml", "--output", "o"]).exits(0).says(&["relative error"]);
     assert!(!said.out.contains("angular momentum"), "{}", said.out);
-    // It is measured all the same.
+    let error = |dir: &str| summary(&folder.path(dir))["angular_momentum_error"].clone();
+    assert!(error("alone").as_f64().is_some_and(|error| error < 1e-3) && error("o").is_null());
+    // The journal has the change all the same.
     assert!(diagnostics(&folder.path("o")).contains_key("angular_momentum_error"));
 }
 

@@ -108,6 +108,22 @@ fn the_energy_error_is_that_of_the_integration() {
     }
 }
 
+/// What winds, explosions, kicks and escapes take of the angular momentum is no error of it; in a galaxy there is none to tell.
+#[test]
+fn the_error_of_the_angular_momentum_is_that_of_the_integration() {
+    for text in clusters() {
+        let still = text.split("[stellar_evolution]").next().unwrap();
+        let [evolves, keeps] = [&text, still].map(|text| {
+            let (folder, _) = run(text, &[]);
+            let errors = numbers(&rows(&folder, "o/diagnostics.csv"), "angular_momentum_error");
+            let last = summary(&folder.path("o"))["angular_momentum_error"].as_f64();
+            assert_eq!(last, errors.last().copied());
+            errors.into_iter().fold(0.0, f64::max)
+        });
+        assert!(evolves < 5.0 * keeps.max(1e-12), "{evolves:e}, {keeps:e} of stars that keep their masses");
+    }
+}
+
 /// On a circle in the Galaxy the Jacobi energy is conserved, with what the stars have lost and the work on it.
 #[test]
 fn the_jacobi_energy_is_conserved_on_an_orbit() {
@@ -120,6 +136,7 @@ fn the_jacobi_energy_is_conserved_on_an_orbit() {
         let errors = numbers(&diagnostics, name);
         assert!(errors.iter().all(|error| error.abs() < 1e-6), "{name}: {errors:?}");
     }
+    assert!(summary(&folder.path("o"))["angular_momentum_error"].is_null());
     let stopped = Folder::new(&text);
     stopped.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=5000"]).exits(3);
     stopped.lift_block_limit("o");

@@ -1,5 +1,5 @@
 //! Promise: a film has the same bytes on any number of threads and goes on where it was stopped; a particle is drawn
-//! where it is; a run without a film gives an error.
+//! where it is, and no longer than it is in the run; a run without a film gives an error.
 
 use crate::program;
 use program::{Folder, Said, finish};
@@ -200,6 +200,72 @@ fn a_planted_cluster_shines_where_it_is_and_moves_as_it_does() {
             "{number}: {u} {v}, not {expected_u} {expected_v}"
         );
     }
+}
+
+/// A pair, and a light star with the first id that flies away along x at a speed of 1 and is taken out at a distance of 6.
+const ESCAPER: &str = "[run]\nname = \"m\"\nt_end = 4.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p.csv\"\n\
+     [integrator.hermite4]\n[encounters]\n[escapers]\nradius = 6.0\n[output]\ninterval = 2.0\n";
+
+#[test]
+fn a_star_that_is_taken_out_vanishes_with_the_first_snapshot_without_it() {
+    let folder = Folder::new(ESCAPER);
+    folder.write(
+        "p.csv",
+        "m,x,y,z,vx,vy,vz,id\n1e-9,3.0,0.0,0.0,1.5,0.0,0.0,0\n0.5,0.5,0.0,0.0,0.0,0.5,0.0,1\n0.5,-0.5,0.0,0.0,0.0,-0.5,0.0,2\n",
+    );
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    let number =
+        |k: usize| tisane_io::snapshot::read(&folder.path(&format!("r/snapshots/snapshot_{k:04}.hdf5"))).unwrap();
+    let snapshots: Vec<_> = (0..3).map(number).collect();
+    assert_eq!(snapshots.iter().map(|one| one.id.len()).collect::<Vec<_>>(), [3, 3, 2]);
+    movie(&folder, &["r", "--per-snapshot", "2", "--centre", "origin", "--colour", "mass"])
+        .exits(0)
+        .says(&["5 frames"]);
+    let places = [snapshots[0].pos[0].x, snapshots[1].pos[0].x];
+    let pixels = 45.0 / (1.15 * places[1]);
+    let pictures: Vec<_> = (0..5).map(|k| Pixmap::decode_png(&frame(&folder, "r/movie", k)).unwrap()).collect();
+    let shines_at = |k: usize, x: f64, y: f64| {
+        let light = |u: f64, v: f64| {
+            let pixel = pictures[k].pixel(u as u32, v as u32).unwrap();
+            [pixel.red(), pixel.green(), pixel.blue()].into_iter().map(u32::from).sum::<u32>()
+        };
+        light(80.0 + x * pixels, 45.0 - y * pixels) > light(150.0, 45.0) + 60
+    };
+    let shines = |k: usize, x: f64| shines_at(k, x, 0.0);
+    // It moves, keeps its place after its last snapshot, and is gone.
+    assert!(shines(0, places[0]) && !shines(0, places[1]));
+    assert!(!shines(1, places[0]) && !shines(1, places[1]));
+    assert!(!shines(2, places[0]) && shines(2, places[1]) && shines(3, places[1]));
+    assert!(!shines(4, places[0]) && !shines(4, places[1]));
+    // Those that stay are drawn where they are.
+    assert!(snapshots[2].pos.iter().all(|star| shines_at(4, star.x, star.y)));
+}
+
+#[test]
+fn a_run_with_mergers_is_filmed_whole_and_a_snapshot_of_another_run_is_left_out() {
+    let folder = Folder::new(
+        "[run]\nname = \"r\"\nt_end = 0.5\n[initial.plummer]\nn = 120\nseed = 3\nvirial_ratio = 0.9\n\
+         [initial.binaries]\nfraction = 0.5\nsemi_major_axis = \"opik\"\na_min = 3e-4\na_max = 0.05\n\
+         [integrator.hermite4]\n[encounters]\n[collisions]\naction = \"merge\"\nradii = \"fixed\"\nradius = 1e-4\n\
+         [escapers]\nradius = 1.0\n[output]\ninterval = 0.125\n",
+    );
+    folder.tisane(&["run", "run.toml", "-q", "--output", "r"]).exits(0);
+    let stars = fs::read_to_string(folder.path("r/stars.csv")).unwrap();
+    assert!(stars.contains(",merge,") && stars.contains(",escape,"), "{stars}");
+    for threads in ["1", "3"] {
+        let said = movie(&folder, &["r", "--per-snapshot", "2", "--threads", threads, "--output", threads]).exits(0);
+        said.says(&["9 frames"]);
+    }
+    assert!((0..9).all(|k| frame(&folder, "1", k) == frame(&folder, "3", k)));
+    // Of other particles with some of the same ids.
+    let third = "r/snapshots/snapshot_0003.hdf5";
+    let own = fs::read(folder.path(third)).unwrap();
+    folder.tisane(&["run", "run.toml", "-q", "--output", "s", "--set", "initial.plummer.seed=4"]).exits(0);
+    fs::copy(folder.path("s/snapshots/snapshot_0003.hdf5"), folder.path(third)).unwrap();
+    let left_out = ["left out", "snapshot_0003.hdf5", "of another run", "4 frames"];
+    movie(&folder, &["r", "--per-snapshot", "1", "--output", "without"]).exits(8).says(&left_out);
+    fs::write(folder.path(third), own).unwrap();
+    movie(&folder, &["r", "--per-snapshot", "1", "--output", "with"]).exits(0).says(&["5 frames"]);
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! The film of a run: what its frames share, and each frame as a picture.
 
 use super::canvas::Canvas;
+use super::cast::Cast;
 use super::framing::{self, Glimpse};
-use super::interpolation::place;
+use super::interpolation::{place, rows_in};
 use super::map::OrbitMap;
 use super::overlay;
 use super::settings::{Axes, Colour, Frames, Settings};
-use super::shades::{self, REMNANTS, Shades, TEMPERATURES};
+use super::shades::{REMNANTS, Shades, TEMPERATURES};
 use crate::raster;
 use crate::snapshots::Look;
 use crate::track::{Along, BETWEEN, Track};
@@ -25,16 +26,6 @@ const BRIGHT: f64 = 4000.0;
 const NAMES: [&str; 3] = ["X", "Y", "Z"];
 /// Frames for each thread before the next snapshots are read.
 const IN_HAND: usize = 2;
-
-/// The particles of a snapshot in the order of their ids, in internal units.
-struct Cast {
-    pos: Vec<Vec3>,
-    vel: Vec<Vec3>,
-    /// Place of each particle in the range of the colours, from 0 to 1; NaN without a temperature.
-    shade: Vec<f64>,
-    /// Light of each particle, and the kind of remnant that it is, where colours are temperatures.
-    stars: Vec<(f32, Option<usize>)>,
-}
 
 /// A film, ready to be rendered.
 #[derive(Debug)]
@@ -170,21 +161,7 @@ impl Film {
             return Err(Error::input(&self.glimpses[i].path, "the snapshot has changed meanwhile"));
         }
         let shade = framing::colours(&look, self.settings.colour).into_iter().map(|x| self.shade(x));
-        let mut all: Vec<(u64, usize, f64)> =
-            look.stars.id.iter().copied().zip(0..).zip(shade).map(|((id, i), s)| (id, i, s)).collect();
-        all.sort_unstable_by_key(|(id, ..)| *id);
-        Ok(Cast {
-            pos: all.iter().map(|(_, i, _)| look.stars.pos[*i]).collect(),
-            vel: all.iter().map(|(_, i, _)| look.stars.vel[*i]).collect(),
-            stars: match self.settings.colour {
-                Colour::Temperature => {
-                    let states = all.iter().map(|(_, i, _)| &look.stars.states[*i]);
-                    states.map(|state| (shades::light(state) as f32, shades::remnant(state))).collect()
-                }
-                Colour::Speed | Colour::Mass => vec![(1.0, None); all.len()],
-            },
-            shade: all.into_iter().map(|(.., shade)| shade).collect(),
-        })
+        Ok(Cast::new(&look, self.settings.colour, shade))
     }
 
     /// Returns the place of a speed or mass in the range of the colours, from 0 to 1.
@@ -220,14 +197,18 @@ impl Film {
         let shades = Shades::new(theme, self.settings.colour);
         let amount = (BRIGHT / a.pos.len() as f64).sqrt().min(1.0) as f32;
         let mut canvas = Canvas::new(width, height);
-        for i in 0..a.pos.len() {
-            let x = place((a.pos[i], a.vel[i]), (b.pos[i], b.vel[i]), h, part);
-            let d = x * scale.length - centre;
+        let next = rows_in(&b.ids, &a.ids);
+        for (i, next) in next.enumerate() {
+            let d = match next {
+                Some(k) => place((a.pos[i], a.vel[i]), (b.pos[k], b.vel[k]), h, part) * scale.length - centre,
+                // One that is gone by the next snapshot keeps its place in the picture until then.
+                None => a.pos[i] * scale.length - before.centre,
+            };
             let d = along.as_ref().map_or([d.x, d.y, d.z], |axes| axes.of(d)).map(|d| d * pixels);
             let at = (0.5 * width as f64 + d[plane.0], 0.5 * height as f64 - d[plane.1]);
             let (light, remnant) = a.stars[i];
-            // A star that has become a black hole by the next snapshot keeps its colour until then.
-            let next = if b.shade[i].is_nan() { a.shade[i] } else { b.shade[i] };
+            // A star that has become a black hole by the next snapshot, or is gone, keeps its colour until then.
+            let next = next.map(|k| b.shade[k]).filter(|shade| !shade.is_nan()).unwrap_or(a.shade[i]);
             let shade = a.shade[i] + part * (next - a.shade[i]);
             let colour = remnant.map_or_else(|| shades.at(shade), |class| shades.of_remnant(class));
             if light > 0.0 {

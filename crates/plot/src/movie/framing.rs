@@ -1,10 +1,10 @@
 //! The first look at the snapshots of a film: what all frames must share.
 
+use super::interpolation::rows_in;
 use super::settings::{Centre, Colour, Settings};
 use super::shades::{self, REMNANTS, TEMPERATURES};
 use crate::snapshots::Look;
 use rayon::prelude::*;
-use sha2::{Digest, Sha256};
 use std::path::{Path, PathBuf};
 use tisane::compensated_sum::{sum, sum3};
 use tisane::error::{Error, Result};
@@ -28,8 +28,8 @@ pub(super) struct Glimpse {
     pub units: FileUnits,
     /// SHA-256 of its values.
     pub content: String,
-    /// SHA-256 of its ids, in order.
-    ids: [u8; 32],
+    /// SHA-256 of the particles that its run began with; empty where the file does not tell.
+    start: String,
     /// Place and velocity of a moving origin of coordinates, in the user's units.
     pub orbit: Option<OrbitState>,
     /// Centre of the picture, in the user's unit.
@@ -58,28 +58,43 @@ pub(super) fn survey(paths: &[PathBuf], settings: &Settings, seen: impl Fn() + S
         seen();
         found
     };
-    let found: Vec<Result<Glimpse>> = paths.par_iter().with_max_len(1).map(look).collect();
     let (mut kept, mut left_out): (Vec<Glimpse>, Vec<String>) = (Vec::new(), Vec::new());
-    for glimpse in found {
-        let fits = glimpse.and_then(|glimpse| match kept.last() {
-            Some(before) => follows(before, &glimpse).map(|()| glimpse),
-            None => Ok(glimpse),
-        });
-        match fits {
-            Ok(glimpse) => kept.push(glimpse),
-            Err(why) => left_out.push(why.to_string()),
+    let mut ids_before = Vec::new();
+    // Ids of a few snapshots are in memory at a time.
+    for some in paths.chunks(rayon::current_num_threads()) {
+        let found: Vec<Result<(Glimpse, Vec<u64>)>> = some.par_iter().with_max_len(1).map(look).collect();
+        for one in found {
+            let fits = one.and_then(|(glimpse, ids)| match kept.last() {
+                Some(before) => follows((before, &ids_before), (&glimpse, &ids)).map(|()| (glimpse, ids)),
+                None => Ok((glimpse, ids)),
+            });
+            match fits {
+                Ok((glimpse, ids)) => {
+                    kept.push(glimpse);
+                    ids_before = ids;
+                }
+                Err(why) => left_out.push(why.to_string()),
+            }
         }
     }
     (kept, left_out)
 }
 
-fn follows(before: &Glimpse, glimpse: &Glimpse) -> Result<()> {
+/// Checks that a snapshot is a later one of the same run. Particles may have come or gone meanwhile: then some are in both, and
+/// both name the same start.
+fn follows((before, ids_before): (&Glimpse, &[u64]), (glimpse, ids): (&Glimpse, &[u64])) -> Result<()> {
     let wrong = |why| Err(Error::input(&glimpse.path, why));
     if glimpse.units != before.units {
         return wrong("other units than in the snapshots before: of another run");
     }
-    if glimpse.ids != before.ids {
-        return wrong("other particles than in the snapshots before: of another run");
+    if ids != ids_before {
+        let both_tell = !glimpse.start.is_empty() && !before.start.is_empty();
+        if both_tell && glimpse.start != before.start {
+            return wrong("other particles than in the snapshots before, and from another start: of another run");
+        }
+        if !rows_in(ids_before, ids).any(|row| row.is_some()) {
+            return wrong("no particle of the snapshots before: of another run");
+        }
     }
     if glimpse.time <= before.time {
         return wrong("not later than the snapshot before");
@@ -87,7 +102,8 @@ fn follows(before: &Glimpse, glimpse: &Glimpse) -> Result<()> {
     Ok(())
 }
 
-fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
+/// Takes what a film needs from a snapshot, with its ids in order.
+fn glimpse(path: &Path, settings: &Settings) -> Result<(Glimpse, Vec<u64>)> {
     let look = Look::read(path)?;
     let stars = &look.stars;
     if stars.is_empty() {
@@ -101,8 +117,6 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
     };
     let mut ids = stars.id.clone();
     ids.sort_unstable();
-    let mut hash = Sha256::new();
-    ids.iter().for_each(|id| hash.update(id.to_le_bytes()));
     let distances = stars.pos.iter().map(|x| (x * length - centre).norm()).collect();
     let radius = quantile(distances, SHARE);
     let colours = colours(&look, settings.colour);
@@ -111,19 +125,20 @@ fn glimpse(path: &Path, settings: &Settings) -> Result<Glimpse> {
         Colour::Temperature => TEMPERATURES,
         Colour::Mass => colours.iter().fold((f64::INFINITY, 0.0), |(low, high), m| (low.min(*m), m.max(high))),
     };
-    Ok(Glimpse {
+    let glimpse = Glimpse {
         path: path.to_owned(),
         time: look.time,
-        ids: hash.finalize().into(),
         orbit: look.orbit,
         centre,
         half: if radius > 0.0 { ROOM * radius } else { 1.0 },
         range,
         is_aging: look.is_aging(),
         remnants: std::array::from_fn(|k| look.stars.states.iter().any(|state| shades::remnant(state) == Some(k))),
+        start: look.start,
         content: look.content,
         units: look.units,
-    })
+    };
+    Ok((glimpse, ids))
 }
 
 /// Quantity that sets the colours of the particles, in the user's unit and the order of the file; temperatures in K.

@@ -18,6 +18,17 @@ pub(super) fn place(from: (Vec3, Vec3), to: (Vec3, Vec3), h: f64, part: f64) -> 
     h00 * from.0 + h10 * a + h01 * to.0 + h11 * b
 }
 
+/// The row in the next snapshot of each particle of a snapshot; [`None`] of those that it does not have. Both have their ids in order.
+pub(super) fn rows_in<'a>(next: &'a [u64], ids: &'a [u64]) -> impl Iterator<Item = Option<usize>> + 'a {
+    let mut row = 0;
+    ids.iter().map(move |id| {
+        while next.get(row).is_some_and(|other| other < id) {
+            row += 1;
+        }
+        (next.get(row) == Some(id)).then_some(row)
+    })
+}
+
 /// A velocity times the time between snapshots, no longer than the way allows.
 fn held(v: Vec3, h: f64, way: f64) -> Vec3 {
     let long = v.norm() * h;
@@ -50,5 +61,14 @@ mod tests {
             assert!(place(a, b, 1.0, part).norm() < 0.02, "{part}");
         }
         assert_eq!(place(a, a, 1.0, 0.5), Vec3::zeros());
+    }
+
+    #[test]
+    fn particles_are_found_by_their_ids() {
+        let rows = |next: &[u64], ids: &[u64]| rows_in(next, ids).collect::<Vec<_>>();
+        assert_eq!(rows(&[1, 4, 7, 9], &[0, 1, 5, 7, 8]), [None, Some(0), None, Some(2), None]);
+        assert_eq!(rows(&[3, 8], &[3, 8]), [Some(0), Some(1)]);
+        assert_eq!(rows(&[], &[3, 8]), [None, None]);
+        assert_eq!(rows(&[3], &[]), []);
     }
 }

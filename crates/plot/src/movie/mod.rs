@@ -6,6 +6,7 @@
 
 mod animation;
 mod canvas;
+mod cast;
 mod film;
 mod framing;
 mod interpolation;

@@ -20,6 +20,7 @@ use tisane::pair::{Body, Pair};
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::checkpoint::MemberState;
+use tisane_io::fields::FieldColumns;
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::snapshot::{self, Snapshot};
@@ -402,7 +403,10 @@ impl Member {
             // Of the last output, which may be one of an earlier session.
             energy_error: if self.has_begun() { state.references.relative_energy_error * scale } else { f64::NAN },
             max_energy_error: error(state.references.max_relative_energy_error * scale),
-            angular_momentum_error: state.references.angular_momentum_error,
+            angular_momentum_error: match self.system.field {
+                FieldColumns::None => state.references.angular_momentum_error,
+                FieldColumns::External | FieldColumns::Tidal => f64::NAN,
+            },
             acceleration_error,
             bound_fraction: self.bound_fraction,
             departure: self.outcome.and_then(|outcome| outcome.departure()),

@@ -45,7 +45,7 @@ pub struct MemberRow {
     pub energy_error: f64,
     /// Largest |energy error| of any output.
     pub max_energy_error: f64,
-    /// |L − L₀| / |L₀| at the last output.
+    /// |L − L₀| / |L₀| at the last output; NaN in an external field, which does not conserve L.
     pub angular_momentum_error: f64,
     /// Root mean square of the relative errors of the accelerations at the last output, against f64 on the CPU.
     pub acceleration_error: f64,
@@ -229,7 +229,12 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_even
             &format!("Largest |energy error| of any output, relative to the {scale}"),
             Float,
         ),
-        column("angular_momentum_error", "1", "Relative error of the angular momentum at the last output", Float),
+        column(
+            "angular_momentum_error",
+            "1",
+            "Relative error of the angular momentum at the last output; none in an external field",
+            Float,
+        ),
         column("acceleration_error", "1", "RMS of the relative errors of accelerations against f64 on the CPU", Float),
     ]);
     let (length, velocity) = (&units.length.name, &units.velocity.name);

@@ -7,7 +7,7 @@ use tisane::force::profile::Profiler;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
 use tisane_io::dissolution::{self, BOUND_FRACTION};
-use tisane_io::fields::TideColumns;
+use tisane_io::fields::{FieldColumns, TideColumns};
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::removed;
 use tisane_io::summary::Summary;
@@ -113,7 +113,9 @@ impl Simulation {
             max_relative_energy_error: measured(references.max_relative_energy_error),
             cluster_energy_error: self.measured.filter(|_| is_measured).and_then(|last| last.cluster_energy_error),
             energy_time,
-            angular_momentum_error: measured(references.angular_momentum_error),
+            // A field does not conserve it: its change is no error.
+            angular_momentum_error: measured(references.angular_momentum_error)
+                .filter(|_| self.plan.field == FieldColumns::None),
             dissolution_time: dissolution,
             block_steps: state.counters.block_steps,
             particle_steps: state.counters.particle_steps,
