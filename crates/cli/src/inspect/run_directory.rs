@@ -304,6 +304,7 @@ impl State {
             Some("interrupted") => return Self::Stopped("on request (interrupted)"),
             Some("time-limit") => return Self::Stopped("at its limit of wall time"),
             Some("collision") => return Self::Stopped("where two stars touched"),
+            Some("dissolution") => return Self::Stopped("where the cluster had dissolved"),
             Some("block-step-limit") => return Self::Stopped("at its limit of block steps"),
             _ => {}
         }

@@ -200,6 +200,8 @@ fn a_run_stops_where_its_cluster_has_dissolved() {
     let first = mass.iter().position(|held| *held < 0.3 * mass[0]).unwrap();
     assert_eq!((first + 1, said["exit_reason"].as_str()), (mass.len(), Some("dissolution")));
     assert_eq!([said["time"].as_f64(), said["dissolution_time"].as_f64()], [Some(found["time"][first]); 2]);
+    folder.tisane(&["inspect", "o"]).exits(0).says(&["stopped where the cluster had dissolved"]);
+    folder.tisane(&["why", "o"]).exits(0).says(&["where the cluster had dissolved (dissolution)"]);
     // It goes on to the next measurement, and without the limit to the end; the time is that of the default then, or none.
     folder.tisane(&["resume", "o", "-q"]).exits(3);
     assert_eq!(cluster_of(&folder)["time"].len(), mass.len() + 1);

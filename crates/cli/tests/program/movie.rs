@@ -239,6 +239,9 @@ fn a_star_that_is_taken_out_vanishes_with_the_first_snapshot_without_it() {
     assert!(!shines(4, places[0]) && !shines(4, places[1]));
     // Those that stay are drawn where they are.
     assert!(snapshots[2].pos.iter().all(|star| shines_at(4, star.x, star.y)));
+    // A film of the whole run ends with the last snapshot, too.
+    movie(&folder, &["r", "--frames", "3", "--centre", "origin", "--colour", "mass", "--output", "whole"]).exits(0);
+    assert!(frame(&folder, "whole", 2) == frame(&folder, "r/movie", 4));
 }
 
 #[test]

@@ -63,6 +63,7 @@ impl Findings {
                     "interrupted" => "by a signal (interrupted)",
                     "time-limit" => "at its limit of wall time (time-limit)",
                     "collision" => "where two stars touched (collision)",
+                    "dissolution" => "where the cluster had dissolved (dissolution)",
                     "block-step-limit" => "at its limit of block steps (block-step-limit)",
                     other => other,
                 };

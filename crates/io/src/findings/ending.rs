@@ -19,7 +19,7 @@ pub enum Ending {
         /// Flag that the process is halted (SIGSTOP).
         halted: bool,
     },
-    /// It ended as its summary says: finished, interrupted, time-limit, block-step-limit, collision.
+    /// It ended as its summary says: finished, interrupted, time-limit, block-step-limit, collision, dissolution.
     Ended {
         /// Reason, as in `summary.json`.
         reason: String,

@@ -109,6 +109,9 @@ impl Film {
             Frames::Whole(frames) => {
                 let part = frame as f64 / (frames - 1).max(1) as f64;
                 let time = times[0] + part * (times[last] - times[0]);
+                if time >= times[last] {
+                    return (last, 0.0, times[last]);
+                }
                 let from = times.partition_point(|t| *t <= time).clamp(1, last) - 1;
                 (from, ((time - times[from]) / (times[from + 1] - times[from])).clamp(0.0, 1.0), time)
             }
@@ -193,18 +196,22 @@ impl Film {
         let centre = before.centre + part * (after.centre - before.centre);
         let pixels = 0.5 * width.min(height) as f64 / self.half;
         let orbit = self.track.as_ref().map(|track| track.at(from, part));
-        let along = orbit.filter(|_| self.settings.axes == Axes::Orbit).map(|orbit| Along::new(&orbit));
+        let axes_at = |part: f64| {
+            let track = self.track.as_ref().filter(|_| self.settings.axes == Axes::Orbit);
+            track.map(|track| Along::new(&track.at(from, part)))
+        };
+        let (along, along_before) = (axes_at(part), axes_at(0.0));
         let shades = Shades::new(theme, self.settings.colour);
         let amount = (BRIGHT / a.pos.len() as f64).sqrt().min(1.0) as f32;
         let mut canvas = Canvas::new(width, height);
         let next = rows_in(&b.ids, &a.ids);
         for (i, next) in next.enumerate() {
-            let d = match next {
-                Some(k) => place((a.pos[i], a.vel[i]), (b.pos[k], b.vel[k]), h, part) * scale.length - centre,
+            let (d, axes) = match next {
+                Some(k) => (place((a.pos[i], a.vel[i]), (b.pos[k], b.vel[k]), h, part) * scale.length - centre, &along),
                 // One that is gone by the next snapshot keeps its place in the picture until then.
-                None => a.pos[i] * scale.length - before.centre,
+                None => (a.pos[i] * scale.length - before.centre, &along_before),
             };
-            let d = along.as_ref().map_or([d.x, d.y, d.z], |axes| axes.of(d)).map(|d| d * pixels);
+            let d = axes.as_ref().map_or([d.x, d.y, d.z], |axes| axes.of(d)).map(|d| d * pixels);
             let at = (0.5 * width as f64 + d[plane.0], 0.5 * height as f64 - d[plane.1]);
             let (light, remnant) = a.stars[i];
             // A star that has become a black hole by the next snapshot, or is gone, keeps its colour until then.

@@ -21,15 +21,17 @@ pub(super) fn panel(look: &Look) -> Panel {
     let title = format!("Hertzsprung-Russell diagram at {}", look.time_label());
     let x = Axis::log("effective temperature [K]");
     let mut panel = Panel::new(title, x, Axis::log("luminosity [Lsun]"));
-    let mut every = 1;
     for class in SHOWN {
         let stars: Vec<&StarState> = look.aging.iter().filter(|star| star.state.kind.class() == Some(class)).collect();
         let step = stars.len().div_ceil(MAX_DOTS).max(1);
-        every = every.max(step);
         let mark = if stars.len() > FEW { Mark::Dots } else { Mark::Points };
         let place = |star: &&StarState| (star.state.temperature(), star.state.luminosity);
         if !stars.is_empty() {
-            panel.series.push(of_class(class, mark, stars.iter().step_by(step).map(place).collect()));
+            let drawn = stars.iter().enumerate().filter(|(row, _)| is_drawn(*row, step));
+            panel.series.push(of_class(class, mark, drawn.map(|(_, star)| place(star)).collect()));
+        }
+        if step > 1 {
+            panel.notes.push(format!("of the {}, one of {step}", class.plural()));
         }
     }
     let temperatures = panel.series.iter().flat_map(|series| series.points.iter().map(|point| point.0));
@@ -46,8 +48,11 @@ pub(super) fn panel(look: &Look) -> Panel {
     if !hidden.is_empty() {
         panel.notes.push(format!("without {}", hidden.join(" and ")));
     }
-    if every > 1 {
-        panel.notes.push(format!("of classes with many stars, one of {every} is drawn"));
-    }
     panel
+}
+
+/// Returns true if a star is one of those that are drawn, one of `step`. The rows of binaries alternate between heavier and lighter
+/// stars, so that those are chosen whose numbers are multiplied by a large odd one.
+fn is_drawn(row: usize, step: usize) -> bool {
+    ((row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(step as u64)
 }

@@ -23,7 +23,8 @@ pub(super) fn panels(first: &Look, newest: &Look) -> Vec<Panel> {
     let time = newest.time_label();
     let mut stars = Panel::new(format!("Stars at birth and at {time}"), x(), per_decade());
     let births: Vec<f64> = first.aging.iter().map(|star| star.initial_mass).collect();
-    stars.series.push(stairs("at birth, all", &births));
+    let least = births.iter().copied().filter(|mass| *mass > 0.0).fold(f64::INFINITY, f64::min);
+    stars.series.push(stairs("at birth, all", &births, least));
     let has_cluster = newest.systems.bound.is_bound.iter().any(|bound| *bound);
     let present = |of: &dyn Fn(Kind) -> bool| -> Vec<f64> {
         let all = newest.aging.iter().zip(&newest.systems.bound.is_bound);
@@ -32,13 +33,13 @@ pub(super) fn panels(first: &Look, newest: &Look) -> Vec<Panel> {
     };
     let which = if has_cluster { "bound" } else { "all: none is bound" };
     let shining = present(&|kind| !kind.is_remnant());
-    stars.series.push(points(format!("stars, {which}"), &shining));
+    stars.series.push(points(format!("stars, {which}"), &shining, least));
     stars.notes.push("errors: Poisson's law (Gehrels 1986)".into());
     let mut remnants = Panel::new(format!("Remnants at {time}, {which}"), x(), per_decade());
     for class in REMNANTS {
         let masses = present(&|kind| kind.class() == Some(class));
         if !masses.is_empty() {
-            let series = points(class.plural().into(), &masses);
+            let series = points(class.plural().into(), &masses, 1.0);
             remnants.series.push(Series { spread: series.spread, ..of_class(class, Mark::Points, series.points) });
         }
     }
@@ -71,9 +72,10 @@ impl Bin {
     }
 }
 
-/// Counts masses in bins of one width in the logarithm, from the least to the largest mass.
-fn bins(masses: &[f64]) -> Vec<Bin> {
-    let place = |mass: &f64| (mass.log10() * PER_DECADE).floor();
+/// Counts masses in bins of one width in the logarithm, one of which begins at the mass `from`: so that no bin is filled in part
+/// where the masses at birth begin.
+fn bins(masses: &[f64], from: f64) -> Vec<Bin> {
+    let place = |mass: &f64| ((mass / from).log10() * PER_DECADE).floor();
     let places: Vec<f64> = masses.iter().filter(|mass| **mass > 0.0).map(place).filter(|at| at.is_finite()).collect();
     let (Some(first), Some(last)) =
         (places.iter().copied().min_by(f64::total_cmp), places.iter().copied().max_by(f64::total_cmp))
@@ -82,7 +84,7 @@ fn bins(masses: &[f64]) -> Vec<Bin> {
     };
     let mut bins: Vec<Bin> = (0..=(last - first) as usize)
         .map(|k| {
-            let edges = [0.0, 1.0].map(|beyond| 10f64.powf((first + k as f64 + beyond) / PER_DECADE));
+            let edges = [0.0, 1.0].map(|beyond| from * 10f64.powf((first + k as f64 + beyond) / PER_DECADE));
             Bin { edges, count: 0.0 }
         })
         .collect();
@@ -93,8 +95,8 @@ fn bins(masses: &[f64]) -> Vec<Bin> {
 }
 
 /// Returns the bins as stairs with a band; an empty bin is a gap.
-fn stairs(name: &str, masses: &[f64]) -> Series {
-    let bins = bins(masses);
+fn stairs(name: &str, masses: &[f64], from: f64) -> Series {
+    let bins = bins(masses, from);
     let value = |bin: &Bin| if bin.count > 0.0 { Bin::per_decade(bin.count) } else { f64::NAN };
     let mut points: Vec<(f64, f64)> = bins.iter().map(|bin| (bin.edges[0], value(bin))).collect();
     let mut spread: Vec<(f64, f64)> = bins.iter().map(Bin::limits).collect();
@@ -106,8 +108,8 @@ fn stairs(name: &str, masses: &[f64]) -> Series {
 }
 
 /// Returns the bins that are not empty as points in their middle with error bars.
-fn points(name: String, masses: &[f64]) -> Series {
-    let bins: Vec<Bin> = bins(masses).into_iter().filter(|bin| bin.count > 0.0).collect();
+fn points(name: String, masses: &[f64], from: f64) -> Series {
+    let bins: Vec<Bin> = bins(masses, from).into_iter().filter(|bin| bin.count > 0.0).collect();
     let middle = |bin: &Bin| (bin.edges[0] * bin.edges[1]).sqrt();
     let points = bins.iter().map(|bin| (middle(bin), Bin::per_decade(bin.count))).collect();
     Series { spread: Some(bins.iter().map(Bin::limits).collect()), ..Series::new(name, Mark::Points, points) }
@@ -120,20 +122,22 @@ mod tests {
     #[test]
     fn every_mass_is_in_the_bin_around_it() {
         let masses = [0.1, 0.11, 0.5, 1.0, 1.2, 30.0, 0.0, f64::NAN];
-        let found = bins(&masses);
+        let found = bins(&masses, 0.1);
         assert_eq!(found.iter().map(|bin| bin.count).sum::<f64>(), 6.0, "without mass there is no bin");
         for bin in &found {
             let inside = masses.iter().filter(|mass| (bin.edges[0]..bin.edges[1]).contains(*mass)).count();
             assert_eq!(bin.count, inside as f64, "{bin:?}");
         }
         assert!(found.windows(2).all(|pair| pair[0].edges[1] == pair[1].edges[0]));
-        assert!(bins(&[]).is_empty());
+        assert!(bins(&[], 0.1).is_empty());
+        // The first bin is whole.
+        assert!(found[0].edges[0] == 0.1 && found[0].count == 2.0, "{:?}", found[0]);
     }
 
     #[test]
     fn the_integral_over_decades_is_the_number_of_stars() {
         let masses: Vec<f64> = (0..1000).map(|k| 10f64.powf(f64::from(k) / 500.0 - 1.0)).collect();
-        let series = stairs("", &masses);
+        let series = stairs("", &masses, masses[0]);
         let width = |pair: &[(f64, f64)]| (pair[1].0 / pair[0].0).log10();
         let integral: f64 = series.points.windows(2).map(|pair| pair[0].1 * width(pair)).sum();
         assert!((integral - 1000.0).abs() < 1e-9, "{integral}");

@@ -3,6 +3,7 @@
 use super::super::figure::{Axis, Mark, Panel};
 use super::super::over_time::Run;
 use super::classes::{is_filled, of_class};
+use std::collections::BTreeSet;
 use tisane_io::table::{Table, Values};
 use tisane_stellar::{Class, Kind};
 
@@ -66,9 +67,20 @@ fn read(table: &Table) -> Option<Vec<Remnant>> {
     let (births, masses) = (column("initial_mass")?, column("mass")?);
     let kicks = [column("kick_x")?, column("kick_y")?, column("kick_z")?];
     let Values::Text(events) = &table.column("event")?.values else { return None };
+    let ids = column("id")?;
+    // The rows are in the order of time: what one that has merged becomes later counts no more.
+    let mut merged = BTreeSet::new();
+    let is_single: Vec<bool> = (0..events.len())
+        .map(|row| {
+            if events[row] == "merger" {
+                merged.insert(ids.at(row) as u64);
+            }
+            !merged.contains(&(ids.at(row) as u64))
+        })
+        .collect();
     let class = |number: f64| Kind::from_number(number as u8).and_then(Kind::class);
     let was_star = |row: usize| Kind::from_number(before.at(row) as u8).is_some_and(|kind| !kind.is_remnant());
-    let is_new = |row: usize| events[row] != "merger" && was_star(row);
+    let is_new = |row: usize| is_single[row] && was_star(row);
     let remnant = |row: usize| {
         let class = class(after.at(row)).filter(|class| REMNANTS.contains(class))?;
         let speed = kicks.iter().map(|kick| kick.at(row).powi(2)).sum::<f64>().sqrt();

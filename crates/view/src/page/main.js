@@ -94,7 +94,7 @@ function chip(kind, text) {
   if (find("chip").textContent !== text) find("chip").textContent = text;
 }
 
-const REASONS = { failed: "ended by an error", finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit", collision: "two stars touched" };
+const REASONS = { failed: "ended by an error", finished: "finished", interrupted: "interrupted", "time-limit": "time limit", "block-step-limit": "step limit", collision: "two stars touched", dissolution: "dissolved" };
 
 function showState(state) {
   find("name").textContent = state.name;

@@ -15,8 +15,7 @@ mod tidal_radius;
 
 pub use moment::Moment;
 pub use segment::{OrbitPoint, OrbitState};
-use tidal::AtOrigin;
-pub use tidal::{About, Tidal, Work};
+pub use tidal::{About, AtOrigin, Tidal, Work};
 pub use tidal_radius::tidal_radius;
 
 use super::field::ExternalField;
