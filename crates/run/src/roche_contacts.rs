@@ -1,7 +1,8 @@
 //! Stars that begin to fill their Roche lobes in pairs that are subsystems, as events: no mass is transferred.
 
 use crate::evolution::{Evolution, TypeChange};
-use std::collections::BTreeMap;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use tisane::particles::Particles;
 use tisane::subsystems::{Component, Description};
 use tisane::time::Time;
@@ -32,13 +33,16 @@ pub(crate) fn note(
             }
         }
     }
+    // A star in a pair that is disturbed, or in a larger subsystem, is what it was.
+    let inside: BTreeSet<u64> = found.iter().flat_map(|one| one.members.ids()).collect();
+    let limited = |row: usize| limits.get(&p.id[row]).map(|_| evolution.present(&p.stars[row], at));
+    let states: Vec<Option<(f64, State)>> = (0..p.stars.len()).into_par_iter().map(limited).collect();
     let mut begun = Vec::new();
-    for (id, star) in p.id.iter().zip(&mut p.stars) {
-        let Some((other, limit)) = limits.get(id) else {
-            star.fills_lobe = false;
+    for ((id, star), state) in p.id.iter().zip(&mut p.stars).zip(states) {
+        let (Some((other, limit)), Some((time, state))) = (limits.get(id), state) else {
+            star.fills_lobe &= inside.contains(id);
             continue;
         };
-        let (time, state) = evolution.present(star, at);
         let fills = state.radius > *limit;
         if fills && !star.fills_lobe {
             begun.push(contact(*id, *other, (time, state), star.track.birth_mass, now));
