@@ -22,6 +22,9 @@ pub struct Simulation {
     ages: bool,
     /// Latest time that the axis of the integration reaches.
     horizon: f64,
+    /// Time reached, where it is one that was given: converting it there and back may change its last bit. None where the
+    /// engine has stopped before.
+    reached: Option<f64>,
 }
 
 /// Gravity at points.
@@ -82,7 +85,7 @@ impl Simulation {
         engine.add(Some(&ids(index)), &mass, &to_vec3(pos, sizes.length), &to_vec3(vel, sizes.velocity()))?;
         give_columns(&mut engine, particles, 0..particles.len())?;
         engine.start()?;
-        let mut simulation = Self { engine, sizes, ages, horizon: 0.0 };
+        let mut simulation = Self { engine, sizes, ages, horizon: 0.0, reached: Some(time) };
         simulation.measure_horizon();
         Ok(simulation)
     }
@@ -162,11 +165,16 @@ impl Simulation {
     /// If the integration cannot continue.
     pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> u64 + Send) -> Outcome<bool> {
         let (mut done, sizes) = (true, self.sizes);
-        self.engine.integrate(until.min(self.horizon) * sizes.time, &mut |system| {
+        let until = until.min(self.horizon);
+        // A present time that was not given may be before that of the engine by a bit.
+        let end = (until * sizes.time).max(self.engine.time());
+        self.reached = None;
+        let is_there = self.engine.integrate(end, &mut |system| {
             let max = go_on(&Motion { system, sizes });
             done = max > 0;
             max
         })?;
+        self.reached = is_there.then_some(until);
         Ok(done)
     }
 
@@ -179,7 +187,7 @@ impl Simulation {
     /// Time reached.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.engine.time() / self.sizes.time
+        self.reached.unwrap_or(self.engine.time() / self.sizes.time)
     }
 
     /// Returns the particles at the time reached.

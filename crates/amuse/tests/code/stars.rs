@@ -99,6 +99,23 @@ fn tracks_go_on_through_changes() {
 }
 
 #[test]
+fn the_time_reached_is_the_one_that_was_given() {
+    let mut amuse = Amuse::with_stars();
+    amuse.call("set_begin_time", &[], &[0.037]);
+    // Beginning with that of the start. Of such times one in eleven or so differs when it is converted to Myr and back.
+    let times: Vec<f64> = (0..60).map(|k| 0.037 + 0.1037 * f64::from(k)).collect();
+    let myr = amuse.myr();
+    let changes = |compare: fn(f64, f64) -> bool| times.iter().any(|&time| compare(time * myr / myr, time));
+    assert!(changes(|back, time| back < time) && changes(|back, time| back > time), "the times show nothing");
+    for time in times {
+        for _ in 0..2 {
+            amuse.call("evolve_model", &[], &[time]);
+            assert_eq!(amuse.call("get_time", &[], &[]).doubles, [time]);
+        }
+    }
+}
+
+#[test]
 fn what_stars_that_age_need_is_said() {
     let mut amuse = Amuse::with_stars();
     amuse.code.parameters.unit_of_length = 0.0;
