@@ -102,14 +102,36 @@ impl Simulation {
         self.ages
     }
 
+    /// Refuses parameters with other units, or by which stars would begin or cease to age.
+    fn check_same(&self, parameters: &Parameters) -> Outcome {
+        let problem = if parameters.ages() != self.ages {
+            let is = &parameters.stellar_evolution;
+            format!(
+                "stellar_evolution is {is:?}: stars can neither begin nor cease to age any more: the simulation has started"
+            )
+        } else if parameters.sizes()? != self.sizes {
+            let Sizes { mass, length, .. } = self.sizes;
+            let (to_mass, to_length) = (parameters.unit_of_mass, parameters.unit_of_length);
+            format!(
+                "unit_of_mass and unit_of_length are {to_mass} and {to_length}, and were {mass} and {length}: they cannot change any more: \
+                 stars have begun to age"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Failure(problem))
+    }
+
     /// Begins a new axis of time at the present time, by parameters of which those of units and stars are the same.
     ///
     /// # Errors
-    /// If the parameters are not valid.
+    /// If the parameters are not valid, or units or stars are others.
     pub fn begin_anew(&mut self, parameters: &Parameters) -> Outcome {
+        self.check_same(parameters)?;
         let table = parameters.configuration(self.time())?.parse::<toml::Table>();
         let table = table.map_err(|error| Failure(error.message().to_owned()))?;
-        let is_set = |name: &str| ["softening", "integrator", "force", "stellar_evolution"].contains(&name);
+        // The end goes with the longest step.
+        let is_set = |name: &str| ["run", "softening", "integrator", "force", "stellar_evolution"].contains(&name);
         let sections = table.into_iter().filter(|(name, _)| is_set(name));
         let settings: Vec<String> = sections.map(|(name, section)| format!("{name}={section}")).collect();
         self.engine.set_all(&settings)?;
