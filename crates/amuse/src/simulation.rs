@@ -22,6 +22,9 @@ pub struct Simulation {
     ages: bool,
     /// Latest time that the axis of the integration reaches.
     horizon: f64,
+    /// Time reached, where it is one that was given: converting it there and back may change its last bit. None where the
+    /// engine has stopped before.
+    reached: Option<f64>,
 }
 
 /// Gravity at points.
@@ -82,7 +85,7 @@ impl Simulation {
         engine.add(Some(&ids(index)), &mass, &to_vec3(pos, sizes.length), &to_vec3(vel, sizes.velocity()))?;
         give_columns(&mut engine, particles, 0..particles.len())?;
         engine.start()?;
-        let mut simulation = Self { engine, sizes, ages, horizon: 0.0 };
+        let mut simulation = Self { engine, sizes, ages, horizon: 0.0, reached: Some(time) };
         simulation.measure_horizon();
         Ok(simulation)
     }
@@ -99,14 +102,36 @@ impl Simulation {
         self.ages
     }
 
+    /// Refuses parameters with other units, or by which stars would begin or cease to age.
+    fn check_same(&self, parameters: &Parameters) -> Outcome {
+        let problem = if parameters.ages() != self.ages {
+            let is = &parameters.stellar_evolution;
+            format!(
+                "stellar_evolution is {is:?}: stars can neither begin nor cease to age any more: the simulation has started"
+            )
+        } else if parameters.sizes()? != self.sizes {
+            let Sizes { mass, length, .. } = self.sizes;
+            let (to_mass, to_length) = (parameters.unit_of_mass, parameters.unit_of_length);
+            format!(
+                "unit_of_mass and unit_of_length are {to_mass} and {to_length}, and were {mass} and {length}: they cannot change any more: \
+                 stars have begun to age"
+            )
+        } else {
+            return Ok(());
+        };
+        Err(Failure(problem))
+    }
+
     /// Begins a new axis of time at the present time, by parameters of which those of units and stars are the same.
     ///
     /// # Errors
-    /// If the parameters are not valid.
+    /// If the parameters are not valid, or units or stars are others.
     pub fn begin_anew(&mut self, parameters: &Parameters) -> Outcome {
+        self.check_same(parameters)?;
         let table = parameters.configuration(self.time())?.parse::<toml::Table>();
         let table = table.map_err(|error| Failure(error.message().to_owned()))?;
-        let is_set = |name: &str| ["softening", "integrator", "force", "stellar_evolution"].contains(&name);
+        // The end goes with the longest step.
+        let is_set = |name: &str| ["run", "softening", "integrator", "force", "stellar_evolution"].contains(&name);
         let sections = table.into_iter().filter(|(name, _)| is_set(name));
         let settings: Vec<String> = sections.map(|(name, section)| format!("{name}={section}")).collect();
         self.engine.set_all(&settings)?;
@@ -162,11 +187,16 @@ impl Simulation {
     /// If the integration cannot continue.
     pub fn integrate(&mut self, until: f64, mut go_on: impl FnMut(&Motion<'_>) -> u64 + Send) -> Outcome<bool> {
         let (mut done, sizes) = (true, self.sizes);
-        self.engine.integrate(until.min(self.horizon) * sizes.time, &mut |system| {
+        let until = until.min(self.horizon);
+        // A present time that was not given may be before that of the engine by a bit.
+        let end = (until * sizes.time).max(self.engine.time());
+        self.reached = None;
+        let is_there = self.engine.integrate(end, &mut |system| {
             let max = go_on(&Motion { system, sizes });
             done = max > 0;
             max
         })?;
+        self.reached = is_there.then_some(until);
         Ok(done)
     }
 
@@ -179,7 +209,7 @@ impl Simulation {
     /// Time reached.
     #[must_use]
     pub fn time(&self) -> f64 {
-        self.engine.time() / self.sizes.time
+        self.reached.unwrap_or(self.engine.time() / self.sizes.time)
     }
 
     /// Returns the particles at the time reached.

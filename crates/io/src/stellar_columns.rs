@@ -36,14 +36,15 @@ impl StarState {
         if self.state.radius > 0.0 { self.state.temperature() } else { f64::NAN }
     }
 
-    /// Returns the star as one of a particle of an id: its track begins at the time 0, and has no length yet.
+    /// Returns the star as one of a particle of an id: its track begins at the time 0, and has no length yet. It is put on it where a run
+    /// begins; until then it has been seen at no time, −∞.
     #[must_use]
     pub fn begun(&self, id: u64) -> EvolvingStar {
         let Self { initial_mass: birth_mass, metallicity, state } = *self;
         let (begin, end, end_mass) = (0.0, 0.0, state.mass);
         let supernovae = u32::from(matches!(state.kind, Kind::NeutronStar | Kind::BlackHole));
         let track = Star { id, birth_mass, state, begin, end, end_mass, supernovae, stretches: 0 };
-        EvolvingStar { track, seen: begin, fills_lobe: false, metallicity, kick: [0.0; 3] }
+        EvolvingStar { track, seen: f64::NEG_INFINITY, fills_lobe: false, metallicity, kick: [0.0; 3] }
     }
 }
 

@@ -651,7 +651,7 @@ impl InMemory {
                 InitialState::clone(initial)
             }
             Phase::Started(started) => {
-                let stars = started.stars_begun();
+                let stars = started.particles().stars.clone();
                 let (time, model) = (self.time(), "initial={memory={}}".to_owned());
                 let start = format!("run.t_start={time:?}");
                 let open = read(std::slice::from_ref(&start))?.0.open;

@@ -99,6 +99,61 @@ fn tracks_go_on_through_changes() {
 }
 
 #[test]
+fn the_time_reached_is_the_one_that_was_given() {
+    let mut amuse = Amuse::with_stars();
+    amuse.call("set_begin_time", &[], &[0.037]);
+    // Beginning with that of the start. Of such times one in eleven or so differs when it is converted to Myr and back.
+    let times: Vec<f64> = (0..60).map(|k| 0.037 + 0.1037 * f64::from(k)).collect();
+    let myr = amuse.myr();
+    let changes = |compare: fn(f64, f64) -> bool| times.iter().any(|&time| compare(time * myr / myr, time));
+    assert!(changes(|back, time| back < time) && changes(|back, time| back > time), "the times show nothing");
+    for time in times {
+        for _ in 0..2 {
+            amuse.call("evolve_model", &[], &[time]);
+            assert_eq!(amuse.call("get_time", &[], &[]).doubles, [time]);
+        }
+    }
+}
+
+#[test]
+fn any_longest_step_can_follow_another_one() {
+    let mut amuse = Amuse::with_stars();
+    amuse.call("evolve_model", &[], &[1.0]);
+    for (k, (integrator, dt_max)) in
+        [("hermite4", 0.0625), ("hermite4", 0.25), ("hermite4", 0.1), ("leapfrog", 0.01), ("multipoint6", 0.123)]
+            .into_iter()
+            .enumerate()
+    {
+        amuse.code.parameters.integrator = integrator.to_owned();
+        amuse.call("set_dt_max", &[], &[dt_max]);
+        amuse.call("recommit_parameters", &[], &[]);
+        let time = 1.0 + 0.37 * (k + 1) as f64;
+        amuse.call("evolve_model", &[], &[time]);
+        assert_eq!(amuse.call("get_time", &[], &[]).doubles, [time]);
+    }
+}
+
+#[test]
+fn units_and_stars_stay_once_stars_have_begun_to_age() {
+    let mut amuse = Amuse::with_stars();
+    amuse.call("evolve_model", &[], &[1.0]);
+    let before = amuse.code.parameters.clone();
+    let mut refused = |change: fn(&mut tisane_amuse::parameters::Parameters), expected: &str| {
+        change(&mut amuse.code.parameters);
+        let reply = amuse.send("recommit_parameters", &[], &[]);
+        assert!(reply.error && reply.strings[0].contains(expected), "{expected}: {:?}", reply.strings);
+        amuse.code.parameters = before.clone();
+    };
+    refused(|of| of.unit_of_length = 4.0, "are 41 and 4, and were 41 and 1: they cannot change any more");
+    refused(|of| of.unit_of_mass = 40.0, "are 40 and 1, and were 41 and 1");
+    refused(|of| of.stellar_evolution.clear(), "stars can neither begin nor cease to age any more");
+    refused(|of| of.stellar_evolution = "metallicity = 0.001".to_owned(), "cannot change any more");
+    // As they were, they are good.
+    amuse.call("recommit_parameters", &[], &[]);
+    amuse.call("evolve_model", &[], &[2.0]);
+}
+
+#[test]
 fn what_stars_that_age_need_is_said() {
     let mut amuse = Amuse::with_stars();
     amuse.code.parameters.unit_of_length = 0.0;

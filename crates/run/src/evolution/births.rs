@@ -4,7 +4,7 @@ use super::Evolution;
 use crate::star_columns::{AGE, METALLICITY};
 use rayon::prelude::*;
 use tisane::particles::{EvolvingStar, Particles};
-use tisane_stellar::{Error, Star};
+use tisane_stellar::{Error, Star, State};
 
 /// What a star is at birth.
 #[derive(Clone, Copy, Debug)]
@@ -28,7 +28,7 @@ pub(crate) struct Newborn {
 }
 
 impl Evolution {
-    /// Puts stars on their tracks at the start of a run: those of a snapshot, which are the first ones, go on. Others have the ages and
+    /// Puts stars on their tracks at the start of a run: those of a snapshot or a program, which are the first ones, go on. Others have the ages and
     /// metallicities of their columns, or those of the settings, and their masses are those at birth: they get their masses at the `start`,
     /// in internal units.
     ///
@@ -42,6 +42,7 @@ impl Evolution {
         let star = |row: usize| {
             let id = p.id[row];
             let found = match known.get(row) {
+                Some(star) if star.seen.is_finite() => Ok(self.under_way(star, now)),
                 Some(star) => self.resumed(id, star, now),
                 None => {
                     let (age, metallicity) = (own(ages, row), own(metallicities, row));
@@ -60,6 +61,12 @@ impl Evolution {
         }
         p.stars = found.into_iter().map(|new| new.star).collect();
         Ok(())
+    }
+
+    /// Returns a star of a program at a time in Myr, with the changes that its orbit has not had yet.
+    fn under_way(&self, star: &EvolvingStar, now: f64) -> Newborn {
+        let State { mass, radius, .. } = self.state_at(star, now);
+        Newborn { star: *star, mass: mass / self.msun, radius: radius / self.rsun }
     }
 
     /// Returns a star of a snapshot at a time in Myr.

@@ -7,7 +7,6 @@ use super::{InMemory, Phase};
 use crate::evolution::births::{Birth, Newborn};
 use crate::star_columns::{AGE, METALLICITY};
 use tisane::error::{Error, Result};
-use tisane::particles::EvolvingStar;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::StellarRow;
 use tisane_io::stellar_columns::StarState;
@@ -70,12 +69,6 @@ impl Started {
         let at = self.present();
         let evolution = self.system.engines.evolution.as_ref();
         evolution.map(|evolution| evolution.stars_at(self.particles(), at)).unwrap_or_default()
-    }
-
-    /// Returns the stars as those of a snapshot at the present time, with which a run begins.
-    pub(super) fn stars_begun(&mut self) -> Vec<EvolvingStar> {
-        let stars = self.stars();
-        self.particles().id.iter().zip(&stars).map(|(id, star)| star.begun(*id)).collect()
     }
 
     /// Returns stars that begin at the present time, with masses at birth in the unit of the program, and columns of which some may be their

@@ -158,6 +158,48 @@ fn a_run_goes_on_with_the_stars_of_a_program() {
     assert!(kinds.contains(&14) && kinds.contains(&1), "{kinds:?}");
 }
 
+/// What stars have gone through since the last multiple of the longest step, the orbits have at the next one: kicks and events too.
+#[test]
+fn a_run_from_any_time_has_the_supernovae_that_the_orbits_have_not_had() {
+    let text = "[units]\nmass = 'Msun'\nlength = 'pc'\ntime = 'Myr'\n[stellar_evolution]\nblack_hole_kicks = 'full'\n\
+                [softening]\nepsilon = 0.01\n[integrator.hermite4]\ndt_max = 0.125\n";
+    let stars = || {
+        let mut simulation = InMemory::new(text, Path::new(""), &[]).unwrap();
+        let places = [Vec3::zeros(), Vec3::new(3.0, 0.0, 0.0), Vec3::new(0.0, 3.0, 0.0)];
+        simulation.add(None, &[25.0, 1.0, 0.5], &places, &[Vec3::zeros(); 3]).unwrap();
+        simulation
+    };
+    let mut through = stars();
+    through.integrate(9.0, &mut all).unwrap();
+    let events = through.star_events().unwrap();
+    let supernova = events.iter().find(|row| row.event == "supernova").unwrap().clone();
+    let end = through.state().unwrap();
+    let speed = end.vel[0].norm();
+    assert!(speed > 10.0, "it was kicked: {speed}");
+    // Between the supernova and the next multiple.
+    let time = f64::midpoint(supernova.time.0, supernova.applied.0);
+    assert!(supernova.time.0 < time && time < supernova.applied.0);
+    let mut program = stars();
+    program.integrate(time, &mut all).unwrap();
+    assert!(program.star_events().unwrap().iter().all(|row| row.event != "supernova"));
+    let folder = tempfile::tempdir().unwrap();
+    let output = format!("output.directory={:?}", folder.path().to_str().unwrap());
+    let t_end = format!("run.t_end={:?}", time + 0.5);
+    let setup = program.setup(&["run.name='later'".into(), t_end, output]).unwrap();
+    fs::create_dir(folder.path().join("snapshots")).unwrap();
+    let mut run = assemble::new_run(setup, Session::default()).unwrap();
+    let mut outputs = run.start(&mut Quiet).unwrap();
+    run.run(&mut outputs, &mut Quiet).unwrap();
+    drop(outputs);
+    let journal = fs::read_to_string(folder.path().join("stellar.csv")).unwrap();
+    assert_eq!(journal.lines().filter(|line| line.contains(",supernova,")).count(), 1, "{journal}");
+    let after = InMemory::load(&folder.path().join(checkpoint::NEWEST)).unwrap().state().unwrap();
+    // The internal units of the run may be others.
+    assert!((after.mass[0] - end.mass[0]).abs() <= 1e-12 * end.mass[0]);
+    let found = after.vel[0].norm();
+    assert!((found - speed).abs() < 1e-2 * speed, "{found}, {speed}");
+}
+
 #[test]
 fn without_the_section_there_are_no_stars() {
     let mut simulation = InMemory::new("initial.plummer.n = 8\nsoftening.epsilon = 0.1", Path::new(""), &[]).unwrap();
