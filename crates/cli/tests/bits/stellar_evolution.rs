@@ -94,6 +94,32 @@ fn a_stop_or_a_kill_changes_no_bit_of_stars_that_evolve() {
     }
 }
 
+/// A law without a potential has no energy: neither an error nor a loss of it is told, and the run goes on after a stop.
+#[test]
+fn a_stop_changes_no_bit_of_a_run_without_an_energy() {
+    let [.., softened] = clusters();
+    let text =
+        softened + "[force.law]\nacceleration = \"G*m_j/s^2*exp(-s/lambda)\"\nparameters = { lambda = \"200 pc\" }\n";
+    let whole = Folder::new(&text);
+    whole.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let of_whole = summary(&whole.path("o"));
+    assert!(journal(&whole).contains(",supernova,"));
+    assert!(
+        of_whole["energy_final"].is_null() && of_whole["removed"].as_array().is_none_or(Vec::is_empty),
+        "{of_whole}"
+    );
+    let said = whole.tisane(&["inspect", "o"]).exits(0);
+    assert!(!said.out.contains("by the evolution of stars"), "{}", said.out);
+    for blocks in [7, 300] {
+        let folder = Folder::new(&text);
+        let limit = format!("limits.block_steps={blocks}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+        folder.lift_block_limit("o");
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)), "{limit}");
+    }
+}
+
 /// The same cluster with stars that keep their masses has about the same error.
 #[test]
 fn the_energy_error_is_that_of_the_integration() {
