@@ -376,6 +376,18 @@ fn one_of_each(model: &Model) -> Vec<Star> {
     found.into_iter().enumerate().map(|(i, star)| star.unwrap_or_else(|| panic!("no star of type {i}"))).collect()
 }
 
+/// Times so late that no stretch has a length among the numbers near them.
+#[test]
+fn tracks_end_at_any_time() {
+    let model = model(0.02);
+    for (mass, birth, now) in [(1.0, -1e300, 0.0), (40.0, 1e20, 1.1e20), (20.0, -Star::LATEST, Star::LATEST)] {
+        let mut star = Star::new(&model, 1, mass, birth).expect("a mass within the range");
+        star.advance_to(&model, now, &mut Vec::new());
+        assert!(is_sane(&star.state), "{star:?}");
+        assert_eq!(star.state.kind.is_remnant(), now <= Star::LATEST && birth >= -Star::LATEST, "{star:?}");
+    }
+}
+
 #[test]
 fn any_two_stars_merge() {
     let model = model(0.02);

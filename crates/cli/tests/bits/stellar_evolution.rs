@@ -471,7 +471,8 @@ fn stars_may_have_ages_and_metallicities_of_their_own() {
 fn ages_and_metallicities_out_of_range_are_refused_with_their_line() {
     for (from, to, says) in [
         ("0,0.001", "0,0.5", "stars.csv: line 4: metallicity is 0.5: expected Z from 0.0001 to 0.03"),
-        ("900,", "-1,", "stars.csv: line 6: age is -1.0: expected an age of 0 or more"),
+        ("900,", "-1,", "stars.csv: line 6: age is -1.0: expected an age from 0 to 1000000 Myr"),
+        ("900,", "1e300,", "stars.csv: line 6: age is 1e300: expected an age from 0 to 1000000 Myr"),
         ("1500,", "old,", "stars.csv: line 5, column age: expected a number, found \"old\""),
         (",metallicity", ",metalicity", "column 9 is \"metalicity\": not a column of this format"),
     ] {

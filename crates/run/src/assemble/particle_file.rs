@@ -31,7 +31,7 @@ pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Res
             .values
             .iter()
             .enumerate()
-            .find_map(|(i, value)| Some((i, star_columns::problem(&column.name, *value)?)));
+            .find_map(|(i, value)| Some((i, star_columns::problem(&context.loaded.config, &column.name, *value)?)));
         if let Some((i, problem)) = wrong.filter(|_| columns.contains(&column.name)) {
             return Err(Error::input(path, format!("{}: {problem}", state.place(i))));
         }
