@@ -467,6 +467,27 @@ fn stars_may_have_ages_and_metallicities_of_their_own() {
     folder.tisane(&["check", "run.toml"]).exits(0).says(&["Z = 0.02, 2 stars with their own, 0.0001 to 0.001"]);
 }
 
+/// An ECSV file states the unit of ages; a unit of metallicities is not read.
+#[test]
+fn ages_are_read_in_the_unit_that_the_file_states() {
+    let in_years = POPULATIONS.replace(",1500,", ",1.5e9,").replace(",900,", ",9e8,");
+    let header = |age: &str| {
+        let columns = ["m", "x", "y", "z", "vx", "vy", "vz", age, "metallicity, unit: dex"];
+        let columns: String = columns.iter().map(|name| format!("# - {{name: {name}, datatype: float64}}\n")).collect();
+        format!("# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n{columns}")
+    };
+    let plain = with_stars(POPULATIONS, OF_FILE);
+    plain.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let folder = with_stars(&(header("age, unit: yr") + &in_years), OF_FILE);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    assert_eq!(state(&folder), state(&plain));
+    let said =
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&["the unit of metallicity in the file is not read"]);
+    assert!(![said.out, said.err].concat().contains("[force.law]"));
+    let folder = with_stars(&(header("age, unit: km") + &in_years), OF_FILE);
+    folder.tisane(&["check", "run.toml"]).exits(2).says(&["column age: the unit \"km\" is not one of this quantity"]);
+}
+
 #[test]
 fn ages_and_metallicities_out_of_range_are_refused_with_their_line() {
     for (from, to, says) in [

@@ -26,6 +26,15 @@ pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Res
         true => error,
         false => error.with_help("a path in a configuration is relative to the directory of the configuration file"),
     })?;
+    match state.age_unit {
+        Some(size) if context.loaded.config.stellar_evolution.is_some() => {
+            let factor = size / context.units.time.cgs;
+            let ages = state.particles.columns.iter_mut().filter(|column| column.name == star_columns::AGE);
+            ages.flat_map(|column| &mut column.values).for_each(|age| *age *= factor);
+        }
+        Some(_) => state.notes.push("the unit of age in the file is not read: [force.law] says what it is".to_owned()),
+        None => {}
+    }
     for column in &state.particles.columns {
         let wrong = column
             .values
