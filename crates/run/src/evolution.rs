@@ -205,8 +205,10 @@ impl Evolution {
         }
         let (before, other) = (self.state_at(&first, time), second.track.id);
         let metallicity = self.mixed([&first, &second], time);
-        let model = self.model_of(metallicity);
-        let Merger { star: track, supernova, kick } = merge(&model, &first.track, &second.track, time);
+        let [model, of_first, of_second] =
+            [metallicity, first.metallicity, second.metallicity].map(|z| self.model_of(z));
+        let tracks = [&first.track, &second.track];
+        let Merger { star: track, supernova, kick } = merge([&of_first, &of_second], &model, tracks, time);
         let after = track.state_at(&model, time);
         let event = Event { id: track.id, time, before, after, supernova, kick };
         told.push(TypeChange { event, birth_mass: track.birth_mass, applied, merged: Some(other), contact: None });

@@ -568,7 +568,7 @@ impl InMemory {
             if let Some((i, value)) = find(values, |value| !value.is_finite()) {
                 return wrong(format!("id {}: {name} is {value:?}: expected a finite number", id[i]));
             }
-            let of_star = |(i, value): (usize, &f64)| Some((i, star_columns::problem(name, *value)?));
+            let of_star = |(i, value): (usize, &f64)| Some((i, star_columns::problem(self.config(), name, *value)?));
             if let Some((i, problem)) = values.iter().enumerate().find_map(of_star) {
                 return wrong(format!("id {}: {problem}", id[i]));
             }

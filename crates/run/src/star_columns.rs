@@ -1,7 +1,7 @@
 //! Columns of the input in which stars that age have their own age and metallicity.
 
-use crate::config::Config;
-use tisane_stellar::Metallicity;
+use crate::config::{Config, StellarEvolution};
+use tisane_stellar::{Metallicity, Star};
 
 /// Name of the column of ages where stars begin; unit: time.
 pub(crate) const AGE: &str = "age";
@@ -14,13 +14,13 @@ pub(crate) fn names(config: &Config) -> Vec<String> {
     names.iter().map(|name| (*name).to_owned()).collect()
 }
 
-/// Returns what is wrong with a value of one of these columns; [`None`] where nothing is, and for other columns.
-pub(crate) fn problem(name: &str, value: f64) -> Option<String> {
-    let (least, greatest) = match name {
-        AGE => (0.0, f64::MAX),
-        METALLICITY => Metallicity::RANGE,
+/// Returns what is wrong with a value of one of these columns; [`None`] where nothing is, for other columns, and where stars do not age.
+pub(crate) fn problem(config: &Config, name: &str, value: f64) -> Option<String> {
+    config.stellar_evolution.as_ref()?;
+    let (range, expected) = match name {
+        AGE => ((0.0, StellarEvolution::latest(&config.units())), format!("an age from 0 to {} Myr", Star::LATEST)),
+        METALLICITY => (Metallicity::RANGE, format!("Z from {} to {}", Metallicity::RANGE.0, Metallicity::RANGE.1)),
         _ => return None,
     };
-    let expected = if name == AGE { "an age of 0 or more".to_owned() } else { format!("Z from {least} to {greatest}") };
-    (!(least..=greatest).contains(&value)).then(|| format!("{name} is {value:?}: expected {expected}"))
+    (!(range.0..=range.1).contains(&value)).then(|| format!("{name} is {value:?}: expected {expected}"))
 }

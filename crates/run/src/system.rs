@@ -201,6 +201,9 @@ impl System {
         if let (Some(before), Some(after)) = (before, self.energy_by_law()?) {
             removed.energy = before - after;
         }
+        if !self.engines.has_energy() {
+            removed.energy = 0.0;
+        }
         self.state.references.removed += removed;
         Ok(lost.parts)
     }

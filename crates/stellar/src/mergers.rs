@@ -57,12 +57,12 @@ pub fn merged_kind(first: Kind, second: Kind) -> Kind {
     Kind::ALL[usize::from(KINDS[usize::from(first.number())][usize::from(second.number())])]
 }
 
-/// Returns the star that two stars become at a time, in Myr, inside of the stretches of both. It has the identity of
-/// the first, so that its supernovae go on with that number. No mass is lost but that of stars that meet a neutron star
-/// or a black hole: it does not accrete them.
+/// Returns the star that two stars become at a time, in Myr, inside of the stretches of both, by the models of the two and that of the new
+/// star. It has the identity of the first, so that its supernovae go on with that number. No mass is lost but that of stars that meet a
+/// neutron star or a black hole: it does not accrete them.
 #[must_use]
-pub fn merge(model: &Model, first: &Star, second: &Star, time: f64) -> Merger {
-    let stars = [first.state_at(model, time), second.state_at(model, time)];
+pub fn merge(models: [&Model; 2], model: &Model, [first, second]: [&Star; 2], time: f64) -> Merger {
+    let stars = [(models[0], first.state_at(models[0], time)), (models[1], second.state_at(models[1], time))];
     let birth_mass = first.birth_mass + second.birth_mass;
     let (state, supernova) = merged_state(model, &stars);
     let kick = |s| model.options().kicks.draw(state.kind, s, first.id, first.supernovae);
@@ -71,7 +71,9 @@ pub fn merge(model: &Model, first: &Star, second: &Star, time: f64) -> Merger {
     Merger { star: Star { supernovae, ..star }, supernova, kick: supernova.as_ref().map_or([0.0; 3], kick) }
 }
 
-fn merged_state(model: &Model, stars: &[State; 2]) -> (State, Option<Supernova>) {
+/// Returns the state of the new star, and its supernova. The two have their own models.
+fn merged_state(model: &Model, of_two: &[(&Model, State); 2]) -> (State, Option<Supernova>) {
+    let stars = &of_two.map(|(_, star)| star);
     if let Some(gone) = stars.iter().position(|star| star.kind == Kind::NoRemnant) {
         return (stars[1 - gone], None);
     }
@@ -79,10 +81,10 @@ fn merged_state(model: &Model, stars: &[State; 2]) -> (State, Option<Supernova>)
     let mass: f64 = stars.iter().map(|star| star.mass).sum();
     let core: f64 = stars.iter().map(core).sum();
     let state = match kind {
-        Kind::LowMassMainSequence | Kind::MainSequence => main_sequence(model, stars, mass),
-        Kind::HertzsprungGap => hertzsprung_gap(model, stars, mass, core),
+        Kind::LowMassMainSequence | Kind::MainSequence => main_sequence(model, of_two, mass),
+        Kind::HertzsprungGap => hertzsprung_gap(model, of_two, mass, core),
         Kind::GiantBranch => giant_branch(model, mass, core),
-        Kind::CoreHeliumBurning => core_helium_burning(model, mass, core, burnt_helium(model, stars)),
+        Kind::CoreHeliumBurning => core_helium_burning(model, mass, core, burnt_helium(of_two)),
         Kind::EarlyAsymptoticGiant => {
             let marks = landmarks(model, mass_of_mc_bagb(&model.metallicity().c, core));
             hydrogen(kind, &marks, mass, core, marks.t_bagb)
@@ -90,7 +92,7 @@ fn merged_state(model: &Model, stars: &[State; 2]) -> (State, Option<Supernova>)
         Kind::ThermallyPulsingGiant => thermally_pulsing_giant(model, mass, core),
         Kind::HeliumMainSequence => {
             let marks = HeliumLandmarks::new(mass);
-            helium(kind, &marks, mass, 0.0, burnt_helium(model, stars) * marks.t_hems)
+            helium(kind, &marks, mass, 0.0, burnt_helium(of_two) * marks.t_hems)
         }
         Kind::HeliumHertzsprungGap | Kind::HeliumGiantBranch => {
             helium_giant(kind, mass, stars.iter().map(carbon_core).sum())
@@ -133,23 +135,24 @@ fn carbon_core(star: &State) -> f64 {
 /// Returns the share of its phase on the main sequence or in the Hertzsprung gap that a star has passed.
 fn passed(model: &Model, star: &State) -> f64 {
     let marks = landmarks(model, star.effective_mass);
-    if star.kind == Kind::HertzsprungGap {
+    let share = if star.kind == Kind::HertzsprungGap {
         (star.age - marks.t_ms) / (marks.t_bgb - marks.t_ms)
     } else {
         star.age / marks.t_ms
-    }
+    };
+    share.clamp(0.0, 1.0)
 }
 
 /// Returns the share of the helium in the cores of two stars that has burnt.
-fn burnt_helium(model: &Model, stars: &[State; 2]) -> f64 {
-    let share = |star: &State| match (Life::new(model, star.kind, star.effective_mass), star.kind) {
+fn burnt_helium(stars: &[(&Model, State); 2]) -> f64 {
+    let share = |model: &Model, star: &State| match (Life::new(model, star.kind, star.effective_mass), star.kind) {
         (Life::Hydrogen(marks), Kind::CoreHeliumBurning) => (star.age - marks.t_hei) / marks.t_he,
         (Life::Helium(marks), Kind::HeliumMainSequence) => star.age / marks.t_hems,
         (_, kind) if kind <= Kind::GiantBranch || kind == Kind::HeliumWhiteDwarf => 0.0,
         _ => 1.0,
     };
-    let burnt: f64 = stars.iter().map(|star| core(star) * share(star)).sum();
-    (burnt / stars.iter().map(core).sum::<f64>()).clamp(0.0, 1.0)
+    let burnt: f64 = stars.iter().map(|(model, star)| core(star) * share(model, star)).sum();
+    (burnt / stars.iter().map(|(_, star)| core(star)).sum::<f64>()).clamp(0.0, 1.0)
 }
 
 fn landmarks(model: &Model, m0: f64) -> Landmarks {
@@ -165,16 +168,17 @@ fn helium(kind: Kind, marks: &HeliumLandmarks, mass: f64, core_mass: f64, age: f
 }
 
 /// Main-sequence star whose core has the mixed fuel of both (equation 80).
-fn main_sequence(model: &Model, stars: &[State; 2], mass: f64) -> State {
+fn main_sequence(model: &Model, stars: &[(&Model, State); 2], mass: f64) -> State {
     let marks = landmarks(model, mass);
-    let burnt: f64 = stars.iter().map(|star| star.mass * passed(model, star)).sum();
+    let burnt: f64 = stars.iter().map(|(own, star)| star.mass * passed(own, star)).sum();
     hydrogen(Kind::MainSequence, &marks, mass, 0.0, MIXED * marks.t_ms * burnt / mass)
 }
 
 /// Star in the Hertzsprung gap at the place of the one that was there.
-fn hertzsprung_gap(model: &Model, stars: &[State; 2], mass: f64, core: f64) -> State {
+fn hertzsprung_gap(model: &Model, stars: &[(&Model, State); 2], mass: f64, core: f64) -> State {
     let marks = landmarks(model, mass);
-    let share = stars.iter().find(|star| star.kind == Kind::HertzsprungGap).map_or(0.0, |star| passed(model, star));
+    let share =
+        stars.iter().find(|(_, star)| star.kind == Kind::HertzsprungGap).map_or(0.0, |(own, star)| passed(own, star));
     hydrogen(Kind::HertzsprungGap, &marks, mass, core, marks.t_ms + (marks.t_bgb - marks.t_ms) * share)
 }
 

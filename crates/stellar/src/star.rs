@@ -65,6 +65,10 @@ impl Star {
     /// extrapolated.
     pub const BIRTH_MASSES: (f64, f64) = (0.01, Landmarks::HEAVIEST);
 
+    /// Greatest age with which a star may begin, and latest start of a run with stars, in Myr: some seventy Hubble times. Of much larger
+    /// ones a stretch is lost in the rounding.
+    pub const LATEST: f64 = 1e6;
+
     /// Creates a star of mass `birth_mass`, in solar masses, on the zero-age main sequence at the time `birth`, in Myr.
     ///
     /// # Errors
@@ -122,7 +126,12 @@ impl Star {
         }
         let mut life = Life::new(model, self.state.kind, self.state.effective_mass);
         while self.end <= now {
+            let (end, before) = (self.end, events.len());
             events.extend(self.advance(model, &mut life));
+            // So far from the time 0 a stretch has no length among the numbers: others would follow for ever.
+            if self.end == end && events.len() == before {
+                return;
+            }
         }
     }
 

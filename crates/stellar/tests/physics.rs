@@ -376,6 +376,18 @@ fn one_of_each(model: &Model) -> Vec<Star> {
     found.into_iter().enumerate().map(|(i, star)| star.unwrap_or_else(|| panic!("no star of type {i}"))).collect()
 }
 
+/// Times so late that no stretch has a length among the numbers near them.
+#[test]
+fn tracks_end_at_any_time() {
+    let model = model(0.02);
+    for (mass, birth, now) in [(1.0, -1e300, 0.0), (40.0, 1e20, 1.1e20), (20.0, -Star::LATEST, Star::LATEST)] {
+        let mut star = Star::new(&model, 1, mass, birth).expect("a mass within the range");
+        star.advance_to(&model, now, &mut Vec::new());
+        assert!(is_sane(&star.state), "{star:?}");
+        assert_eq!(star.state.kind.is_remnant(), now <= Star::LATEST && birth >= -Star::LATEST, "{star:?}");
+    }
+}
+
 #[test]
 fn any_two_stars_merge() {
     let model = model(0.02);
@@ -385,11 +397,11 @@ fn any_two_stars_merge() {
     let is_compact = |star: &Star| matches!(star.state.kind, Kind::NeutronStar | Kind::BlackHole);
     for (a, b) in stars.iter().flat_map(|a| stars.iter().map(move |b| (a, b))) {
         let place = format!("{:?} and {:?}", a.state.kind, b.state.kind);
-        let merger = merge(&model, a, b, 0.0);
+        let merger = merge([&model; 2], &model, [a, b], 0.0);
         let mut star = merger.star;
         let (sum, wanted) = (a.state.mass + b.state.mass, merged_kind(a.state.kind, b.state.kind));
         assert_eq!(wanted, merged_kind(b.state.kind, a.state.kind));
-        assert_eq!(merge(&model, b, a, 0.0).star.state, star.state, "{place}");
+        assert_eq!(merge([&model; 2], &model, [b, a], 0.0).star.state, star.state, "{place}");
         assert_eq!((star.id, star.begin), (a.id, 0.0));
         assert!(is_sane(&star.state), "{place}: {star:?}");
         if wanted < Kind::NeutronStar && star.state.kind < Kind::NeutronStar {
@@ -414,7 +426,7 @@ fn merged_main_sequence_stars_are_mixed() {
     let model = model(0.02);
     let mut star = Star::new(&model, 1, 1.0, 0.0).expect("a mass within the range");
     star.advance_to(&model, 5000.0, &mut Vec::new());
-    let merger = merge(&model, &star, &star, 5000.0);
+    let merger = merge([&model; 2], &model, [&star; 2], 5000.0);
     let t_ms = |mass| match Life::new(&model, Kind::MainSequence, mass) {
         Life::Hydrogen(marks) => marks.t_ms,
         _ => panic!("a young star is a hydrogen star"),
@@ -425,6 +437,31 @@ fn merged_main_sequence_stars_are_mixed() {
     let wanted = 0.1 * t_ms(state.mass) * 5000.0 / t_ms(star.mass_at(5000.0));
     assert!(ratio(state.age, wanted) < 3e-3, "{} {wanted}", state.age);
     assert!(ratio(merger.star.epoch(), 5000.0 - wanted) < 1e-4);
+}
+
+/// A star in the Hertzsprung gap by its own metallicity stays there, although by that of the mixture it would be on the main sequence; the
+/// share of its phase is its own.
+#[test]
+fn stars_of_different_metallicity_merge_by_what_they_are() {
+    let (own, other, mixed) = (model(1e-4), model(0.03), model(0.015));
+    let life = |model: &Model, mass| match Life::new(model, Kind::MainSequence, mass) {
+        Life::Hydrogen(marks) => marks,
+        _ => panic!("a young star is a hydrogen star"),
+    };
+    let marks = life(&own, 2.0);
+    let age = 0.5 * (marks.t_ms + marks.t_bgb);
+    let mut star = Star::new(&own, 1, 2.0, 0.0).expect("a mass within the range");
+    star.advance_to(&own, age, &mut Vec::new());
+    let mut young = Star::new(&other, 2, 1.9, 0.0).expect("a mass within the range");
+    young.advance_to(&other, age, &mut Vec::new());
+    assert_eq!((star.state.kind, young.state.kind), (Kind::HertzsprungGap, Kind::MainSequence));
+    assert!(life(&mixed, 2.0).t_ms > age, "by the mixture it would be on the main sequence");
+    for (models, stars) in [([&own, &other], [&star, &young]), ([&other, &own], [&young, &star])] {
+        let state = merge(models, &mixed, stars, age).star.state;
+        let new = life(&mixed, state.mass);
+        assert_eq!(state.kind, Kind::HertzsprungGap);
+        assert!((((state.age - new.t_ms) / (new.t_bgb - new.t_ms)) - 0.5).abs() < 0.02, "{state:?}");
+    }
 }
 
 #[test]
@@ -460,7 +497,7 @@ fn runaway_mergers_stay_sane() {
             star.advance_to(&model, time, &mut events);
             let mut other = Star::new(&model, 2, 100.0, 0.0).expect("a mass within the range");
             other.advance_to(&model, time, &mut events);
-            star = merge(&model, &star, &other, time).star;
+            star = merge([&model; 2], &model, [&star, &other], time).star;
             assert!(is_sane(&star.state), "{star:?}");
         }
         star.advance_to(&model, AGE, &mut events);

@@ -94,6 +94,32 @@ fn a_stop_or_a_kill_changes_no_bit_of_stars_that_evolve() {
     }
 }
 
+/// A law without a potential has no energy: neither an error nor a loss of it is told, and the run goes on after a stop.
+#[test]
+fn a_stop_changes_no_bit_of_a_run_without_an_energy() {
+    let [.., softened] = clusters();
+    let text =
+        softened + "[force.law]\nacceleration = \"G*m_j/s^2*exp(-s/lambda)\"\nparameters = { lambda = \"200 pc\" }\n";
+    let whole = Folder::new(&text);
+    whole.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let of_whole = summary(&whole.path("o"));
+    assert!(journal(&whole).contains(",supernova,"));
+    assert!(
+        of_whole["energy_final"].is_null() && of_whole["removed"].as_array().is_none_or(Vec::is_empty),
+        "{of_whole}"
+    );
+    let said = whole.tisane(&["inspect", "o"]).exits(0);
+    assert!(!said.out.contains("by the evolution of stars"), "{}", said.out);
+    for blocks in [7, 300] {
+        let folder = Folder::new(&text);
+        let limit = format!("limits.block_steps={blocks}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", &limit]).exits(3);
+        folder.lift_block_limit("o");
+        folder.tisane(&["resume", "o", "-q"]).exits(0);
+        assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)), "{limit}");
+    }
+}
+
 /// The same cluster with stars that keep their masses has about the same error.
 #[test]
 fn the_energy_error_is_that_of_the_integration() {
@@ -441,11 +467,33 @@ fn stars_may_have_ages_and_metallicities_of_their_own() {
     folder.tisane(&["check", "run.toml"]).exits(0).says(&["Z = 0.02, 2 stars with their own, 0.0001 to 0.001"]);
 }
 
+/// An ECSV file states the unit of ages; a unit of metallicities is not read.
+#[test]
+fn ages_are_read_in_the_unit_that_the_file_states() {
+    let in_years = POPULATIONS.replace(",1500,", ",1.5e9,").replace(",900,", ",9e8,");
+    let header = |age: &str| {
+        let columns = ["m", "x", "y", "z", "vx", "vy", "vz", age, "metallicity, unit: dex"];
+        let columns: String = columns.iter().map(|name| format!("# - {{name: {name}, datatype: float64}}\n")).collect();
+        format!("# %ECSV 1.0\n# ---\n# delimiter: ','\n# datatype:\n{columns}")
+    };
+    let plain = with_stars(POPULATIONS, OF_FILE);
+    plain.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let folder = with_stars(&(header("age, unit: yr") + &in_years), OF_FILE);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    assert_eq!(state(&folder), state(&plain));
+    let said =
+        folder.tisane(&["check", "run.toml"]).exits(0).says(&["the unit of metallicity in the file is not read"]);
+    assert!(![said.out, said.err].concat().contains("[force.law]"));
+    let folder = with_stars(&(header("age, unit: km") + &in_years), OF_FILE);
+    folder.tisane(&["check", "run.toml"]).exits(2).says(&["column age: the unit \"km\" is not one of this quantity"]);
+}
+
 #[test]
 fn ages_and_metallicities_out_of_range_are_refused_with_their_line() {
     for (from, to, says) in [
         ("0,0.001", "0,0.5", "stars.csv: line 4: metallicity is 0.5: expected Z from 0.0001 to 0.03"),
-        ("900,", "-1,", "stars.csv: line 6: age is -1.0: expected an age of 0 or more"),
+        ("900,", "-1,", "stars.csv: line 6: age is -1.0: expected an age from 0 to 1000000 Myr"),
+        ("900,", "1e300,", "stars.csv: line 6: age is 1e300: expected an age from 0 to 1000000 Myr"),
         ("1500,", "old,", "stars.csv: line 5, column age: expected a number, found \"old\""),
         (",metallicity", ",metalicity", "column 9 is \"metalicity\": not a column of this format"),
     ] {

@@ -27,6 +27,9 @@ impl StateVisitor<hdf5::Error> for ToFile<'_> {
     fn float(&mut self, name: &str, value: &mut f64) -> H5Result {
         put(self.0, name, value)
     }
+    fn float_or_nan(&mut self, name: &str, value: &mut f64) -> H5Result {
+        self.float(name, value)
+    }
     fn float_if_any(&mut self, name: &str, value: &mut Option<f64>) -> H5Result {
         value.map_or(Ok(()), |value| put(self.0, name, &value))
     }
@@ -66,6 +69,10 @@ impl StateVisitor<Error> for FromFile<'_> {
     fn float(&mut self, name: &str, value: &mut f64) -> Result<()> {
         *value = self.0.get(name)?;
         self.check_finite(name, &[*value])
+    }
+    fn float_or_nan(&mut self, name: &str, value: &mut f64) -> Result<()> {
+        *value = self.0.get(name)?;
+        if value.is_nan() { Ok(()) } else { self.check_finite(name, &[*value]) }
     }
     fn float_if_any(&mut self, name: &str, value: &mut Option<f64>) -> Result<()> {
         if self.0.has(name) { self.float(name, value.get_or_insert_default()) } else { Ok(()) }

@@ -110,7 +110,7 @@ pub struct References {
     pub binding_energy: Option<f64>,
     /// Jacobi energy at the start; [`None`] in runs where it is not conserved.
     pub jacobi_energy: Option<f64>,
-    /// Energy at the last row of the diagnostics.
+    /// Energy at the last row of the diagnostics; NaN if no energy is measured.
     pub previous_energy: f64,
     /// Energy that mergers and escapes had taken out until then.
     pub previous_removed_energy: f64,
@@ -158,6 +158,8 @@ pub(super) trait StateVisitor<E> {
     /// Visits an optional hash.
     fn digest(&mut self, name: &str, value: &mut Option<Digest>) -> std::result::Result<(), E>;
     fn float(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
+    /// Visits a number that is NaN where it was not measured.
+    fn float_or_nan(&mut self, name: &str, value: &mut f64) -> std::result::Result<(), E>;
     /// Visits a number that only checkpoints of some runs have.
     fn float_if_any(&mut self, name: &str, value: &mut Option<f64>) -> std::result::Result<(), E>;
     fn vector(&mut self, name: &str, value: &mut Vec3) -> std::result::Result<(), E>;
@@ -192,7 +194,7 @@ pub(super) fn visit<E>(run: &mut RunState, v: &mut impl StateVisitor<E>) -> std:
     v.float("initial_energy", &mut first.energy)?;
     v.float_if_any("initial_binding_energy", &mut first.binding_energy)?;
     v.float_if_any("initial_jacobi_energy", &mut first.jacobi_energy)?;
-    v.float("previous_energy", &mut first.previous_energy)?;
+    v.float_or_nan("previous_energy", &mut first.previous_energy)?;
     visit_removed(first, v)?;
     v.float("max_relative_energy_error", &mut first.max_relative_energy_error)?;
     v.float("angular_momentum_error", &mut first.angular_momentum_error)?;

@@ -11,7 +11,7 @@ use super::physical::from_cgs;
 use super::sniff::{FileProbe, Guess};
 use super::state::{FileState, Locations};
 use super::text::{Lines, first_content_line, number_at, shown};
-use super::unit_text::{LENGTH, MASS, VELOCITY};
+use super::unit_text::{LENGTH, MASS, TIME, VELOCITY};
 use std::path::Path;
 use tisane::particles::{NamedColumn, Particles};
 use tisane::units::Units;
@@ -31,8 +31,9 @@ pub(super) const FORMAT: Format = Format {
 /// Names of the optional columns of ids and radii.
 const ID: &str = "id";
 const RADIUS: &str = "radius";
-/// Name of a wanted column of ages of stars.
+/// Names of wanted columns of ages and metallicities of stars.
 const AGE: &str = "age";
+const METALLICITY: &str = "metallicity";
 
 /// Recognises ECSV, and text with a comma in its first content line.
 fn detect(probe: &FileProbe) -> Option<Guess> {
@@ -95,16 +96,18 @@ fn read(path: &Path, wanted: &[String]) -> Result<FileState> {
     let mut state = FileState::new("csv", particles, places);
     if let Some(stated) = stated {
         state.units = convert(path, &stated, &mut state.particles)?;
-        let named = state.particles.columns.iter().map(|column| &column.name).filter(|name| stated.states(name));
+        let mut named: Vec<&String> = state.particles.columns.iter().map(|column| &column.name).collect();
+        named.retain(|name| stated.states(name));
+        if named.iter().any(|name| *name == AGE) {
+            state.age_unit = stated.unit(path, AGE, &[TIME])?.map(|unit| unit.size);
+            named.retain(|name| *name != AGE);
+        }
         let note = |name: &String| {
-            let says = if name == AGE {
-                "ages are in the unit of time of the configuration"
-            } else {
-                "[force.law] says what it is"
-            };
+            let says =
+                if name == METALLICITY { "it is the share Z of the mass" } else { "[force.law] says what it is" };
             format!("the unit of {name} in the file is not read: {says}")
         };
-        state.notes = named.map(note).collect();
+        state.notes = named.into_iter().map(note).collect();
     }
     Ok(state)
 }

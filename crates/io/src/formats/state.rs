@@ -23,6 +23,8 @@ pub struct FileState {
     pub softening: Vec<SofteningRange>,
     /// Units, if the file states them.
     pub units: Option<Units>,
+    /// Size of the unit of the column of ages in s, if the file states it: the column is not converted.
+    pub age_unit: Option<f64>,
     /// Remarks of the reader for the user: types that were merged, factors of h removed, columns ignored.
     pub notes: Vec<String>,
     /// Location of each particle in the file, for messages.
@@ -42,7 +44,7 @@ impl FileState {
     /// Creates a state without time, units and notes.
     pub(super) fn new(format: &'static str, particles: Particles, locations: Locations) -> Self {
         let (guess, notes, softening) = (String::new(), Vec::new(), Vec::new());
-        Self { particles, time: None, format, guess, softening, units: None, notes, locations }
+        Self { particles, time: None, format, guess, softening, units: None, age_unit: None, notes, locations }
     }
 
     /// Describes the softening lengths of the particles by kind, with the name of the unit of length; [`None`] if the

@@ -26,12 +26,21 @@ pub(super) fn read(at: &str, file: &FileModel, context: &mut Context<'_>) -> Res
         true => error,
         false => error.with_help("a path in a configuration is relative to the directory of the configuration file"),
     })?;
+    match state.age_unit {
+        Some(size) if context.loaded.config.stellar_evolution.is_some() => {
+            let factor = size / context.units.time.cgs;
+            let ages = state.particles.columns.iter_mut().filter(|column| column.name == star_columns::AGE);
+            ages.flat_map(|column| &mut column.values).for_each(|age| *age *= factor);
+        }
+        Some(_) => state.notes.push("the unit of age in the file is not read: [force.law] says what it is".to_owned()),
+        None => {}
+    }
     for column in &state.particles.columns {
         let wrong = column
             .values
             .iter()
             .enumerate()
-            .find_map(|(i, value)| Some((i, star_columns::problem(&column.name, *value)?)));
+            .find_map(|(i, value)| Some((i, star_columns::problem(&context.loaded.config, &column.name, *value)?)));
         if let Some((i, problem)) = wrong.filter(|_| columns.contains(&column.name)) {
             return Err(Error::input(path, format!("{}: {problem}", state.place(i))));
         }

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tisane::real;
-use tisane::units::Real;
-use tisane_stellar::{self as stellar, Options};
+use tisane::units::names::YEAR_CGS;
+use tisane::units::{Real, Units};
+use tisane_stellar::{self as stellar, Options, Star};
 
 /// Evolution of single stars: they lose mass by winds, become remnants, and are kicked at supernovae. For units by name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -150,6 +151,11 @@ names! {
 }
 
 impl StellarEvolution {
+    /// Returns the greatest age with which a star may begin, [`Star::LATEST`], in the user's unit of time.
+    pub(crate) fn latest(units: &Units) -> f64 {
+        Star::LATEST * 1e6 * YEAR_CGS / units.time.cgs
+    }
+
     /// Returns the model of the stars; `seed` is that of the initial conditions.
     ///
     /// # Errors

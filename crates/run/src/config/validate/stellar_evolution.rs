@@ -1,10 +1,10 @@
 //! Validation of the section on stars that evolve.
 
-use crate::config::bounds::at_least;
 use crate::config::configuration::Config;
 use crate::config::error::Problem;
+use crate::config::stellar_evolution::StellarEvolution;
 use tisane::units::Real;
-use tisane_stellar::Metallicity;
+use tisane_stellar::{Metallicity, Star};
 
 /// Range of factors and steps: key, value, least and greatest.
 type Ranged = (&'static str, Real, f64, f64);
@@ -25,10 +25,20 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
             found.push(Problem::new(format!("stellar_evolution.{key}"), problem));
         }
     }
-    at_least(found, "stellar_evolution.start_age", Some(settings.start_age), 0.0);
     if config.units().is_henon() {
         let problem = "stars age by masses in solar masses and times in Myr: [stellar_evolution] needs units by name";
         let help = "[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"";
         found.push(Problem::new("stellar_evolution", problem).with_help(help));
+        return;
+    }
+    let latest = StellarEvolution::latest(&config.units());
+    let times =
+        [("stellar_evolution.start_age", Some(settings.start_age), 0.0), ("run.t_start", config.run.t_start, -latest)];
+    for (key, value, least) in times {
+        if let Some(value) = value.filter(|value| !(least..=latest).contains(&value.get())) {
+            let least = if least < 0.0 { -Star::LATEST } else { 0.0 };
+            let problem = format!("expected a time from {least} to {} Myr, found {value}", Star::LATEST);
+            found.push(Problem::new(key, problem));
+        }
     }
 }
