@@ -4,6 +4,8 @@ use crate::arrays::{count, slice, text, write_if};
 use crate::simulation::{OPEN, check_room};
 use crate::status::{Status, guarded, wrong};
 use std::ffi::c_char;
+use tisane::error::Result;
+use tisane_run::in_memory::InMemory;
 
 /// Gives the n particles with the identities `id` the values in the column `name` that the law of the simulation reads:
 /// "charge", for instance. Particles that were added have no value in it, and the simulation goes on once all have one.
@@ -43,11 +45,24 @@ pub unsafe extern "C" fn tisane_simulation_column(
     n: i64,
     values: *mut f64,
 ) -> Status {
+    unsafe { write_column(simulation, name, (n, values), |simulation, name| simulation.column(name)) }
+}
+
+/// Writes a column of all n particles that `find` returns for a name.
+///
+/// # Safety
+/// The array holds n elements; `name` ends with a zero byte.
+pub(crate) unsafe fn write_column(
+    simulation: u64,
+    name: *const c_char,
+    (n, values): (i64, *mut f64),
+    find: impl FnOnce(&mut InMemory, &str) -> Result<Vec<f64>>,
+) -> Status {
     guarded(|| {
         let name = unsafe { text(name, "name") }?;
         let found = OPEN.with(simulation, |simulation| {
             check_room(n, simulation.len())?;
-            Ok(simulation.column(name)?)
+            Ok(find(simulation, name)?)
         })?;
         if values.is_null() && !found.is_empty() {
             return Err(wrong("values is NULL"));

@@ -1,8 +1,7 @@
 //! Stars of a simulation that age.
 
-use crate::arrays::{text, write_if};
-use crate::simulation::{OPEN, check_room};
-use crate::status::{Status, guarded, wrong};
+use crate::columns::write_column;
+use crate::status::Status;
 use std::ffi::c_char;
 
 /// Writes a quantity of all n stars at the present time, in the order of tisane_simulation_particles, of a simulation with the
@@ -22,16 +21,5 @@ pub unsafe extern "C" fn tisane_simulation_star_column(
     n: i64,
     values: *mut f64,
 ) -> Status {
-    guarded(|| {
-        let name = unsafe { text(name, "name") }?;
-        let found = OPEN.with(simulation, |simulation| {
-            check_room(n, simulation.len())?;
-            Ok(simulation.stars()?.column(name)?)
-        })?;
-        if values.is_null() && !found.is_empty() {
-            return Err(wrong("values is NULL"));
-        }
-        unsafe { write_if(&found, values) };
-        Ok(Status::TISANE_OK)
-    })
+    unsafe { write_column(simulation, name, (n, values), |simulation, name| simulation.stars()?.column(name)) }
 }

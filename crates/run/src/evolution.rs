@@ -180,7 +180,7 @@ impl Evolution {
         Some(StarChange { row: row as u32, mass, loss, kick, radius })
     }
 
-    /// Returns the star that two stars become at a time in internal units, in the place of `first`, with its change for the journal.
+    /// Returns the star that two become by a merger at a time in internal units, with the id of `first`, and the row for the journal.
     pub(crate) fn merge(
         &self,
         [mut first, mut second]: [EvolvingStar; 2],

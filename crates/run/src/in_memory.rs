@@ -656,6 +656,11 @@ impl InMemory {
                 let start = format!("run.t_start={time:?}");
                 let open = read(std::slice::from_ref(&start))?.0.open;
                 let (mut settled, _) = read(&[model, start])?;
+                if settled.config.stellar_evolution != self.loaded.config.stellar_evolution {
+                    let problem =
+                        "[stellar_evolution] cannot change any more: stars are on their tracks, or do not age";
+                    return Err(Error::input("stellar_evolution", problem).with_help("set it before the start"));
+                }
                 self.loaded.settle_likewise(&mut settled.config, open)?;
                 loaded = settled;
                 let state = self.state()?;

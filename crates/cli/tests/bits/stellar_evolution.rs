@@ -94,7 +94,7 @@ fn a_stop_or_a_kill_changes_no_bit_of_stars_that_evolve() {
     }
 }
 
-/// A law without a potential has no energy: neither an error nor a loss of it is told, and the run goes on after a stop.
+/// With a law without a potential there is no energy: the output has no error of it and no loss, and a stopped run can be resumed.
 #[test]
 fn a_stop_changes_no_bit_of_a_run_without_an_energy() {
     let [.., softened] = clusters();
@@ -495,7 +495,11 @@ fn ages_and_metallicities_out_of_range_are_refused_with_their_line() {
         ("900,", "-1,", "stars.csv: line 6: age is -1.0: expected an age from 0 to 1000000 Myr"),
         ("900,", "1e300,", "stars.csv: line 6: age is 1e300: expected an age from 0 to 1000000 Myr"),
         ("1500,", "old,", "stars.csv: line 5, column age: expected a number, found \"old\""),
-        (",metallicity", ",metalicity", "column 9 is \"metalicity\": not a column of this format"),
+        (
+            ",metallicity",
+            ",metalicity",
+            "column 9 is \"metalicity\": not a column of this format (nearest: metallicity)",
+        ),
     ] {
         let folder = with_stars(&POPULATIONS.replace(from, to), OF_FILE);
         folder.tisane(&["check", "run.toml"]).exits(2).says(&[says]);
@@ -517,6 +521,13 @@ fn a_list_of_clusters_keeps_the_columns_of_each() {
     let found: Vec<_> = end.stars.iter().filter_map(|star| star.metallicity).collect();
     assert_eq!(found, [0.02, 0.02, 0.02, 0.02, 0.001, 1e-4, 0.02]);
     assert_eq!([3, 4].map(|row| end.stars[row].initial_mass), [25.0; 2]);
+    // Beside stars that have aged others cannot begin at birth.
+    let aged = text.replace("stars.csv", "o/snapshots/snapshot_0002.hdf5");
+    folder.write("aged.toml", &aged);
+    folder.tisane(&["check", "aged.toml"]).exits(2).says(&[
+        "initial.clusters: stars of some of the clusters have aged already, those of others not",
+        "with ages in a column `age`",
+    ]);
 }
 
 /// Newton's law as a formula gives what Newton's law gives, and the energy that stars take out is booked by every scheme.
@@ -568,7 +579,7 @@ fn stars_age_by_a_law_of_ones_own() {
     assert_eq!((state(&folder), journal(&folder)), (state(&whole), journal(&whole)));
 }
 
-/// A giant of 5 solar masses fills its lobe in a pair of 100 solar radii, and is told once, through a stop too.
+/// A giant of 5 solar masses fills its lobe in a pair of 100 solar radii: there is one event, also if the run is stopped and resumed.
 #[test]
 fn a_star_that_fills_its_roche_lobe_is_told_once() {
     // 100 solar radii and the speed of the circle, in pc and pc/Myr.

@@ -9,7 +9,7 @@ pub struct EvolvingStar {
     pub track: Star,
     /// Time at which the particle got its present mass, in Myr.
     pub seen: f64,
-    /// Flag that it fills its Roche lobe in a pair, which has been told.
+    /// True while it fills its Roche lobe in a pair, since the event was recorded.
     pub fills_lobe: bool,
     /// Metallicity Z of its own; none where it has that of all.
     pub metallicity: Option<f64>,

@@ -158,13 +158,15 @@ fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
 fn header(path: &Path, (line, text): (u64, &str), (wanted, blanks): (&[String], bool)) -> Result<ColumnOrder> {
     let names: Vec<&str> = fields(text, blanks).collect();
     let wrong = |problem: String| {
-        let help = format!("the header is {}[,{ID}][,{RADIUS}] in any order", REQUIRED.join(","));
+        let more: String = wanted.iter().map(|name| format!("[,{name}]")).collect();
+        let help = format!("the header is {}[,{ID}][,{RADIUS}]{more} in any order", REQUIRED.join(","));
         Error::input(path, format!("line {line}, header: {problem}")).with_help(help)
     };
     for (column, name) in names.iter().enumerate() {
         let is_wanted = wanted.iter().any(|wanted| wanted == name);
         if !REQUIRED.contains(name) && ![ID, RADIUS].contains(name) && !is_wanted {
-            let valid: Vec<&str> = REQUIRED.into_iter().chain([ID, RADIUS]).collect();
+            let valid: Vec<&str> =
+                REQUIRED.into_iter().chain([ID, RADIUS]).chain(wanted.iter().map(String::as_str)).collect();
             let guess = meant(name, &valid).map(|guess| format!(" (nearest: {guess})")).unwrap_or_default();
             return Err(wrong(format!("column {} is {}: not a column of this format{guess}", column + 1, shown(name))));
         }

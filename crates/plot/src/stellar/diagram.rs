@@ -56,3 +56,19 @@ pub(super) fn panel(look: &Look) -> Panel {
 fn is_drawn(row: usize, step: usize) -> bool {
     ((row as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(step as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_stars_both_of_a_binary_may_be_drawn() {
+        for step in [2, 3, 4, 8] {
+            let drawn = |of: usize| (0..60_000).filter(|&row| row % 2 == of && is_drawn(row, step)).count();
+            for found in [0, 1].map(drawn) {
+                assert!(found.abs_diff(30_000 / step) < 600, "{found} of {}", 30_000 / step);
+            }
+        }
+        assert!((0..100).all(|row| is_drawn(row, 1)));
+    }
+}

@@ -98,11 +98,14 @@ fn bins(masses: &[f64], from: f64) -> Vec<Bin> {
 fn stairs(name: &str, masses: &[f64], from: f64) -> Series {
     let bins = bins(masses, from);
     let value = |bin: &Bin| if bin.count > 0.0 { Bin::per_decade(bin.count) } else { f64::NAN };
-    let mut points: Vec<(f64, f64)> = bins.iter().map(|bin| (bin.edges[0], value(bin))).collect();
-    let mut spread: Vec<(f64, f64)> = bins.iter().map(Bin::limits).collect();
-    if let Some(last) = bins.last() {
-        points.push((last.edges[1], value(last)));
-        spread.push(last.limits());
+    let (mut points, mut spread) = (Vec::new(), Vec::new());
+    for (k, bin) in bins.iter().enumerate() {
+        // Where no line begins at the upper edge, that of the bin has an end of its own there.
+        let ends = bin.count > 0.0 && bins.get(k + 1).is_none_or(|next| next.count == 0.0);
+        for edge in std::iter::once(bin.edges[0]).chain(ends.then_some(bin.edges[1])) {
+            points.push((edge, value(bin)));
+            spread.push(bin.limits());
+        }
     }
     Series { spread: Some(spread), ..Series::new(name, Mark::Steps, points) }
 }
@@ -141,6 +144,15 @@ mod tests {
         let width = |pair: &[(f64, f64)]| (pair[1].0 / pair[0].0).log10();
         let integral: f64 = series.points.windows(2).map(|pair| pair[0].1 * width(pair)).sum();
         assert!((integral - 1000.0).abs() < 1e-9, "{integral}");
+    }
+
+    #[test]
+    fn a_bin_before_an_empty_one_has_its_line() {
+        // In the bins 0, 2 and 3.
+        let Series { points, spread, .. } = stairs("", &[1.0, 10f64.powf(0.4), 4.0], 1.0);
+        let lines = points.windows(2).filter(|pair| pair[0].1 == pair[1].1 && pair[0].0 < pair[1].0);
+        let begins: Vec<f64> = lines.map(|pair| (pair[0].0.log10() * PER_DECADE).round()).collect();
+        assert_eq!((begins, spread.unwrap().len()), (vec![0.0, 2.0, 3.0], points.len()));
     }
 
     #[test]

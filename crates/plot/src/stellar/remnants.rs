@@ -24,7 +24,7 @@ struct Remnant {
     kick: f64,
 }
 
-/// Draws the remnants that the journal of changes of type tells of, without those that two merged stars leave.
+/// Draws masses and kicks of the remnants in `stellar.csv`, those of single stars: stars that have merged are left out.
 pub(super) fn panels(table: &Table) -> Result<Vec<Panel>, String> {
     let remnants = read(table).ok_or("stellar.csv lacks columns")?;
     if remnants.is_empty() {
@@ -87,4 +87,32 @@ fn read(table: &Table) -> Option<Vec<Remnant>> {
         Some(Remnant { class, birth_mass: births.at(row), mass: masses.at(row), kick: speed })
     };
     Some((0..events.len()).filter(|&row| is_new(row)).filter_map(remnant).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane_io::table::Column;
+
+    #[test]
+    fn only_remnants_of_single_stars_count() {
+        // A star becomes a white dwarf; two merge, and what they become is a white dwarf later; the remnant of a merger; a contact.
+        let events = ["type", "merger", "type", "merger", "supernova", "roche"];
+        let numbers = [
+            ("id", [1.0, 2.0, 2.0, 3.0, 4.0, 5.0]),
+            ("type_before", [6.0, 1.0, 6.0, 13.0, 5.0, 1.0]),
+            ("stellar_type", [11.0, 1.0, 11.0, 13.0, 13.0, 1.0]),
+            ("initial_mass", [4.0, 5.0, 5.0, 20.0, 10.0, 2.0]),
+            ("mass", [0.9, 5.0, 1.0, 1.4, 1.3, 2.0]),
+            ("kick_x", [0.0, 0.0, 0.0, 0.0, 300.0, 0.0]),
+            ("kick_y", [0.0, 0.0, 0.0, 0.0, -400.0, 0.0]),
+            ("kick_z", [0.0; 6]),
+        ];
+        let mut columns: Vec<Column> =
+            numbers.iter().map(|(name, values)| Column::new(*name, "1", "", Values::Floats(values.to_vec()))).collect();
+        columns.push(Column::new("event", "", "", Values::Text(events.map(str::to_owned).to_vec())));
+        let found = read(&Table { columns, ..Table::default() }).unwrap();
+        let found: Vec<_> = found.iter().map(|one| (one.class, one.birth_mass, one.mass, one.kick)).collect();
+        assert_eq!(found, [(Class::WhiteDwarf, 4.0, 0.9, 0.0), (Class::NeutronStar, 10.0, 1.3, 500.0)]);
+    }
 }

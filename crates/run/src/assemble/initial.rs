@@ -105,8 +105,9 @@ fn several(
     warn_of_equal_seeds(clusters, context.warnings);
     let aged = parts.iter().filter(|part| !part.particles.stars.is_empty()).count();
     if aged > 0 && aged < parts.len() && context.loaded.config.stellar_evolution.is_some() {
-        let text = "stars of some of the clusters have aged already, those of others not: all begin at birth, with their masses as those at birth";
-        context.warnings.push(format!("{at}.clusters: {text}"));
+        let problem = "stars of some of the clusters have aged already, those of others not";
+        let help = "give all of them as snapshots of runs with [stellar_evolution], or all at birth, with ages in a column `age`";
+        return Err(Error::input(format!("{at}.clusters"), problem).with_help(help));
     }
     let places = match orbit {
         Some(orbit) => on_encounter(orbit, &parts, context.units.g()),

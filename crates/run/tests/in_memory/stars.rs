@@ -1,5 +1,5 @@
-//! Promise: stars of a simulation in memory age with the bits of a run from a file, at whatever times the program looks at them, through a
-//! saved file and through its changes; what it cannot change is refused.
+//! Promise: stars of a simulation in memory age with the bits of a run from a file. The times at which the program looks at them change no
+//! bit, nor does a saved file. What a program cannot change is refused.
 
 use std::fs;
 use std::path::Path;
@@ -118,6 +118,8 @@ fn a_program_may_change_all_but_the_masses_of_stars_that_age() {
     for setting in ["stellar_evolution.metallicity=0.001", "stellar_evolution.mass_step=0.01"] {
         let text = changed.set(setting).unwrap_err().to_string();
         assert!(text.contains("[stellar_evolution] cannot change any more"), "{text}");
+        let of_run = changed.setup(&["run.t_end=12.03".to_owned(), setting.to_owned()]).err().unwrap().to_string();
+        assert_eq!(of_run, text);
     }
     let far = Vec3::new(50.0, 0.0, 0.0);
     let text = changed.add(None, &[200.0], &[far], &[far]).unwrap_err().to_string();
