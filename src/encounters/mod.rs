@@ -551,6 +551,9 @@ impl Integrator for Encounters {
             if one.block_steps == 0 {
                 break;
             }
+            if let Some(profiler) = &self.hierarchy.profiler {
+                profiler.end_block_step(one.particle_steps);
+            }
             done.block_steps += one.block_steps;
             done.particle_steps += one.particle_steps;
             done.pairs += one.pairs;

@@ -50,6 +50,7 @@ impl Encounters {
         if self.action().is_none() {
             return;
         }
+        let _phase = self.hierarchy.phase("contacts");
         let Hierarchy { subsystems, bodies, rows, clock, .. } = &mut self.hierarchy;
         for star in block.iter().map(|&body| bodies.stars[body as usize]) {
             if let Some(subsystem) = subsystems.get_mut(rows[star as usize] as usize) {

@@ -21,6 +21,7 @@ impl Encounters {
         if self.action().is_none() {
             return Ok(block);
         }
+        let _phase = self.hierarchy.phase("contacts");
         self.synchronise_due(f, now, &mut block)?;
         self.find_crossings(now)?;
         if self.crossings.found.is_empty() {
@@ -36,6 +37,7 @@ impl Encounters {
         if self.action().is_none() {
             return Ok(());
         }
+        let _phase = self.hierarchy.phase("contacts");
         self.unite_all(f, now)?;
         let mut stirred = std::mem::take(&mut self.crossings.stirred);
         self.crossings.ways.clear();

@@ -55,6 +55,24 @@ fn clusters() -> Vec<String> {
     std::iter::once(CLUSTER.to_owned()).chain(OTHERS.map(other)).collect()
 }
 
+/// Steps of one call of the integrator count by their own sizes, and contacts are a phase of their own.
+#[test]
+fn a_profile_tells_small_blocks_from_large_ones() {
+    let touching = "[collisions]\naction = \"stop\"\nradii = \"fixed\"\nradius = 1e-12\n";
+    let (profiled, _) = run_of(&format!("{CLUSTER}{touching}"), &["--profile"]);
+    let profile = summary(&profiled.path("o"))["profile"].clone();
+    let buckets = profile["by_block_size"].as_array().unwrap();
+    let steps = |of: &serde_json::Value| of["block_steps"].as_u64().unwrap();
+    assert_eq!(buckets.iter().map(steps).sum::<u64>(), steps(&profile));
+    let of_size = |from: u64| buckets.iter().find(|it| it["from"] == from).map_or(0, steps);
+    assert!([1, 4, 16].into_iter().all(|from| of_size(from) > 10), "{profile}");
+    assert!(
+        ["contacts", "looks", "internal_motion"]
+            .into_iter()
+            .all(|phase| profile["seconds"][phase].as_f64() > Some(0.0))
+    );
+}
+
 #[test]
 fn threads_engines_and_outputs_change_no_bit() {
     for text in clusters() {
