@@ -22,16 +22,16 @@ __device__ __forceinline__ u64 time_of(u64 now, u32 level) {
 __device__ __forceinline__ u32 shallowest_level(u64 moment) { return DEEPEST - min((u32)__ffsll(moment) - 1, DEEPEST); }
 
 /// Arguments of the step criterion: squares of the norms of acceleration, jerk, a2 dt^2 and a3 dt^3 without noise, the
-/// noise of the acceleration as a factor, and the other number of which it is a factor (see `Noise::of` in
-/// src/force/noise.rs).
+/// noise of the acceleration as a factor, and the two numbers of which it is a factor (see `Noise::of` in
+/// src/force/noise.rs), the first one as a square: that of the whole acceleration, an external field included.
 struct Derivatives {
-    double acc2, jerk2, snap2, crackle2, noise, by_pot;
+    double acc2, jerk2, snap2, crackle2, noise, by_pot, whole2;
 };
 
 /// Returns the step of Aarseth's criterion by the CPU's operations.
 __device__ __noinline__ double aarseth(double nu, double dt, Derivatives d) {
     double acc = __dsqrt_rn(d.acc2);
-    double noise = d.noise * fmax(acc, d.by_pot);
+    double noise = d.noise * fmax(__dsqrt_rn(d.whole2), d.by_pot);
     if (noise > 0.0) {
         double noise2 = noise * noise;
         d.snap2 = fmax(d.snap2 - 36.0 * noise2, 0.0);
@@ -58,7 +58,7 @@ __device__ __forceinline__ u32 not_longer_than(double ratio) {
 /// The level is that of the CPU's formula, found with less work: an estimate in f32, right to some 2^-20, decides unless
 /// it lies within 2^-15 of a power of two, or numbers are so large, small or noisy that it may be worse.
 __device__ __forceinline__ u32 wanted_level(double nu, double dt, double dt_max, u32 level, const Derivatives &d) {
-    double noise2 = d.noise * d.noise * fmax(d.acc2, d.by_pot * d.by_pot);
+    double noise2 = d.noise * d.noise * fmax(d.whole2, d.by_pot * d.by_pot);
     double snap2 = d.snap2 - 36.0 * noise2, crackle2 = d.crackle2 - 144.0 * noise2;
     float a = (float)d.acc2, j = (float)(d.jerk2 * dt * dt), s = (float)snap2, c = (float)crackle2;
     auto usual = [](float x) { return x > 1e-30f && x < 1e30f; };

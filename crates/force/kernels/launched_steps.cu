@@ -113,8 +113,8 @@ __device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targ
 
 /// Corrects target k with its force, and gives it its next step, as `correct` of members.cuh does. Returns false if the
 /// host has to look at it.
-__device__ __forceinline__ bool correct_target(const Launched &call, u32 k, const double *force, u64 now, u64 moment,
-                                               int (&change)[LEVELS], u32 &clamped) {
+__device__ __forceinline__ bool correct_target(const Launched &call, u32 k, const double *force, const double *external,
+                                               u64 now, u64 moment, int (&change)[LEVELS], u32 &clamped) {
     u32 i = call.target_index[k];
     double state[COLUMNS];
     unsigned char level = call.level[i];
@@ -129,11 +129,11 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
         History kept{call.history, call.slots, call.points}, found{call.new_history, call.slots, call.points};
         double own[MAX_POINTS * (6 + POINT_COLUMNS)];
         for (u32 c = 0; c < kept.columns_in_all(); ++c) own[c] = kept.at(c, i);
-        u32 result = correct_multipoint<Launched>(member, {own, 1, call.points}, 0, i, now, moment, force);
+        u32 result = correct_multipoint<Launched>(member, {own, 1, call.points}, 0, i, now, moment, force, external);
         for (u32 c = 0; c < found.columns_in_all(); ++c) found.at(c, k) = own[c];
         fine = result & FINE, clamped += result / CLAMPED;
     } else {
-        fine = correct(member, 0, i, now, moment, force, clamped);
+        fine = correct(member, 0, i, now, moment, force, clamped, external);
     }
 #pragma unroll
     for (int c = 0; c < (int)COLUMNS; ++c) call.corrected[(size_t)c * call.slots + k] = state[c];
@@ -191,12 +191,24 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
     u32 due = schedule->due;
     if (thread < LEVELS) change[thread] = 0;
     if (thread == 0) refused = clamped = 0;
+    // Of each part of an external field what it gives to the targets, and at the origin.
+    extern __shared__ double of_field[];
+    constexpr u32 STRIDE = CORRECT_TARGETS + 1;
+    if (call.field.parts)
+        evaluate_field(call.field, targets, CORRECT_THREADS, moment, call.dt_max, STRIDE, of_field,
+                       [&](u32 target, double (&pos)[3], double (&vel)[3]) {
+                           const double *at = call.target_state + TARGET * (size_t)(call.first_target + first + target);
+#pragma unroll
+                           for (int c = 0; c < 3; ++c) pos[c] = at[c], vel[c] = at[3 + c];
+                       });
     add_up<M>(call, first, targets, force);
     __syncthreads();
     u32 mine = 0;
     if (thread < targets) {
         u32 k = call.first_target + first + thread;
-        bool fine = call.last ? correct_target(call, k, force[thread], now, moment, change, mine)
+        const double *external = nullptr;
+        if (call.field.parts) external = add_field(call.field, thread, targets, STRIDE, of_field, force[thread]);
+        bool fine = call.last ? correct_target(call, k, force[thread], external, now, moment, change, mine)
                               : correct_place(call, k, force[thread], now, moment);
         if (!fine) atomicOr(&refused, 1u);
     }

@@ -69,6 +69,8 @@ struct Launched : Call {
     u32 points, third;
     // Flag of the last evaluation of a step.
     u32 last;
+    // External field.
+    Field field;
 };
 
 // Reductions over a warp came with the A100.

@@ -1,5 +1,6 @@
 // Particles whose state stands in shared memory while whole block steps are taken, and their corrector.
 #pragma once
+#include "field.cuh"
 #include "multipoint.cuh"
 
 /// Number of columns of the state of a particle.
@@ -87,20 +88,21 @@ __device__ __forceinline__ bool give_step(const G &g, u32 k, u64 moment, u32 wan
 }
 
 /// Corrects particle k, number i of the system, with its force, and gives it its next step. Returns false if the host has
-/// to look at it; counts steps clamped to the floor.
+/// to look at it; counts steps clamped to the floor. `external` is the acceleration by an external field, if there is one.
 template <class G>
-__device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 moment, const double *force, u32 &clamped) {
+__device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 moment, const double *force, u32 &clamped,
+                                        const double *external = nullptr) {
     const auto &call = g.call;
     double dt = g.since(now, moment, k), pos[3], vel[3];
     g.predict(k, dt, pos, vel);
     bool fine = is_usual(call, pos, vel) && is_usual(call, force);
-    Derivatives d = {0, 0, 0, 0, call.noise.relative, 0};
+    Derivatives d = {0, 0, 0, 0, call.noise.relative, 0, 0};
     double pot = force[6];
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         double snap, crackle, acc = force[c], jerk = force[3 + c];
         correct_component(pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), acc, jerk, dt, snap, crackle);
-        d.acc2 += acc * acc;
+        d.whole2 += acc * acc;
         d.jerk2 += jerk * jerk;
         d.snap2 += snap * snap;
         d.crackle2 += crackle * crackle;
@@ -110,9 +112,10 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 m
         g.at(9 + c, k) = jerk;
     }
     g.at(12, k) = pot;
+    d.acc2 = square_for_step(force, external, d.whole2);
     d.by_pot = call.noise.scale(i, pot);
     u32 wanted = wanted_level(call.nu, dt, call.dt_max, g.level_of(k), d);
-    wanted = not_below_others(call, wanted, i, d.acc2, pot, MIN_SHARE * __dsqrt_rn(call.nu));
+    wanted = not_below_others(call, wanted, i, d.whole2, pot, MIN_SHARE * __dsqrt_rn(call.nu));
     fine &= d.jerk2 + pot < __longlong_as_double(0x7ff0000000000000);
     return give_step(g, k, moment, wanted, clamped) && fine;
 }
@@ -137,7 +140,7 @@ constexpr u32 FINE = 1, CLAMPED = 2;
 /// it is long.
 template <class C>
 __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u32 k, u32 i, u64 now, u64 moment,
-                                               const double *force) {
+                                               const double *force, const double *external) {
     const auto &call = g.call;
     u32 level = g.level_of(k);
     u64 start = time_of(now, level);
@@ -191,7 +194,9 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
     if (history.points > 1) history.set_moment(1, k, near);
     history.set_moment(0, k, start);
     g.at(12, k) = pot;
-    double noise = call.noise.relative * fmax(__dsqrt_rn(square[0]), call.noise.scale(i, pot));
+    double whole = square[0];
+    square[0] = square_for_step(force, external, whole);
+    double noise = call.noise.relative * fmax(__dsqrt_rn(whole), call.noise.scale(i, pot));
     if (noise > 0.0) {
         double error[4];
         amplification(stencil, has_near, error);
@@ -202,7 +207,7 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
         }
     }
     u32 wanted = multipoint_level(call.nu, call.third, dt, call.dt_max, square, fine);
-    wanted = not_below_others(call, wanted, i, square[0], pot, MIN_SHARE * call.nu);
+    wanted = not_below_others(call, wanted, i, whole, pot, MIN_SHARE * call.nu);
     fine &= jerk_size + pot < __longlong_as_double(0x7ff0000000000000);
     u32 clamped = 0;
     fine &= give_step(g, k, moment, wanted, clamped);

@@ -19,10 +19,10 @@ use tisane::particles::{Particles, Vec3};
 use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 
-const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
+pub(super) const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
 
 /// Kernels that take whole block steps. `TISANE_STEP_KERNELS` names those to test, for a sanitizer.
-fn kernels() -> Vec<StepKernels> {
+pub(super) fn kernels() -> Vec<StepKernels> {
     let Some(names) = gpu::listed::<String>("TISANE_STEP_KERNELS") else {
         return vec![StepKernels::Resident, StepKernels::Launched];
     };
@@ -35,20 +35,20 @@ fn kernels() -> Vec<StepKernels> {
 }
 
 /// Engine that takes whole block steps by these kernels, or leaves them to the host.
-fn engine(precision: Precision, epsilon: f64, kernels: Option<StepKernels>) -> Option<CudaEngine> {
+pub(super) fn engine(precision: Precision, epsilon: f64, kernels: Option<StepKernels>) -> Option<CudaEngine> {
     let mut engine = needed(CudaEngine::new(precision, epsilon, CLOCK, 0))?;
     engine.set_stepping(kernels.is_some());
     engine.set_step_kernels(kernels);
     Some(engine)
 }
 
-fn hermite(precision: Precision, limits: impl FnOnce(Limits) -> Limits) -> Hermite4 {
+pub(super) fn hermite(precision: Precision, limits: impl FnOnce(Limits) -> Limits) -> Hermite4 {
     let parameters = Parameters::new(precision);
     Hermite4::new(Parameters { limits: limits(parameters.limits), ..parameters }, CLOCK)
 }
 
 /// Returns the other schemes for a mode: by several evaluations a step, and multi-point.
-fn other_schemes(precision: Precision) -> Vec<(&'static str, Box<dyn Integrator<Evaluation = Forces>>)> {
+pub(super) fn other_schemes(precision: Precision) -> Vec<(&'static str, Box<dyn Integrator<Evaluation = Forces>>)> {
     let iterated = |iterations| {
         let parameters = Parameters { iterations, ..Parameters::new(precision) };
         let limits = Limits { floor: Level::DEEPEST, ..parameters.limits };
@@ -68,7 +68,7 @@ fn other_schemes(precision: Precision) -> Vec<(&'static str, Box<dyn Integrator<
 }
 
 /// Integrates over two longest steps, up to `max` block steps a call.
-fn run(
+pub(super) fn run(
     engine: &mut dyn ForceEngine,
     integrator: &mut dyn Integrator<Evaluation = Forces>,
     start: &Particles,

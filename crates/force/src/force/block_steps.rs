@@ -1,6 +1,8 @@
 //! Block steps that an engine takes by itself: scheduler, prediction, forces, corrector and step criterion where the
 //! sources are, without the host between them.
 
+use super::external::guide::span::OrbitSpan;
+use super::external::parts::FieldParts;
 use super::forces::Forces;
 use super::noise::Noise;
 use super::range::Thresholds;
@@ -103,6 +105,17 @@ pub struct StepRules {
     pub noise: Noise,
     /// Limits within which a target and its force need no closer look.
     pub thresholds: Thresholds,
+}
+
+/// External field of block steps that an engine takes by itself.
+#[derive(Clone, Copy, Debug)]
+pub struct StepField<'a> {
+    /// The field.
+    pub parts: &'a Arc<FieldParts>,
+    /// Time of the moment 0, in internal units.
+    pub start: f64,
+    /// Orbit of the origin of coordinates over at least the steps that are asked for; none where it is that of the field.
+    pub orbit: Option<&'a OrbitSpan>,
 }
 
 /// Part of an integration.

@@ -1,6 +1,7 @@
 //! The contract of force engines.
 
-use super::block_steps::{Pause, Span, StepRules, Taken};
+use super::block_steps::{Pause, Span, StepField, StepRules, Taken};
+use super::external::parts::FieldParts;
 use super::forces::{Evaluation, Forces};
 use super::neighbours::{NeighbourForces, NeighbourTargets, not_here};
 use super::targets::Targets;
@@ -133,6 +134,29 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// If the engine fails.
     fn take_steps(
         &mut self,
+        _p: &mut Particles,
+        _rules: &StepRules,
+        _span: Span,
+        _pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        Ok(None)
+    }
+
+    /// Returns true if the engine can take whole block steps in an external field; see [`take_steps_in`](Self::take_steps_in).
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn can_take_steps_in(&mut self, _: &FieldParts) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// Takes block steps as [`take_steps`](Self::take_steps) does, with an external field that acts besides the forces of the engine.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_steps_in(
+        &mut self,
+        _: StepField<'_>,
         _p: &mut Particles,
         _rules: &StepRules,
         _span: Span,

@@ -109,9 +109,8 @@ impl<I: Copy> Op<I> {
     }
 }
 
-/// Returns the operations that some results of a program need, in their order, and the registers of these results among
-/// them: the same bits, without the operations for anything else.
-pub(crate) fn needed<I: Copy>(ops: &[Op<I>], results: &[Register]) -> (Vec<Op<I>>, Vec<Register>) {
+/// Returns a flag for each operation that some results of a program need it.
+pub(crate) fn are_needed<I: Copy>(ops: &[Op<I>], results: &[Register]) -> Vec<bool> {
     let mut needed = vec![false; ops.len()];
     results.iter().for_each(|&result| needed[usize::from(result)] = true);
     for k in (0..ops.len()).rev() {
@@ -119,6 +118,13 @@ pub(crate) fn needed<I: Copy>(ops: &[Op<I>], results: &[Register]) -> (Vec<Op<I>
             ops[k].operands().into_iter().for_each(|operand| needed[usize::from(operand)] = true);
         }
     }
+    needed
+}
+
+/// Returns the operations that some results of a program need, in their order, and the registers of these results among
+/// them: the same bits, without the operations for anything else.
+pub(crate) fn needed<I: Copy>(ops: &[Op<I>], results: &[Register]) -> (Vec<Op<I>>, Vec<Register>) {
+    let needed = are_needed(ops, results);
     let mut at = vec![0; ops.len()];
     let mut kept = Vec::new();
     for k in (0..ops.len()).filter(|&k| needed[k]) {

@@ -26,6 +26,7 @@ use scheme::alone;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
+use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
 use tisane::force::profile::Profiler;
 use tisane::force::{EngineKind, ForceEngine, reference};
@@ -152,7 +153,9 @@ pub(super) fn choose<E: Build>(
             if session.device.is_some() { format!("--device {device}") } else { format!("force.device = {device}") };
         warnings.push(format!("{key} has no effect: the engine is {}", kind.name()));
     }
-    let steps_on_device = integrator.step_scheme().is_some() && engine.can_take_steps()?;
+    let in_field = task.field.is_some() || task.origin.is_some();
+    let by_device = |scheme| !(in_field && matches!(scheme, StepScheme::AhmadCohen { .. }));
+    let steps_on_device = integrator.step_scheme().is_some_and(by_device) && engine.can_take_steps()?;
     if kind == EngineKind::Cuda {
         choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
     }
@@ -164,7 +167,8 @@ pub(super) fn choose<E: Build>(
     }
     if stepping == Stepping::Device && !steps_on_device {
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
-                         or ahmad_cohen, no external field and no law of one's own";
+                         or ahmad_cohen and no law of one's own; in an external field on one GPU, with hermite4 or \
+                         multipoint, and if the field has neither tables, nor moving centres, nor a variation";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {

@@ -5,6 +5,7 @@ use super::field::{ExternalField, FieldSum};
 use super::guide::OrbitState;
 use super::motion::{Motion, Way};
 use super::moving::{Moving, Path, Reflex, Straight};
+use super::parts::Summand;
 use super::places::{FieldForces, Lanes, Places};
 use super::tables::path::{COLUMNS, TablePath};
 use super::values::{FieldUnits, Mistake};
@@ -135,6 +136,10 @@ impl ExternalField for WithCarried {
 
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         self.galaxy.rates(at, t)
+    }
+
+    fn parts(&self) -> Option<Summand> {
+        self.galaxy.parts()
     }
 
     fn carried(&self) -> Option<&dyn ExternalField> {

@@ -1,9 +1,11 @@
 //! Engine with an external field, in coordinates at rest or about an origin that moves in the field.
 
-use super::field::ExternalField;
+use super::field::{ExternalField, parts_of};
 use super::guide::MovingOrigin;
 use super::on_targets::{OnTargets, tides};
+use super::parts::FieldParts;
 use crate::error::Result;
+use crate::force::block_steps::{Pause, Span, StepField, StepRules, Taken};
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -12,12 +14,15 @@ use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Engine that adds an external field to what another engine evaluates.
 pub struct WithExternal<E> {
     engine: Box<dyn ForceEngine<E>>,
     field: Arc<dyn ExternalField>,
     clock: Clock,
+    /// The field for an engine that takes block steps by itself, if it can be taken apart.
+    parts: Option<Arc<FieldParts>>,
     /// Origin of the particles' coordinates; none where it is that of the field.
     origin: Option<MovingOrigin>,
     /// What the field gives on the targets of a block, and true if that is of an evaluation in progress.
@@ -29,13 +34,15 @@ impl<E: Evaluation> WithExternal<E> {
     /// Wraps an engine of a run on the time axis `clock`.
     #[must_use]
     pub fn new(engine: Box<dyn ForceEngine<E>>, field: Arc<dyn ExternalField>, clock: Clock) -> Self {
-        Self { engine, field, clock, origin: None, found: OnTargets::default(), is_begun: false }
+        let parts = parts_of(&*field, false).map(Arc::new);
+        Self { engine, field, clock, parts, origin: None, found: OnTargets::default(), is_begun: false }
     }
 
     /// Wraps an engine for particles whose places and velocities are relative to an origin that moves in its field.
     #[must_use]
     pub fn about(engine: Box<dyn ForceEngine<E>>, origin: MovingOrigin, clock: Clock) -> Self {
-        Self { origin: Some(origin.clone()), ..Self::new(engine, origin.field().clone(), clock) }
+        let parts = parts_of(&**origin.field(), true).map(Arc::new);
+        Self { origin: Some(origin.clone()), parts, ..Self::new(engine, origin.field().clone(), clock) }
     }
 
     /// Calls `read` with the field in the particles' coordinates at a moment, and the time.
@@ -123,6 +130,44 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
             sum.iter_mut().zip(of).for_each(|(sum, of)| *sum += of);
         }
         Ok(found)
+    }
+
+    fn can_take_steps(&mut self) -> Result<bool> {
+        self.parts.as_ref().map_or(Ok(false), |parts| self.engine.can_take_steps_in(parts))
+    }
+
+    /// With a moving origin the engine takes the steps up to each multiple of the longest one by themselves.
+    fn take_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let Some(parts) = self.parts.clone() else { return Ok(None) };
+        let (began, mut all) = (Instant::now(), None::<Taken>);
+        loop {
+            let before = all.unwrap_or(Taken { now: span.from, ..Taken::default() });
+            let orbit = self.origin.as_ref().map(|origin| origin.span(before.now)).transpose()?;
+            // Where the field has moments within the step, the host takes it.
+            let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(all) };
+            let until = orbit.as_ref().map_or(span.until, |orbit| span.until.min(orbit.until));
+            let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
+            let part = Span { from: before.now, until, max: span.max - before.block_steps };
+            let left = pause.map(|pause| pause.left(began));
+            let Some(taken) = self.engine.take_steps_in(field, p, rules, part, left.as_ref())? else { return Ok(all) };
+            let sum = Taken {
+                block_steps: before.block_steps + taken.block_steps,
+                particle_steps: before.particle_steps + taken.particle_steps,
+                clamped: before.clamped + taken.clamped,
+                ..taken
+            };
+            all = Some(sum);
+            let goes_on = sum.now == until && until < span.until && sum.block_steps < span.max && sum.refused == 0;
+            if !goes_on || pause.is_some_and(|pause| pause.is_due(began)) {
+                return Ok(all);
+            }
+        }
     }
 
     fn set_start(&mut self, start: f64) {

@@ -1,5 +1,6 @@
 //! The contract of external fields, and sums of them.
 
+use super::parts::{FieldParts, Summand};
 use super::places::{FieldForces, LANES, Lanes, Places, plus};
 use crate::error::Result;
 use crate::particles::Vec3;
@@ -85,6 +86,13 @@ pub trait ExternalField: Send + Sync {
         Vec::new()
     }
 
+    /// Returns the field as a sum of parts that a device evaluates with the same bits in block steps that it takes by itself, without
+    /// what is [carried](Self::carried); [`None`] for a field that it cannot evaluate, the default. The sum of fields is one in their
+    /// order. A field with parts is known at all times.
+    fn parts(&self) -> Option<Summand> {
+        None
+    }
+
     /// Checks that the field is known at a time; fields that are read from tables are so for a while. The default is always.
     ///
     /// # Errors
@@ -124,6 +132,10 @@ impl ExternalField for Arc<dyn ExternalField> {
         (**self).moments()
     }
 
+    fn parts(&self) -> Option<Summand> {
+        (**self).parts()
+    }
+
     fn covers(&self, t: f64) -> Result<()> {
         (**self).covers(t)
     }
@@ -143,6 +155,14 @@ impl ExternalField for Arc<dyn ExternalField> {
     fn rates(&self, at: &Places, t: f64) -> [Lanes; 2] {
         (**self).rates(at, t)
     }
+}
+
+/// Returns a field for a device, with what is [carried](ExternalField::carried) only where there is an origin with which it moves;
+/// [`None`] for a field that a device cannot evaluate.
+#[must_use]
+pub fn parts_of(field: &dyn ExternalField, with_carried: bool) -> Option<FieldParts> {
+    let carried = field.carried().filter(|_| with_carried).map(|carried| carried.parts());
+    FieldParts::new(field.parts()?, carried.map_or(Some(None), |carried| carried.map(Some))?)
 }
 
 /// Step of the differences in time in [`ExternalField::rate`].
@@ -228,6 +248,10 @@ impl ExternalField for FieldSum {
 
     fn moments(&self) -> Vec<f64> {
         self.0.iter().flat_map(|field| field.moments()).collect()
+    }
+
+    fn parts(&self) -> Option<Summand> {
+        self.0.iter().map(|field| field.parts()).collect::<Option<_>>().map(Summand::Sum)
     }
 
     fn covers(&self, t: f64) -> Result<()> {

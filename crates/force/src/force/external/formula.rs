@@ -10,12 +10,14 @@
 mod check;
 mod program;
 mod source;
+pub(super) mod steps;
 mod together;
 mod variable;
 
 pub use source::FieldSource;
 
 use super::field::ExternalField;
+use super::parts::{FieldPart, Summand};
 use super::places::{FieldForces, LANES, Lanes, Places};
 use crate::force::cpu::Width;
 use crate::formula::Mistake;
@@ -104,6 +106,11 @@ impl ExternalField for FormulaField {
 
     fn rate(&self, pos: Vec3, vel: Vec3, t: f64) -> [f64; 2] {
         self.programs.rate.as_ref().map_or([0.0; 2], |rate| self.evaluate(rate, pos, vel, t))
+    }
+
+    fn parts(&self) -> Option<Summand> {
+        let program = self.programs.steps.clone()?;
+        Some(Summand::Part(FieldPart::Formula { position: self.position, program }))
     }
 
     fn accelerations(&self, at: &Places, t: f64) -> [Lanes; 3] {

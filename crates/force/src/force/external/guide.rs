@@ -9,12 +9,14 @@
 
 mod moment;
 pub mod segment;
+pub(crate) mod span;
 mod tables;
 mod tidal;
 mod tidal_radius;
 
 pub use moment::Moment;
 pub use segment::{OrbitPoint, OrbitState};
+pub use span::OrbitSpan;
 pub use tidal::{About, AtOrigin, Tidal, Work};
 pub use tidal_radius::tidal_radius;
 
@@ -150,6 +152,24 @@ impl MovingOrigin {
     #[must_use]
     pub fn moment_after(&self, now: Time) -> Option<Moment> {
         moment::of(&*self.field, &self.lock().clock).into_iter().find(|moment| moment.at > now)
+    }
+
+    /// Returns the step of the orbit in which a moment is; [`None`] where the field has moments inside of it (see
+    /// [`ExternalField::moments`]).
+    ///
+    /// # Errors
+    /// As [`MovingOrigin::at`].
+    pub fn span(&self, now: Time) -> Result<Option<OrbitSpan>> {
+        let number = now.0 >> LOG2_TICKS_PER_DT_MAX;
+        let [from, until] = [number, number + 1].map(Time::from_dt_max);
+        let all = self.in_step(from, |step| match &step.pieces[..] {
+            [Piece { segments, .. }] => Some(segments.iter().map(|segment| segment.coefficients()).collect::<Vec<_>>()),
+            _ => None,
+        })?;
+        let Some(mut segments) = all else { return Ok(None) };
+        let next = self.in_step(until, |step| step.pieces[0].segments[0].coefficients())?;
+        segments.push(next);
+        Ok(Some(OrbitSpan { from, until, segments }))
     }
 
     /// Returns the field in which the origin moves.

@@ -1,6 +1,7 @@
 //! Plummer sphere at a fixed place.
 
 use super::field::ExternalField;
+use super::parts::{FieldPart, Summand};
 use super::settings::{self, FieldSettings};
 use super::values::{self, FieldUnits, Mistake};
 use crate::gravity::{attraction, pair, softened_square};
@@ -58,6 +59,11 @@ impl ExternalField for Plummer {
     /// 0: the field does not change.
     fn rate(&self, _: Vec3, _: Vec3, _: f64) -> [f64; 2] {
         [0.0; 2]
+    }
+
+    fn parts(&self) -> Option<Summand> {
+        let eps2 = self.scale_radius * self.scale_radius;
+        Some(Summand::Part(FieldPart::Sphere { mass: self.mass, position: self.position, eps2 }))
     }
 }
 

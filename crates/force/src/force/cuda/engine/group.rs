@@ -195,7 +195,7 @@ impl CudaGroup {
             };
             members.push(ResidentMember { device, arrays, steps, through: staging.free_words() });
         }
-        take_together(&mut members, System { p, clock, eps2 }, rules, span, (pause, self.shared_pairs))
+        take_together(&mut members, System { p, clock, eps2, field: None }, rules, span, (pause, self.shared_pairs))
     }
 
     /// Returns the number of multiprocessors of each device, by which targets are dealt.

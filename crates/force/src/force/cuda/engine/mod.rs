@@ -7,7 +7,7 @@ mod share;
 mod two_parts;
 
 use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
+use crate::force::block_steps::{Pause, Span, StepField, StepRules, StepScheme, Taken};
 use crate::force::canonical::{BAG, bags};
 use crate::force::cpu::Width;
 use crate::force::cpu::list_sums::ListSums;
@@ -22,6 +22,7 @@ use crate::force::cuda::steps::device_steps::{DeviceSteps, StepKernels};
 use crate::force::cuda::steps::launched_steps::Launcher;
 use crate::force::cuda::steps::system::System;
 use crate::force::engine::ForceEngine;
+use crate::force::external::FieldParts;
 use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets, newton_only};
 use crate::force::precision::Precision;
@@ -423,6 +424,46 @@ impl ForceEngine for CudaEngine {
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
+        self.take(None, p, rules, (span, pause))
+    }
+
+    /// The neighbour scheme's steps in a field are the host's.
+    fn can_take_steps_in(&mut self, _: &FieldParts) -> Result<bool> {
+        self.can_take_steps()
+    }
+
+    fn take_steps_in(
+        &mut self,
+        field: StepField<'_>,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) {
+            return Ok(None);
+        }
+        self.take(Some(field), p, rules, (span, pause))
+    }
+
+    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
+        if self.is_idle {
+            return Ok(Vec::new());
+        }
+        let phases = self.phases()?.into_iter().flatten();
+        Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
+    }
+}
+
+impl CudaEngine {
+    /// Takes block steps, in an external field if there is one.
+    fn take(
+        &mut self,
+        field: Option<StepField<'_>>,
+        p: &mut Particles,
+        rules: &StepRules,
+        (span, pause): (Span, Option<&Pause>),
+    ) -> Result<Option<Taken>> {
         if !self.can_take_steps()? {
             return Ok(None);
         }
@@ -439,15 +480,7 @@ impl ForceEngine for CudaEngine {
         let (fixed, precision, shapes) = (self.shape, self.precision, &self.shapes);
         let shape = |targets| choice::choose(fixed, precision, (n, targets), multiprocessors, shapes);
         let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
-        let system = System { p, clock: self.clock, eps2: self.eps2 };
+        let system = System { p, clock: self.clock, eps2: self.eps2, field };
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))
-    }
-
-    fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
-        if self.is_idle {
-            return Ok(Vec::new());
-        }
-        let phases = self.phases()?.into_iter().flatten();
-        Ok(PHASE_NAMES.into_iter().zip(phases).map(|(name, microseconds)| (name, 1e-6 * microseconds)).collect())
     }
 }

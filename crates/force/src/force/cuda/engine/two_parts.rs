@@ -147,6 +147,6 @@ impl CudaEngine {
         }
         let Some(Some(steps)) = neighbour_steps else { return Ok(None) };
         let way = (pause, staging.free_words());
-        steps.take((&self.device, arrays), System { p, clock, eps2 }, rules, span, way)
+        steps.take((&self.device, arrays), System { p, clock, eps2, field: None }, rules, span, way)
     }
 }

@@ -175,7 +175,7 @@ impl NeighbourSteps {
     pub fn take(
         &mut self,
         (device, arrays): (&Device, &Arrays),
-        System { p, clock, eps2 }: System<'_>,
+        System { p, clock, eps2, .. }: System<'_>,
         rules: &StepRules,
         span: Span,
         (pause, through): (Option<&Pause>, &mut Pinned),

@@ -1,5 +1,6 @@
 //! Argument of the kernels of whole block steps that the host launches one after the other.
 
+use super::field_call::FieldCall;
 use super::noise_call::NoiseCall;
 use crate::force::cuda::driver::module::KernelArgument;
 use crate::force::cuda::forces::launch::Call;
@@ -34,6 +35,8 @@ pub struct LaunchedCall<'a> {
     pub third: u32,
     /// 1 for the last evaluation of a step.
     pub last: u32,
+    /// External field.
+    pub field: FieldCall,
 }
 
 // SAFETY: has the layout of `Launched` in kernels/launched_steps.cuh; whoever launches checks what it points to.
@@ -84,6 +87,7 @@ impl<'a> LaunchedCall<'a> {
             points: 0,
             third: 0,
             last: 0,
+            field: FieldCall::default(),
         }
     }
 }

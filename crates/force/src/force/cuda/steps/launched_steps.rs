@@ -2,12 +2,14 @@
 //! systems that are too large for the kernel of [`super::resident`], or quicker so. The state stays on the device; the host
 //! learns the next moment and the number of its targets, and launches the forces in the shape for them.
 
+use super::field_call::FieldCall;
+use super::field_memory::FieldMemory;
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
 use super::step_memory::{CHUNK, Report, StepMemory};
 use super::system::System;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
+use crate::force::block_steps::{Pause, Span, StepField, StepRules, Taken, is_on_schedule};
 use crate::force::canonical::bags;
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
@@ -23,6 +25,8 @@ use std::time::Duration;
 
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
+/// Bytes that a part of an external field gives to the targets of a thread block of `correct` and at the origin: acceleration and jerk.
+const POINT_BYTES: usize = 48 * (CORRECT_THREADS / 8 + 1);
 /// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
 /// Largest number of threads that share the spans of a sum: then a thread block has one target.
@@ -38,6 +42,8 @@ pub struct LaunchedSteps {
     put: Kernel<LaunchedCall<'static>>,
     precision: Precision,
     memory: StepMemory,
+    /// External field, once there was one.
+    field: Option<FieldMemory>,
 }
 
 /// Returns the number of threads that share the spans of a sum: as many as there are spans to read at a time, as long as
@@ -73,7 +79,7 @@ impl LaunchedSteps {
         let Some(count) = module.find("count_levels")? else { return Ok(None) };
         let (advance, correct, put) = (kernel("advance")?, kernel("correct")?, kernel("put")?);
         let Some(memory) = StepMemory::new(device, (sources, slots))? else { return Ok(None) };
-        Ok(Some(Self { count, advance, correct, put, _module: module, precision, memory }))
+        Ok(Some(Self { count, advance, correct, put, _module: module, precision, memory, field: None }))
     }
 
     /// Notes that the host changed particles.
@@ -89,7 +95,7 @@ impl LaunchedSteps {
     pub fn take(
         &mut self,
         launcher: Launcher<'_>,
-        System { p, clock, eps2 }: System<'_>,
+        System { p, clock, eps2, field }: System<'_>,
         rules: &StepRules,
         span: Span,
         (pause, through): (Option<&Pause>, &mut Pinned),
@@ -97,7 +103,8 @@ impl LaunchedSteps {
         if !self.send(launcher.device, p, (rules, span), through)? {
             return Ok(None);
         }
-        let taken = self.take_up_to(launcher, (clock, eps2), rules, span, pause)?;
+        let Some(field) = self.field_call(launcher.device, field)? else { return Ok(None) };
+        let taken = self.take_up_to(launcher, (clock, eps2, field), rules, span, pause)?;
         self.hand_over(launcher, (p, taken), through)?;
         Ok(Some(taken))
     }
@@ -144,17 +151,26 @@ impl LaunchedSteps {
         }
     }
 
+    /// Returns what the kernels are given of an external field; [`None`] if there is too little memory for it.
+    fn field_call(&mut self, device: &Device, field: Option<StepField<'_>>) -> Result<Option<FieldCall>> {
+        let Some(field) = field else { return Ok(Some(FieldCall::default())) };
+        if !self.field.as_ref().is_some_and(|it| it.is_of(field.parts)) {
+            self.field = FieldMemory::new(device, field.parts, (0, 0))?;
+        }
+        self.field.as_mut().map(|memory| memory.call(device, field)).transpose()
+    }
+
     /// Takes steps with the particles on the device.
     fn take_up_to(
         &mut self,
         launcher: Launcher<'_>,
-        physics: (Clock, f64),
+        (clock, eps2, field): (Clock, f64, FieldCall),
         rules: &StepRules,
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Taken> {
         let mut steps = LaunchedSpan::new(rules, span, (pause, Duration::ZERO));
-        let call = self.begin(launcher, physics, rules, span)?;
+        let call = LaunchedCall { field, ..self.begin(launcher, (clock, eps2), rules, span)? };
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
             self.advance(launcher, &call)?;
@@ -281,7 +297,8 @@ impl LaunchedSteps {
     fn correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
         let of_block = CORRECT_THREADS / 8 / (call.parts as usize).max(1);
         let blocks = call.force.targets_of_batch().div_ceil(of_block) as u32;
-        self.correct.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, call)
+        let bytes = call.field.parts as usize * POINT_BYTES;
+        self.correct.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), bytes as u32, call)
     }
 
     /// Returns the calls for the targets `part`, as many at a time as there is memory for partial sums.

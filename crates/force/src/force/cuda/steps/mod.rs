@@ -1,6 +1,8 @@
 //! Whole block steps on the device: by one kernel that stays there, or by several a step.
 
 pub mod device_steps;
+mod field_call;
+mod field_memory;
 pub mod launched_call;
 pub mod launched_span;
 pub mod launched_steps;

@@ -1,5 +1,6 @@
 //! Memory of whole block steps by kernels that the host launches one after the other, and their reports.
 
+use super::field_call::FieldCall;
 use super::launched_call::{LaunchedArrays, LaunchedCall};
 use super::step_state::StepState;
 use crate::error::Result;
@@ -147,6 +148,7 @@ impl StepMemory {
             points: rules.scheme.points(),
             third: u32::from(rules.scheme.is_third()),
             last: 1,
+            field: FieldCall::default(),
         }
     }
 }

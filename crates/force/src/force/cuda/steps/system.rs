@@ -1,5 +1,6 @@
 //! System whose block steps the device takes.
 
+use crate::force::block_steps::StepField;
 use crate::particles::Particles;
 use crate::time::Clock;
 
@@ -11,4 +12,6 @@ pub struct System<'a> {
     pub clock: Clock,
     /// ε².
     pub eps2: f64,
+    /// External field.
+    pub field: Option<StepField<'a>>,
 }

@@ -1,6 +1,7 @@
 //! The programs of a field: acceleration, jerk, potential, tidal tensor and rate from one formula.
 
 use super::source::FieldSource;
+use super::steps::ProgramSteps;
 use super::together::Together;
 use super::variable::FieldVariable;
 use crate::formula::compile::{Compiler, TooLong};
@@ -52,6 +53,8 @@ pub(super) struct Programs {
     pub tide: Program,
     /// ∂φ/∂t, and its time derivative along a path; absent where φ does not depend on the time.
     pub rate: Option<Program>,
+    /// Acceleration and jerk, for a device; absent where it has too little room.
+    pub steps: Option<ProgramSteps>,
     /// Acceleration, jerk and potential, at several places.
     pub forces: Together,
     /// Acceleration, at several places.
@@ -94,8 +97,10 @@ impl Programs {
         let [acc, pot, jerk, tide, rate, forces] = groups.map(program);
         let is_constant = |it: &Program| it.ops.iter().all(|op| matches!(op, Op::Constant(value) if *value == 0.0));
         let (acc, tide, rate) = (acc?, tide?, Some(rate?).filter(|it| !is_constant(it)));
+        let forces = forces?;
         Ok(Self {
-            forces: forces?.together(),
+            steps: ProgramSteps::new(&forces.ops, std::array::from_fn(|k| forces.results[k])),
+            forces: forces.together(),
             accelerations: acc.together(),
             tides: tide.together(),
             rates: rate.as_ref().map(Program::together),

@@ -39,6 +39,10 @@ pub struct OrbitPoint {
     pub snap: Vec3,
 }
 
+/// Factors of the power e in the integral and the double integral.
+const ONCE: fn(f64) -> f64 = |e| 1.0 / (e + 1.0);
+const TWICE: fn(f64) -> f64 = |e| 1.0 / ((e + 1.0) * (e + 2.0));
+
 /// Stretch of an orbit: X(z) with z from 0 to 1 over the time `length`, a polynomial of degree 9 whose second derivative has
 /// the acceleration by the field at the eight points.
 #[derive(Clone, Copy, Debug)]
@@ -124,11 +128,11 @@ impl Segment {
     }
 
     fn integral(&self, x: f64) -> Vec3 {
-        self.sum(x, 0, |e| 1.0 / (e + 1.0)) * x
+        self.sum(x, 0, ONCE) * x
     }
 
     fn double_integral(&self, x: f64) -> Vec3 {
-        self.sum(x, 0, |e| 1.0 / ((e + 1.0) * (e + 2.0))) * (x * x)
+        self.sum(x, 0, TWICE) * (x * x)
     }
 
     /// Returns the point at `z`, from 0 to 1.
@@ -153,6 +157,31 @@ impl Segment {
     pub fn end(&self) -> OrbitState {
         let OrbitPoint { pos, vel, .. } = self.at(1.0);
         OrbitState { pos, vel }
+    }
+}
+
+/// Numbers of a segment by which a device finds place and velocity as [`Segment::at`] does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coefficients {
+    /// Place and velocity at the start.
+    pub start: OrbitState,
+    /// Length in time.
+    pub length: f64,
+    /// Acceleration at the start.
+    pub first: Vec3,
+    /// Integral and double integral of the difference from it at the start, without a constant.
+    pub at_start: [Vec3; 2],
+    /// Coefficients of these integrals, from the lowest power on.
+    pub integrals: [[Vec3; POINTS]; 2],
+}
+
+impl Segment {
+    /// Returns the numbers for a device.
+    #[must_use]
+    pub fn coefficients(&self) -> Coefficients {
+        let Self { start, length, first, at_start, differences } = *self;
+        let times = |factor: fn(f64) -> f64| std::array::from_fn(|e| factor(e as f64) * differences[e]);
+        Coefficients { start, length, first, at_start, integrals: [times(ONCE), times(TWICE)] }
     }
 }
 

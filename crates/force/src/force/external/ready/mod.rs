@@ -18,7 +18,7 @@ pub mod tide;
 pub mod user;
 
 #[cfg(test)]
-mod reference;
+pub(super) mod reference;
 
 #[cfg(test)]
 mod by_hand {

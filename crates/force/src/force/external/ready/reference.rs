@@ -40,7 +40,7 @@ fn real(value: f64) -> Real {
 }
 
 /// Returns the fields of the table by name, with its parameters.
-fn named(name: &str) -> Option<Box<dyn ExternalField>> {
+pub(in crate::force::external) fn named(name: &str) -> Option<Box<dyn ExternalField>> {
     macro_rules! of {
         ($settings:ident { $($key:ident: $value:expr),* }) => {
             field(&$settings { $($key: $value,)* position: [real(0.0); 3], motion: None, variation: None })
