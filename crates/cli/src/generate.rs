@@ -1,5 +1,7 @@
 //! `tisane generate`: schemas, completions, the manual page and citations, made from the definitions that the program
-//! itself uses.
+//! itself uses, and batch scripts.
+
+mod slurm;
 
 use super::screen::print;
 use clap::{Command, Subcommand};
@@ -36,6 +38,11 @@ pub enum What {
         #[arg(value_name = "FILE|DIR")]
         path: Option<PathBuf>,
     },
+    /// Print a batch script for Slurm that runs a configuration on one node in as many jobs as it takes.
+    ///
+    /// Each job stops with a checkpoint before its time is over and submits the script again; any other end of the run is
+    /// that of the jobs. A job takes the cores of a whole node, or GPUs.
+    Slurm(slurm::SlurmArgs),
 }
 
 pub fn generate(what: What, program: &Command) -> Result<u8> {
@@ -47,6 +54,7 @@ pub fn generate(what: What, program: &Command) -> Result<u8> {
             let citations = path.map_or_else(|| Ok(Citations::of_method()), |path| Citations::from_path(&path))?;
             print(&citations.to_string())
         }
+        What::Slurm(args) => print(&slurm::script(&args)?),
     }
 }
 

@@ -226,7 +226,7 @@ enum Verb {
     /// temperature then; its supernova with remnant and kick. --csv has the whole track, --plot draws it. The fits are
     /// those of Hurley, Pols & Tout (2000), known as SSE. In a run stars age with `[stellar_evolution]`.
     Stellar(Box<stellar::StellarArgs>),
-    /// Print schemas, completions, the manual page, citations.
+    /// Print schemas, completions, the manual page, citations, batch scripts.
     Generate {
         #[command(subcommand)]
         what: generate::What,

@@ -18,7 +18,10 @@ pub use rows::{ColumnSpec, DiagnosticsRow, FieldColumns, JournalRow, UserTime};
 pub use stars::StarRow;
 pub use stellar::StellarRow;
 pub use subsystem_stars::{STAR_ID, STAR_POSITION, STAR_SUBSYSTEM, STAR_VELOCITY, SUBSYSTEM_STARS, SubsystemStarField};
-pub use subsystems::{SUBSYSTEMS, SubsystemField};
+pub use subsystems::{
+    SUBSYSTEM_AXIS, SUBSYSTEM_BINDING, SUBSYSTEM_ECCENTRICITY, SUBSYSTEM_MEMBERS, SUBSYSTEM_PERIOD, SUBSYSTEMS,
+    SubsystemField,
+};
 pub use values::FieldValues;
 
 use tisane::force::Field;

@@ -9,7 +9,7 @@ use super::hdf::read::{TisaneFile, TisaneGroup};
 use super::provenance::{self, Provenance};
 use super::subsystem_stars::SUBSYSTEM_STARS;
 use super::table::{self, Table, Value};
-use super::{checkpoint, snapshot};
+use super::{checkpoint, snapshot, subsystem_table};
 use std::fmt::Display;
 use std::path::Path;
 use tisane::compensated_sum::sum;
@@ -208,9 +208,9 @@ fn describe_snapshot(page: &mut Page, path: &Path, tree: &TisaneFile) -> Result<
     page.provenance(&s.provenance);
     page.line("datasets", "");
     page.datasets(&tree.group(snapshot::PARTICLES)?, true)?;
-    if tree.root().members()?.iter().any(|name| name == snapshot::SUBSYSTEMS) {
+    if tree.root().members()?.iter().any(|name| name == subsystem_table::SUBSYSTEMS) {
         page.line("subsystems", "each followed by those inside of it");
-        page.datasets(&tree.group(snapshot::SUBSYSTEMS)?, true)?;
+        page.datasets(&tree.group(subsystem_table::SUBSYSTEMS)?, true)?;
     }
     if tree.root().has_dataset(SUBSYSTEM_STARS) {
         page.line("stars of subsystems", "relative to their centres of mass");

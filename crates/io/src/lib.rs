@@ -64,6 +64,7 @@ pub mod shell;
 pub mod snapshot;
 pub mod stellar_columns;
 mod subsystem_stars;
+mod subsystem_table;
 pub mod summary;
 pub mod table;
 

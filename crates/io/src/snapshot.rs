@@ -9,12 +9,11 @@ use super::hdf::write::{self as hdf, H5Result, new_group, put, put_array, put_da
 use super::named_columns;
 use super::provenance::{self, Provenance};
 use super::stellar_columns::{self, StarState};
-use super::subsystem_stars;
-use super::table::columns::Values;
-use super::table::hdf5_file::{new_dataset, write_rows};
+use super::{subsystem_stars, subsystem_table};
 use hdf5::Group;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use tisane::diagnostics::cluster::followed::FollowedPair;
 use tisane::error::Result;
 use tisane::force::Field;
 use tisane::force::external::guide::OrbitState;
@@ -25,8 +24,6 @@ use tisane::units::Dimension;
 
 /// Group of the particles: stars in the Gadget layout.
 pub(super) const PARTICLES: &str = "PartType4";
-/// Group of the subsystems, in runs with `[encounters]`.
-pub(super) const SUBSYSTEMS: &str = "Subsystems";
 /// Number of particle types in the Gadget layout.
 pub(super) const TYPES: usize = 6;
 /// Index of the particle type of [`PARTICLES`].
@@ -100,6 +97,8 @@ pub struct SnapshotData {
     pub stars: Vec<StarState>,
     /// Stars of subsystems relative to each other; empty where the file has none.
     pub close: Vec<CloseStars>,
+    /// Bound pairs among the subsystems, in the units of the file; empty where it has none.
+    pub pairs: Vec<FollowedPair>,
     /// Place and velocity of a moving origin of coordinates in the external fields, in the user's units; none where it rests.
     pub orbit: Option<OrbitState>,
 }
@@ -155,31 +154,12 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     named_columns::write(&group, &s.particles.columns)?;
     let mut add = |name: &str, values: Vec<[u8; 8]>| hash.add_named(name, values.into_iter());
     stellar_columns::write(&group, s.stars, user_time, s.units, &mut add)?;
-    write_subsystems(root, s)?;
+    subsystem_table::write(root, s.subsystems, s.units)?;
     subsystem_stars::write(root, s.subsystems, s.units)?;
     let origin = new_group(root, "Provenance")?;
     provenance::write(s.provenance, &origin)?;
     put(&origin, "format_version", &super::FORMAT_VERSION)?;
     put_text(&origin, CONTENT_HASH, &hash.finish())
-}
-
-/// Writes the subsystems; nothing where there are none.
-fn write_subsystems(root: &Group, s: &Snapshot<'_>) -> H5Result {
-    if s.subsystems.is_empty() {
-        return Ok(());
-    }
-    let group = new_group(root, SUBSYSTEMS)?;
-    for field in fields::SUBSYSTEMS {
-        let mut values = (field.values)(s.subsystems);
-        if let Values::Floats(values) = &mut values {
-            let scale = s.units.scale.factor(field.dimension);
-            values.iter_mut().for_each(|v| *v *= scale);
-        }
-        let dataset = new_dataset(&group, (field.name, field.kind), values.len(), values.len())?;
-        write_rows(&dataset, 0, &values)?;
-        file_units::describe(&dataset, &s.units.units, field.dimension, field.description)?;
-    }
-    Ok(())
 }
 
 /// Writes the Gadget header for `n` particles without [`COUNTS`]. `time` is in units of UnitLength / UnitVelocity.
@@ -296,7 +276,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         );
     }
     let provenance = provenance::read(&origin, tree.version)?;
-    let close = subsystem_stars::read(&tree, &id)?;
+    let (close, pairs) = (subsystem_stars::read(&tree, &id)?, subsystem_table::read(&tree)?);
     Ok(SnapshotData {
         time,
         units,
@@ -313,6 +293,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         columns,
         stars,
         close,
+        pairs,
         orbit: read_orbit(&tree.group("Header")?)?,
     })
 }

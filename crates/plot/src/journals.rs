@@ -6,7 +6,6 @@ use super::over_time::{Run, of_counts};
 use super::tide;
 use std::path::Path;
 use tisane::time::LEVELS;
-use tisane::units::twelve_digits;
 use tisane_io::directory::ANALYSIS;
 use tisane_io::fields::Journal;
 use tisane_io::table::{self, Numbers, Table, Values};
@@ -28,8 +27,6 @@ pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
     gallery.add("steps", steps(dir, run).ok_or_else(|| "no histogram of time steps in the diagnostics".to_owned()));
     let events = of(Journal::Events);
     gallery.add("rates", rates(dir, run, events.as_ref().ok()));
-    let binaries = of(Journal::Binaries);
-    gallery.add("binaries", binaries.and_then(|table| self::binaries(dir, &table, cluster.as_ref().ok())));
 }
 
 /// A journal of the run, or of its analysis where the run has none; or why there is none.
@@ -161,39 +158,6 @@ fn happened(run: &Run<'_>, events: &Table) -> Option<Panel> {
         panel.series.push(Series::new(name.replace('-', " "), Mark::Steps, points));
     }
     (!panel.series.is_empty()).then(|| of_counts(panel))
-}
-
-/// Semi-major axes and eccentricities at the first and the last look, and how many there are.
-fn binaries(dir: &Path, table: &Table, cluster: Option<&Table>) -> Result<Figure, String> {
-    let run = Run { table };
-    let orbits = || {
-        let column = |name: &str| table.numbers(name);
-        let (times, number) = (column("time")?, column("number")?);
-        let (a, e) = (column("semi_major_axis")?, column("eccentricity")?);
-        let y = Axis { range: Some((-0.03, 1.03)), ..Axis::linear("eccentricity") };
-        let x = Axis::log(run.label("semi-major axis", "semi_major_axis")?);
-        let mut panel = Panel::new("Binaries", x, y);
-        let looks = cluster.and_then(|cluster| cluster.numbers("time")).unwrap_or(times);
-        let (first, last) = (looks.first()?, looks.last()?);
-        for time in [Some(first), (last > first).then_some(last)].into_iter().flatten() {
-            let of = |pairs: bool| -> Vec<(f64, f64)> {
-                let rows = (0..times.len()).filter(|&i| times.at(i) == time && (number.at(i) == 2.0) == pairs);
-                rows.map(|i| (a.at(i), e.at(i))).collect()
-            };
-            let unit = run.label("", "time")?.replace("[N-body units]", "");
-            let at = format!("t = {}{}", twelve_digits(time), unit.replace(['[', ']'], ""));
-            panel.series.push(Series::new(at.trim(), Mark::Points, of(true)));
-            let outer = of(false);
-            if !outer.is_empty() {
-                panel.series.push(Series::new(format!("{}, outer orbits", at.trim()), Mark::Points, outer));
-            }
-        }
-        Some(panel)
-    };
-    let mut panels = vec![orbits().ok_or_else(|| lacks(Journal::Binaries))?];
-    let lines = [("binaries", "binaries", true), ("hierarchies", "hierarchies", true)];
-    panels.extend(cluster.and_then(|table| Run { table }.counts("Numbers", &lines)));
-    Ok(run.figure(dir, panels))
 }
 
 #[cfg(test)]

@@ -19,6 +19,8 @@
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used, clippy::panic))]
 
 pub mod band;
+mod binaries;
+mod bins;
 mod draw;
 pub mod ensemble;
 mod figure;
@@ -32,6 +34,7 @@ mod journals;
 mod layout;
 mod legend;
 mod mark;
+mod mass_bins;
 pub mod movie;
 mod over_time;
 mod palette;

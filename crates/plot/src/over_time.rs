@@ -2,6 +2,7 @@
 
 use super::figure::{Axis, Figure, Mark, Panel, Scale, Series};
 use super::gallery::{caption, name};
+use super::quantity::with_raised;
 use std::path::Path;
 use tisane_io::table::Table;
 
@@ -63,7 +64,7 @@ impl Run<'_> {
         Some(match self.table.column(column)?.shown_unit() {
             None => what.to_owned(),
             Some(_) if henon => format!("{what} [N-body units]"),
-            Some(unit) => format!("{what} [{unit}]"),
+            Some(unit) => format!("{what} [{}]", with_raised(unit)),
         })
     }
 

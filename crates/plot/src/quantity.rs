@@ -7,9 +7,14 @@ pub(super) fn quantity(units: &Units, what: &str, dimension: Dimension) -> Strin
     if units.is_henon() {
         return format!("{what} [N-body units]");
     }
+    format!("{what} [{}]", with_raised(&units.label(dimension)))
+}
+
+/// A unit with its powers raised: `Msun (km/s)²` for `Msun (km/s)^2`.
+pub(super) fn with_raised(text: &str) -> String {
     let mut unit = String::new();
     let mut raised = false;
-    for c in units.label(dimension).chars() {
+    for c in text.chars() {
         raised = c == '^' || (raised && (c == '-' || c.is_ascii_digit()));
         match (raised, c) {
             (true, '^') => {}
@@ -17,7 +22,7 @@ pub(super) fn quantity(units: &Units, what: &str, dimension: Dimension) -> Strin
             (false, c) => unit.push(c),
         }
     }
-    format!("{what} [{unit}]")
+    unit
 }
 
 /// A digit or a minus sign raised.

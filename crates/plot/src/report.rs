@@ -54,7 +54,7 @@ const FACTS: [(&str, &str); 28] = [
 const WALL_TIME: &str = "/wall_seconds";
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 21] = [
+const HEADINGS: [(&str, &str); 23] = [
     ("errors", "Energy errors"),
     ("bands", "Members over time"),
     ("dissolution", "Dissolution"),
@@ -62,6 +62,7 @@ const HEADINGS: [(&str, &str); 21] = [
     ("diagnostics", "Diagnostics"),
     ("projections", "The cluster from three sides"),
     ("profiles", "Profiles"),
+    ("mass-bins", "Light and heavy stars"),
     ("orbit", "The orbit in the galaxy"),
     ("tails", "The tails"),
     ("sky", "The sky"),
@@ -75,6 +76,7 @@ const HEADINGS: [(&str, &str); 21] = [
     ("steps", "Time steps"),
     ("rates", "Rates"),
     ("binaries", "Binaries"),
+    ("distributions", "Distributions of the binaries"),
     ("subsystems", "Subsystems, collisions and escapers"),
 ];
 

@@ -5,7 +5,7 @@ pub use super::gallery::{Gallery, caption, diagnostics, name};
 use super::over_time::Run;
 use super::snapshots::Ends;
 use super::tide::{self, FindTide};
-use super::{galaxy, journals, snapshots, stellar, subsystems};
+use super::{binaries, galaxy, journals, mass_bins, snapshots, stellar, subsystems};
 use std::path::Path;
 use tisane::error::Result;
 use tisane::time::LEVELS;
@@ -37,8 +37,12 @@ pub fn figures(dir: &Path, tide: FindTide<'_>) -> Result<Gallery> {
             gallery.add("jacobi", figure.map(of_panel));
         }
     }
+    if let Some(ends) = &ends {
+        mass_bins::add(dir, ends, (name(dir), caption(&table)), &mut gallery);
+    }
     stellar::add(dir, &run, ends.as_ref(), &mut gallery);
     journals::add(dir, &run, &mut gallery);
+    binaries::add(dir, &mut gallery);
     subsystems::add(dir, &run, &mut gallery);
     Ok(gallery)
 }

@@ -82,6 +82,7 @@ impl Look {
             vel: vectors(data.vel, Dimension::VELOCITY),
             pot: floats(data.pot, Dimension::POTENTIAL),
             states: data.stars.iter().map(|star| star.state).collect(),
+            followed: Vec::new(),
         };
         let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
         let systems = systems::find(&stars, &neighbours, 0.0, Hardness::at_least(HARDNESS));

@@ -7,12 +7,14 @@
 mod events;
 
 use std::path::Path;
-use tisane::diagnostics::cluster::systems::System;
+use tisane::diagnostics::cluster::catalogue::{Entry, FoundBy};
+use tisane::diagnostics::cluster::followed::FollowedPair;
 use tisane::diagnostics::cluster::{Settings, Stars, Survey, TidalSurvey};
 use tisane::diagnostics::structure::{crossing_time, virial_radius};
 use tisane::error::Result;
 use tisane::force::external::guide::OrbitState;
 use tisane::particles::{Particles, Vec3, components_mut};
+use tisane::subsystems::Description;
 use tisane::tidal_frame::{TidalFrame, TideSource};
 use tisane::units::{Dimension, Scale};
 use tisane_io::checkpoint::OutputCounts;
@@ -23,7 +25,7 @@ use tisane_io::journal::{self, JournalWriter};
 use tisane_io::provenance::Provenance;
 use tisane_io::snapshot::SnapshotData;
 use tisane_io::stellar_columns::StarState;
-use tisane_stellar::Class;
+use tisane_stellar::{Class, Kind};
 
 /// Interval and settings of the surveys of the cluster.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,9 +59,15 @@ pub struct Place {
 }
 
 impl TimedSurvey {
-    /// Returns the particles of a run with the potentials `pot`, rounded as in a snapshot, and the states of stars that age.
+    /// Returns the particles of a run with the potentials `pot` and the bound pairs among its `subsystems`, rounded as in a
+    /// snapshot, and the states of stars that age.
     #[must_use]
-    pub fn stars(p: &Particles, pot: &[f64], states: &[StarState], units: &FileUnits) -> Stars {
+    pub fn stars(
+        p: &Particles,
+        pot: &[f64],
+        (states, subsystems): (&[StarState], &[Description]),
+        units: &FileUnits,
+    ) -> Stars {
         let scale = &units.scale;
         let there_and_back = |x: f64, d: Dimension| x * scale.factor(d) / scale.factor(d);
         let vectors = |column: &[Vec3], d| column.iter().map(|v| v.map(|x| there_and_back(x, d))).collect();
@@ -71,6 +79,7 @@ impl TimedSurvey {
             vel: vectors(&p.vel, Dimension::VELOCITY),
             pot: floats(pot, Dimension::POTENTIAL),
             states: states.iter().map(|star| star.as_in_snapshot(&units.units)).collect(),
+            followed: followed(subsystems.iter().filter_map(FollowedPair::of), there_and_back),
         }
     }
 
@@ -91,7 +100,7 @@ impl TimedSurvey {
     pub fn from_snapshot(data: SnapshotData, settings: &Settings, tide: Option<&TideSource>) -> Self {
         let scale = data.units.scale;
         let back = |x: &mut f64, d: Dimension| *x /= scale.factor(d);
-        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, stars, orbit, .. } = data;
+        let SnapshotData { time, id, mut mass, mut pos, mut vel, mut pot, stars, pairs, orbit, .. } = data;
         // Snapshots that do not say where the origin is have no tide.
         let tide = tide.filter(|source| source.circle.is_some() || orbit.is_some());
         let tide = tide.map(|source| Self::tide(source, orbit, time, &scale));
@@ -100,7 +109,8 @@ impl TimedSurvey {
         components_mut(&mut vel).iter_mut().for_each(|x| back(x, Dimension::VELOCITY));
         pot.iter_mut().for_each(|x| back(x, Dimension::POTENTIAL));
         let states = stars.iter().map(|star| star.state).collect();
-        Self::new(&Stars { id, mass, pos, vel, pot, states }, time, settings, tide.as_ref())
+        let followed = followed(pairs.into_iter(), |x, d| x / scale.factor(d));
+        Self::new(&Stars { id, mass, pos, vel, pot, states, followed }, time, settings, tide.as_ref())
     }
 
     /// Surveys particles at `time`, in the user's unit, in a tide if there is one.
@@ -191,28 +201,49 @@ impl TimedSurvey {
     /// Returns a row for each binary and hierarchy; a hierarchy follows its components.
     #[must_use]
     pub fn binaries(&self) -> Vec<BinaryRow> {
-        self.survey.systems.iter().map(|system| self.binary(system)).collect()
+        self.survey.catalogue.iter().map(|entry| self.binary(entry)).collect()
     }
 
-    fn binary(&self, system: &System) -> BinaryRow {
-        let (pair, [distance, speed]) = (&system.pair, self.survey.from_centre(&system.body));
+    fn binary(&self, entry: &Entry) -> BinaryRow {
+        let ([id_1, id_2], [type_1, type_2]) = (entry.first_stars(), entry.types);
+        let number = |kind: Option<Kind>| Some(kind.map_or(f64::NAN, |kind| f64::from(kind as u8)));
         BinaryRow {
             time: UserTime(self.time),
-            members: system.members.to_string(),
-            number: system.stars().len() as u64,
-            mass_1: pair.mass[0],
-            mass_2: pair.mass[1],
-            semi_major_axis: pair.semi_major_axis,
-            eccentricity: pair.eccentricity,
-            period: pair.period(),
-            hardness: system.hardness,
-            inclination: system.inclination,
-            stable: u64::from(system.stable),
-            bound: u64::from(system.bound),
-            distance,
-            speed,
+            members: entry.members.to_string(),
+            number: entry.number(),
+            mass_1: entry.mass[0],
+            mass_2: entry.mass[1],
+            semi_major_axis: entry.semi_major_axis,
+            eccentricity: entry.eccentricity,
+            period: entry.period,
+            hardness: entry.hardness,
+            inclination: entry.inclination,
+            stable: u64::from(entry.stable),
+            bound: u64::from(entry.bound),
+            distance: entry.distance,
+            speed: entry.speed,
+            escaper: Some(u64::from(entry.escaped)),
+            id_1: Some(id_1),
+            id_2: Some(id_2),
+            type_1: number(type_1),
+            type_2: number(type_2),
+            companion: Some(entry.companion.unwrap_or(id_1)),
+            found: Some(u64::from(entry.found_by != FoundBy::Subsystem)),
+            subsystem: Some(u64::from(entry.found_by != FoundBy::Search)),
         }
     }
+}
+
+/// Returns pairs with their numbers `converted` by their dimensions.
+fn followed(pairs: impl Iterator<Item = FollowedPair>, converted: impl Fn(f64, Dimension) -> f64) -> Vec<FollowedPair> {
+    pairs
+        .map(|pair| FollowedPair {
+            semi_major_axis: converted(pair.semi_major_axis, Dimension::LENGTH),
+            period: converted(pair.period, Dimension::TIME),
+            binding: converted(pair.binding, Dimension::ENERGY),
+            ..pair
+        })
+        .collect()
 }
 
 /// The three journals of the cluster.
@@ -241,7 +272,7 @@ impl ResumableJournals {
         use journal::ResumableJournal;
         if written.cluster_rows == 0 {
             let cluster = ResumableJournal::empty(dir, units, &ClusterRow::absent_columns(columns));
-            let binaries = ResumableJournal::empty(dir, units, &[]);
+            let binaries = ResumableJournal::empty(dir, units, &BinaryRow::absent_columns(columns));
             return Ok(Self { cluster, binaries, events: ResumableJournal::empty(dir, units, &[]) });
         }
         Ok(Self {
@@ -251,7 +282,12 @@ impl ResumableJournals {
                 units,
                 &ClusterRow::absent_columns(columns),
             )?,
-            binaries: ResumableJournal::check(dir, (written.binaries_rows, written.binaries_sha256), units, &[])?,
+            binaries: ResumableJournal::check(
+                dir,
+                (written.binaries_rows, written.binaries_sha256),
+                units,
+                &BinaryRow::absent_columns(columns),
+            )?,
             events: ResumableJournal::check(dir, (written.events, written.events_sha256), units, &[])?,
         })
     }
@@ -274,7 +310,7 @@ impl Journals {
     pub fn create(dir: &Path, units: &FileUnits, columns: ClusterColumns) -> Result<Self> {
         Ok(Self {
             cluster: JournalWriter::create(dir, units, &ClusterRow::absent_columns(columns))?,
-            binaries: JournalWriter::create(dir, units, &[])?,
+            binaries: JournalWriter::create(dir, units, &BinaryRow::absent_columns(columns))?,
             events: JournalWriter::create(dir, units, &[])?,
         })
     }
@@ -300,7 +336,12 @@ impl Journals {
         let ends = (self.cluster.position(), self.binaries.position(), self.events.position());
         let mut history = history.clone();
         let events = survey.events(&mut history, written.events);
-        if let Err(e) = self.append_rows(&survey.row(), &survey.binaries(), &events) {
+        let mut binaries = survey.binaries();
+        if !self.binaries.has_column("found") {
+            // A version that did not tell began it, with what the search finds alone.
+            binaries.retain(|row| row.found == Some(1));
+        }
+        if let Err(e) = self.append_rows(&survey.row(), &binaries, &events) {
             self.cluster.truncate(ends.0);
             self.binaries.truncate(ends.1);
             self.events.truncate(ends.2);

@@ -211,7 +211,7 @@ impl Simulation {
             self.system.state.references.binding_energy = Some(subsystems::binding_energy(&measured.subsystems));
         }
         self.write_row(&mut outputs, &measured, observer)?;
-        self.start_cluster_survey(&mut outputs, &measured.field)?;
+        self.start_cluster_survey(&mut outputs, &measured)?;
         self.write_snapshot(&measured)?;
         self.checkpoint(&mut outputs)?;
         Ok(outputs)

@@ -110,6 +110,7 @@ mod tests {
             columns: Vec::new(),
             stars: Vec::new(),
             close: Vec::new(),
+            pairs: Vec::new(),
             orbit: None,
         }
     }

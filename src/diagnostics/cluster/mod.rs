@@ -4,6 +4,8 @@
 
 pub mod bodies;
 pub mod bound;
+pub mod catalogue;
+pub mod followed;
 pub mod members;
 pub mod own_frame;
 mod population;
@@ -23,6 +25,7 @@ use crate::density::{self, Core};
 use crate::nearest::Neighbours;
 use crate::tidal_frame::TidalFrame;
 use bound::Bound;
+use catalogue::Entry;
 use members::Members;
 use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
@@ -93,6 +96,8 @@ pub struct Survey<const F: usize> {
     pub relaxation_time: f64,
     /// Binaries and hierarchies, each after its components.
     pub systems: Vec<System>,
+    /// Table of these and of the pairs that an integrator follows.
+    pub catalogue: Vec<Entry>,
     /// Particles and systems that have escaped.
     pub escapers: Vec<Escaper>,
     /// Number of particles that have escaped.
@@ -174,6 +179,7 @@ impl<const F: usize> Survey<F> {
             shells,
             half_mass_radius,
             relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), sums.mass, half_mass_radius),
+            catalogue: catalogue::entries(stars, &systems, &frame, beyond, settings.epsilon),
             systems: systems.all,
             escapers,
             escaped,

@@ -101,6 +101,7 @@ mod tests {
             vel: vec![Vec3::zeros(); 6],
             pot: vec![0.0; 6],
             states: kinds.iter().zip(light).map(|(kind, light)| state(*kind, light)).collect(),
+            followed: Vec::new(),
         };
         let bound = RadialOrder::new(&stars.id, &stars.pos, centre, 0..5);
         (stars, bound, centre)

@@ -73,6 +73,7 @@ mod tests {
             vel: vec![Vec3::zeros(); 100],
             pot: vec![0.0; 100],
             states: Vec::new(),
+            followed: Vec::new(),
         }
     }
 

@@ -176,6 +176,7 @@ mod tests {
             vel: vel.to_vec(),
             pot: vec![0.0; 4],
             states: Vec::new(),
+            followed: Vec::new(),
         };
         let frame = Frame { centre: Vec3::zeros(), velocity: 10.0 * Vec3::x(), axis: Vec3::z() };
         let radial = RadialOrder::new(&stars.id, &stars.pos, frame.centre, 0..4);

@@ -1,5 +1,6 @@
 //! The particles of a cluster.
 
+use super::followed::FollowedPair;
 use tisane_force::pair::Body;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_stellar::State;
@@ -19,10 +20,12 @@ pub struct Stars {
     pub pot: Vec<f64>,
     /// States of stars that age, one a particle; empty where they do not.
     pub states: Vec<State>,
+    /// Bound pairs that an integrator follows as subsystems, those inside of others too; empty where there are none.
+    pub followed: Vec<FollowedPair>,
 }
 
 impl Stars {
-    /// Returns particles that all stand at one time, with their potentials `pot`, without states of stars.
+    /// Returns particles that all stand at one time, with their potentials `pot`, without states of stars and subsystems.
     #[must_use]
     pub fn new(p: &Particles, pot: &[f64]) -> Self {
         let Particles { id, mass, pos, vel, .. } = p;
@@ -33,6 +36,7 @@ impl Stars {
             vel: vel.clone(),
             pot: pot.to_vec(),
             states: Vec::new(),
+            followed: Vec::new(),
         }
     }
 

@@ -268,16 +268,20 @@ impl Search<'_> {
 
     /// Returns inclination and stability of an outer orbit about inner ones.
     fn hierarchy(&self, outer: &Pair, inner: [Option<usize>; 2]) -> (f64, bool) {
-        let inside = |side: usize| inner[side].map(|at| (&self.all[at].pair, outer.mass[1 - side] / outer.mass[side]));
-        let wider = [inside(0), inside(1)]
-            .into_iter()
-            .flatten()
-            .max_by(|a, b| a.0.semi_major_axis.total_cmp(&b.0.semi_major_axis));
-        let Some((pair, _)) = wider else { return (f64::NAN, true) };
-        let stable =
-            [inside(0), inside(1)].into_iter().flatten().all(|(inner, mass_ratio)| is_stable(outer, inner, mass_ratio));
-        (outer.inclination_to(pair), stable)
+        tilt_and_stability(outer, inner.map(|at| at.map(|at| &self.all[at].pair)))
     }
+}
+
+/// Returns the inclination of an outer orbit to the wider of the `inner` ones of its two components, in radians, and whether
+/// it is stable about them all; NaN and true where there are none.
+pub(super) fn tilt_and_stability(outer: &Pair, inner: [Option<&Pair>; 2]) -> (f64, bool) {
+    let inside = |side: usize| inner[side].map(|pair| (pair, outer.mass[1 - side] / outer.mass[side]));
+    let wider =
+        [inside(0), inside(1)].into_iter().flatten().max_by(|a, b| a.0.semi_major_axis.total_cmp(&b.0.semi_major_axis));
+    let Some((pair, _)) = wider else { return (f64::NAN, true) };
+    let stable =
+        [inside(0), inside(1)].into_iter().flatten().all(|(inner, mass_ratio)| is_stable(outer, inner, mass_ratio));
+    (outer.inclination_to(pair), stable)
 }
 
 /// Returns true if an inner orbit is stable against an outer companion of `mass_ratio` times its mass: the outer

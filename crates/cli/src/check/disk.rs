@@ -15,7 +15,7 @@ const ROW: u64 = 1200;
 /// Bytes of a row about the cluster, in CSV and HDF5.
 const CLUSTER_ROW: u64 = 4000;
 /// Bytes of a row about a binary, an event and a change of subsystems, in CSV and HDF5.
-const BINARY_ROW: f64 = 550.0;
+const BINARY_ROW: f64 = 700.0;
 const EVENT_ROW: f64 = 1100.0;
 const ENCOUNTER_ROW: f64 = 1070.0;
 /// Factors within which the number of binaries, that of changes of marginal pairs, and the share of these that an output sees as
@@ -54,7 +54,10 @@ impl Disk {
             + rows * ROW
             + surveys * CLUSTER_ROW;
         let is_cluster = found.kind == Kind::Cluster;
-        let binaries = if is_cluster { found.bodies.systems.all.len() } else { 0 };
+        let hard = found.bodies.systems.all.len();
+        // Subsystems have rows where they are soft, too.
+        let followed = if config.subsystems().is_some() { setup.binaries.len() } else { 0 };
+        let binaries = if is_cluster { hard.max(followed) } else { 0 };
         let marginal = if is_cluster { found.marginal(&setup.particles, &setup.binaries) } else { Marginal::default() };
         let (span, dt_max) = (found.terms().span, setup.clock.dt_max);
         let changes = if config.subsystems().is_some() { marginal.rows(span, dt_max) } else { 0.0 };

@@ -3,10 +3,12 @@
 
 use crate::outcome::Outcome;
 use crate::program::{Folder, summary};
+use hdf5::types::FixedUnicode;
 use std::fs;
+use std::path::Path;
 use tisane::force::precision::Precision;
 use tisane_io::checkpoint;
-use tisane_io::table::{self, Numbers, Table};
+use tisane_io::table::{self, Numbers, Table, Values};
 
 /// Cluster of 80 systems, half of them binaries, some of which are far too close for single steps.
 const CLUSTER: &str = "[run]\nname = \"r\"\nt_end = 0.25\n\
@@ -190,6 +192,52 @@ fn the_sums_of_diagnostics_journal_and_snapshot_agree() {
     folder.tisane(&["inspect", "o/snapshots/snapshot_0004.hdf5"]).exits(0).says(&["subsystems", "Averaged"]);
     folder.tisane(&["inspect", "o"]).exits(0).says(&[&format!("encounters {}", changes.rows())]);
     folder.tisane(&["inspect", "o/encounters.hdf5"]).exits(0).says(&["tisane encounters", "perturbation"]);
+}
+
+/// Rows of binaries.csv at the last output, by their members, with the numbers of `columns`.
+fn last_binaries(path: &Path, columns: &[&str]) -> Vec<(String, Vec<f64>)> {
+    let table = table::read_csv(path).unwrap();
+    let Values::Text(members) = &table.column("members").unwrap().values else { panic!("members") };
+    let times = column(&table, "time");
+    let last = times.last().unwrap();
+    let numbers = |row: usize| columns.iter().map(|name| column(&table, name).at(row)).collect();
+    let rows = (0..table.rows()).filter(|row| times.at(*row) == last);
+    rows.map(|row| (members[row].clone(), numbers(row))).collect()
+}
+
+#[test]
+fn the_table_of_binaries_has_all_subsystems_that_are_pairs_and_all_that_are_found() {
+    let (folder, _) = run(&[]);
+    let columns = ["semi_major_axis", "eccentricity", "period", "number", "id_1", "id_2", "found", "subsystem"];
+    let rows = last_binaries(&folder.path("o/binaries.csv"), &columns);
+    let of = |which: [f64; 2]| rows.iter().filter(|(_, numbers)| numbers[6..] == which).count();
+    let (both, soft) = (of([1.0, 1.0]), of([0.0, 1.0]));
+    assert!(both > 10 && both + soft + of([1.0, 0.0]) == rows.len(), "{rows:?}");
+    let cluster = table::read_csv(&folder.path("o/cluster.csv")).unwrap();
+    let counted = |name: &str| column(&cluster, name).last().unwrap();
+    assert_eq!((rows.len() - soft) as f64, counted("binaries") + counted("hierarchies"));
+    // Each subsystem of two bodies that are bound is there once, with its orbit to the last bit.
+    let file = crate::hdf::open(folder.path("o/snapshots/snapshot_0004.hdf5"));
+    let read = |name: &str| file.dataset(&format!("Subsystems/{name}")).unwrap().read_raw::<f64>().unwrap();
+    let names = file.dataset("Subsystems/Members").unwrap().read_raw::<FixedUnicode<256>>().unwrap();
+    let names: Vec<String> = names.iter().map(|name| name.as_str().to_owned()).collect();
+    let (axis, eccentricity, period) = (read("SemiMajorAxis"), read("Eccentricity"), read("Period"));
+    let mut told = 0;
+    for k in (0..names.len()).filter(|k| axis[*k] > 0.0) {
+        let found: Vec<_> = rows.iter().filter(|(members, _)| *members == names[k]).collect();
+        let [(_, numbers)] = found.as_slice() else { panic!("{}: {found:?}", names[k]) };
+        assert_eq!(numbers[7], 1.0, "{}", names[k]);
+        assert_eq!(numbers[..3], [axis[k], eccentricity[k], period[k]], "{}", names[k]);
+        told += 1;
+    }
+    assert_eq!(told, both + soft);
+    for (members, numbers) in rows.iter().filter(|(_, numbers)| numbers[3] == 2.0) {
+        assert_eq!(*members, format!("({}+{})", numbers[4], numbers[5]));
+    }
+    // The same from the snapshots, to the bit.
+    folder.tisane(&["analyze", "o"]).exits(0);
+    let text = |path: &str| fs::read_to_string(folder.path(path)).unwrap();
+    assert_eq!(text("o/analysis/binaries.csv"), text("o/binaries.csv"));
 }
 
 #[test]

@@ -366,6 +366,42 @@ fn the_survey_of_a_cluster_counts_its_stars_by_class() {
 }
 
 #[test]
+fn the_table_of_binaries_has_the_types_of_the_stars() {
+    let (folder, _) = run(CLUSTER, &["--set", "run.t_end=12", "--set", "stellar_evolution.kick_dispersion=0.1"]);
+    let table = rows(&folder, "o/binaries.csv");
+    let Values::Text(members) = &table.column("members").unwrap().values else { panic!("members") };
+    let [times, id_1, id_2, companion, type_1, type_2] =
+        ["time", "id_1", "id_2", "companion", "type_1", "type_2"].map(|name| numbers(&table, name));
+    let mut remnants = 0;
+    for path in tisane_io::directory::snapshots(&folder.path("o")).unwrap() {
+        let snapshot = snapshot::read(&path).unwrap();
+        let type_of = |id: f64| {
+            let row = snapshot.id.iter().position(|other| *other as f64 == id).unwrap();
+            f64::from(snapshot.stars[row].state.kind as u8)
+        };
+        for row in (0..members.len()).filter(|row| times[*row] == snapshot.time) {
+            let pair = format!("({}+{})", id_1[row], id_2[row]);
+            if members[row] == pair {
+                assert_eq!([type_1[row], type_2[row]], [id_1[row], id_2[row]].map(type_of), "{pair}");
+                remnants += usize::from(type_1[row].max(type_2[row]) >= 10.0);
+            } else {
+                // A component of several stars has no type, and is a row of its own that names the other one.
+                assert!(type_1[row].is_nan() || type_2[row].is_nan(), "{}", members[row]);
+                let ids = [id_1[row], id_2[row]];
+                let inner = |other: usize| {
+                    times[other] == times[row] && ids.contains(&id_1[other]) && ids.contains(&companion[other])
+                };
+                assert!((0..members.len()).any(|other| other != row && inner(other)), "{}", members[row]);
+            }
+        }
+    }
+    assert!(remnants > 0, "some binaries have a neutron star or a black hole");
+    folder.tisane(&["analyze", "o"]).exits(0);
+    let bytes = |path: &str| fs::read_to_string(folder.path(path)).unwrap();
+    assert_eq!(bytes("o/analysis/binaries.csv"), bytes("o/binaries.csv"), "in units that round, too");
+}
+
+#[test]
 fn verify_kicks_are_those_of_maxwell() {
     const DISPERSION: f64 = 190.0;
     // So far apart that nothing else changes a velocity.

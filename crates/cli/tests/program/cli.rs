@@ -13,6 +13,8 @@ mod own_frame;
 mod plots;
 #[path = "cli/runs.rs"]
 mod runs;
+#[path = "cli/slurm.rs"]
+mod slurm;
 #[path = "cli/stellar.rs"]
 mod stellar;
 #[path = "cli/trace.rs"]

@@ -105,15 +105,15 @@ row! {
 }
 
 row! {
-    /// Row of the binaries journal, in internal units: a binary or hierarchy at one output.
+    /// Row of the binaries journal, in internal units: a binary or hierarchy at one measurement.
     BinaryRow in Binaries {
         time: UserTime, TIME, "time";
         members: String, NONE, "the particles by their ids, each pair in brackets: (3+7), ((3+7)+12); the pair with the smaller id first";
         number: u64, NONE, "how many they are";
         mass_1: f64, MASS, "mass of the first component";
         mass_2: f64, MASS, "mass of the second component";
-        semi_major_axis: f64, LENGTH, "semi-major axis of the Kepler orbit with this energy; the energy is softened as the forces are";
-        eccentricity: f64, NONE, "eccentricity of the Kepler orbit with this energy and angular momentum";
+        semi_major_axis: f64, LENGTH, "semi-major axis of the orbit of the two components, the outer one of a hierarchy: that of the subsystem, where it is one, else of the Kepler orbit with this energy, softened as the forces are";
+        eccentricity: f64, NONE, "eccentricity of that orbit, for a subsystem likewise, else of the Kepler orbit with this energy and angular momentum";
         period: f64, TIME, "period of that orbit";
         hardness: f64, NONE, "binding energy / kT, with kT as in thermal_energy of the cluster; inf where kT is zero";
         inclination: f64, NONE, "angle between the orbits of a hierarchy, inner and outer, in radians; of two inner ones the wider counts; NaN for binaries";
@@ -121,6 +121,14 @@ row! {
         bound: u64, NONE, "1 if it is bound to the cluster, as bound_mass tells, 0 if not; without a cluster 1 for the most massive";
         distance: f64, LENGTH, "distance of its centre of mass from the density centre";
         speed: f64, VELOCITY, "speed of its centre of mass relative to centre_velocity";
+        escaper: Option<u64>, NONE, "1 if it is not bound and beyond cluster.escape_radius half-mass radii (of the bound particles) from the density centre, 0 if not";
+        id_1: Option<u64>, NONE, "id of the star that is the first component; of several stars the smallest id";
+        id_2: Option<u64>, NONE, "the same of the second component";
+        type_1: Option<f64>, NONE, "type of the star that is the first component, 0 to 15 (Hurley, Pols & Tout 2000); NaN for several stars; only in runs with the section stellar_evolution, like the next column";
+        type_2: Option<f64>, NONE, "type of the second component, likewise";
+        companion: Option<u64>, NONE, "smallest id of the other component of the hierarchy that it is a component of; its own id_1 if of none";
+        found: Option<u64>, NONE, "1 if the search for bound neighbours finds it, from cluster.binary_hardness kT on, 0 if not";
+        subsystem: Option<u64>, NONE, "1 if it is a pair that is integrated apart, of any hardness, 0 if not";
     }
 }
 
@@ -191,6 +199,14 @@ impl ClusterRow {
         let of_tide = OF_TIDE.into_iter().filter(|_| tide == TideColumns::None);
         let of_stars = OF_STARS.into_iter().filter(|_| !stars);
         of_orbit.chain(of_tide).chain(of_stars).map(|name| (name, false)).collect()
+    }
+}
+
+impl BinaryRow {
+    /// Returns which optional columns the journal of a run does not have.
+    #[must_use]
+    pub fn absent_columns(ClusterColumns { stars, .. }: ClusterColumns) -> Vec<(&'static str, bool)> {
+        ["type_1", "type_2"].into_iter().filter(|_| !stars).map(|name| (name, false)).collect()
     }
 }
 

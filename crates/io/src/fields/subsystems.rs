@@ -4,6 +4,17 @@ use crate::table::columns::{ColumnKind, Values};
 use tisane::subsystems::{Description, PairOrbit};
 use tisane::units::Dimension;
 
+/// Name of the column of the members.
+pub const SUBSYSTEM_MEMBERS: &str = "Members";
+/// Name of the column of the semi-major axes.
+pub const SUBSYSTEM_AXIS: &str = "SemiMajorAxis";
+/// Name of the column of the eccentricities.
+pub const SUBSYSTEM_ECCENTRICITY: &str = "Eccentricity";
+/// Name of the column of the periods.
+pub const SUBSYSTEM_PERIOD: &str = "Period";
+/// Name of the column of the binding energies.
+pub const SUBSYSTEM_BINDING: &str = "BindingEnergy";
+
 /// Declaration of a column of the subsystems in a snapshot.
 #[derive(Clone, Copy, Debug)]
 pub struct SubsystemField {
@@ -33,7 +44,7 @@ fn orbits(of: &[Description], value: impl Fn(&PairOrbit) -> f64) -> Values {
 }
 
 macro_rules! columns {
-    ($($name:literal, $kind:ident, $dimension:ident, $text:literal, $values:expr;)*) => {
+    ($($name:expr, $kind:ident, $dimension:ident, $text:literal, $values:expr;)*) => {
         /// Columns of the subsystems in a snapshot: a row for each, followed by those inside of it.
         pub const SUBSYSTEMS: &[SubsystemField] = &[$(SubsystemField {
             name: $name,
@@ -46,7 +57,7 @@ macro_rules! columns {
 }
 
 columns! {
-    "Members", Text, NONE, "its stars by their ids: (3+7) two that move about each other, ((3+7)+12) with an inner subsystem",
+    SUBSYSTEM_MEMBERS, Text, NONE, "its stars by their ids: (3+7) two that move about each other, ((3+7)+12) with an inner subsystem",
         |of| Values::Text(of.iter().map(|one| one.members.to_string()).collect());
     "Number", Count, NONE, "how many they are", |of| counts(of, |_, one| one.members.ids().len());
     "InsideOf", Count, NONE, "row of the subsystem that it is inside of; its own row if of none",
@@ -54,11 +65,11 @@ columns! {
     "Mass", Float, MASS, "mass", |of| floats(of, |one| one.mass);
     "Mass1", Float, MASS, "mass of the first of two bodies; NaN for more, as below", |of| orbits(of, |orbit| orbit.mass[0]);
     "Mass2", Float, MASS, "mass of the second", |of| orbits(of, |orbit| orbit.mass[1]);
-    "SemiMajorAxis", Float, LENGTH, "semi-major axis of their orbit; negative where they are not bound",
+    SUBSYSTEM_AXIS, Float, LENGTH, "semi-major axis of their orbit; negative where they are not bound",
         |of| orbits(of, |orbit| orbit.semi_major_axis);
-    "Eccentricity", Float, NONE, "its eccentricity", |of| orbits(of, |orbit| orbit.eccentricity);
-    "Period", Float, TIME, "its period; NaN where they are not bound", |of| orbits(of, |orbit| orbit.period);
-    "BindingEnergy", Float, ENERGY, "binding energy of its bodies on each other, without that inside of them: the sum of all rows is binding_energy of the diagnostics",
+    SUBSYSTEM_ECCENTRICITY, Float, NONE, "its eccentricity", |of| orbits(of, |orbit| orbit.eccentricity);
+    SUBSYSTEM_PERIOD, Float, TIME, "its period; NaN where they are not bound", |of| orbits(of, |orbit| orbit.period);
+    SUBSYSTEM_BINDING, Float, ENERGY, "binding energy of its bodies on each other, without that inside of them: the sum of all rows is binding_energy of the diagnostics",
         |of| floats(of, |one| one.binding);
     "Perturbed", Count, NONE, "1 if the motion of its bodies is integrated with the forces of others, 0 if not",
         |of| counts(of, |_, one| usize::from(one.is_perturbed));

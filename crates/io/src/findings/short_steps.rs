@@ -301,6 +301,7 @@ mod tests {
             vel: column(|one| one.2),
             pot: vec![-1e6; all.len()],
             states: Vec::new(),
+            followed: Vec::new(),
         };
         let levels = all.iter().map(|one| Level(one.3)).collect();
         let scale = Scale { mass: 1.0, length: 2.0, velocity: 1.0, time: 3.0 };

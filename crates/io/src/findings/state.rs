@@ -138,7 +138,15 @@ impl State {
         Self {
             source: name.to_owned(),
             time: run.clock.time(run.now) * run.scale.time,
-            stars: Stars { id: id.clone(), mass: mass.clone(), pos, vel, pot: pot.clone(), states: Vec::new() },
+            stars: Stars {
+                id: id.clone(),
+                mass: mass.clone(),
+                pos,
+                vel,
+                pot: pot.clone(),
+                states: Vec::new(),
+                followed: Vec::new(),
+            },
             levels: step.clone(),
             internal_motion: InternalMotion::find(checkpoint),
             dt_max: run.clock.dt_max * run.scale.time,
@@ -170,6 +178,7 @@ impl State {
                 vel: vectors(data.vel, scale.velocity),
                 pot: data.pot.into_iter().map(|pot| pot / scale.velocity.powi(2)).collect(),
                 states: Vec::new(),
+                followed: Vec::new(),
             },
             scale,
             provenance: data.provenance,
@@ -245,6 +254,7 @@ mod tests {
             columns: Vec::new(),
             stars: Vec::new(),
             close: Vec::new(),
+            pairs: Vec::new(),
             orbit: None,
         };
         let settings = Settings::parse("[integrator.hermite4]\ndt_max = 0.5").unwrap();

@@ -107,6 +107,12 @@ impl<R: JournalRow> JournalWriter<R> {
         self.rows
     }
 
+    /// Returns true if the journal has a column: one that an earlier version began may be without it.
+    #[must_use]
+    pub fn has_column(&self, name: &str) -> bool {
+        self.columns.iter().any(|column| column.name == name)
+    }
+
     /// Returns the SHA-256 of the CSV.
     #[must_use]
     pub fn sha256(&self) -> Digest {

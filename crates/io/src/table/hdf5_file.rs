@@ -146,7 +146,7 @@ pub(crate) fn read_tree(path: &Path, tree: &TisaneFile, with_values: bool) -> Re
     let mut rows = None;
     for name in group.text("columns")?.split(',') {
         let values = match with_values {
-            true => values(&group, name, rows)?,
+            true => read_values(&group, name, rows)?,
             false => Values::Floats(Vec::new()),
         };
         rows = Some(values.len());
@@ -157,7 +157,7 @@ pub(crate) fn read_tree(path: &Path, tree: &TisaneFile, with_values: bool) -> Re
 }
 
 /// Reads the values of a dataset according to its type.
-fn values(group: &TisaneGroup<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
+pub(crate) fn read_values(group: &TisaneGroup<'_>, name: &str, rows: Option<usize>) -> Result<Values> {
     if group.is_integer(name)? {
         return Ok(Values::Counts(group.column(name, rows, 1)?));
     }

@@ -168,7 +168,15 @@ mod tests {
         }
         let distance = |i: usize, j: usize| (pos[i] - pos[j]).norm();
         let pot = (0..6).map(|i| -(0..6).filter(|&j| j != i).map(|j| 1.0 / distance(i, j)).sum::<f64>()).collect();
-        let stars = Stars { id: (0..6).collect(), mass: vec![1.0; 6], pos: pos.clone(), vel, pot, states: Vec::new() };
+        let stars = Stars {
+            id: (0..6).collect(),
+            mass: vec![1.0; 6],
+            pos: pos.clone(),
+            vel,
+            pot,
+            states: Vec::new(),
+            followed: Vec::new(),
+        };
         let settings = Settings {
             neighbours: 6,
             lagrangian_mass: LagrangianMass::Initial,

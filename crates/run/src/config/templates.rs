@@ -19,7 +19,10 @@ pub const TEMPLATES: [(&str, &str); 14] = [
 ];
 
 /// Names and texts of the templates of whole situations: models with what acts on them.
-pub const SITUATIONS: [(&str, &str); 1] = [("open-cluster", include_str!("templates/open-cluster.toml"))];
+pub const SITUATIONS: [(&str, &str); 2] = [
+    ("open-cluster", include_str!("templates/open-cluster.toml")),
+    ("globular-cluster", include_str!("templates/globular-cluster.toml")),
+];
 
 /// Returns the commented configuration of a name; [`None`] for one that is neither in [`TEMPLATES`] nor in [`SITUATIONS`].
 #[must_use]

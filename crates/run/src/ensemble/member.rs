@@ -329,7 +329,8 @@ impl Member {
 
     fn survey(&self, field: &Field, settings: &Settings) -> TimedSurvey {
         let state = &self.system.state;
-        let stars = TimedSurvey::stars(&self.system.particles, &field.pot, &self.system.star_states(), &self.units);
+        let states = self.system.star_states();
+        let stars = TimedSurvey::stars(&self.system.particles, &field.pot, (&states, &[]), &self.units);
         TimedSurvey::new(&stars, state.time(), settings, self.system.tide(field).as_ref())
     }
 

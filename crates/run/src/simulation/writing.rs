@@ -43,7 +43,7 @@ impl Simulation {
             self.write_row(outputs, &measured, observer)?;
         }
         if due.cluster {
-            self.start_cluster_survey(outputs, &measured.field)?;
+            self.start_cluster_survey(outputs, &measured)?;
             // Where the run stops must not depend on how long the survey takes.
             self.finish_cluster_survey(outputs, self.plan.bound_fraction.is_some())?;
         }
@@ -176,13 +176,15 @@ impl Simulation {
 impl Simulation {
     /// Starts a survey of the cluster on the thread pool. Its rows are written once it is finished, at the latest
     /// before the next survey, a checkpoint or the end.
-    pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Field) -> Result<()> {
+    pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Measured) -> Result<()> {
         self.finish_cluster_survey(outputs, true)?;
         let Some(plan) = self.plan.cluster else { return Ok(()) };
         let state = &self.system.state;
         let time = state.clock.time(state.now) * state.scale.time;
-        let stars = TimedSurvey::stars(&self.system.particles, &measured.pot, &self.system.star_states(), &self.units);
-        let tide = self.system.tide(measured);
+        let Measured { field, subsystems } = measured;
+        let states = self.system.star_states();
+        let stars = TimedSurvey::stars(&self.system.particles, &field.pot, (&states, subsystems), &self.units);
+        let tide = self.system.tide(field);
         let (sender, receiver) = mpsc::channel();
         // The receiver is gone if the run has ended in an error.
         rayon::spawn(move || drop(sender.send(TimedSurvey::new(&stars, time, &plan.settings, tide.as_ref()))));

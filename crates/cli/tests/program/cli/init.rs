@@ -89,3 +89,20 @@ fn validate_files_of_other_programs_get_configurations_that_fit() {
         ));
     }
 }
+
+#[test]
+fn whole_situations_check_and_run() {
+    for name in ["open-cluster", "globular-cluster"] {
+        let folder = Folder::new("");
+        folder.write("run.toml", folder.tisane(&["init", name]).exits(0).out);
+        // Fewer stars, and one output.
+        let small = ["--set", "initial.king.n=120", "--set", "run.t_end=0.5", "--set", "output.interval=0.5"];
+        let short = ["--set", "output.snapshot_interval=0.5"];
+        let said = folder.tisane(&[&["check", "run.toml"], &small[..], &short[..]].concat()).exits(0);
+        let said =
+            said.says(&["King model", "Kroupa (2001)", "binaries", "tidal radius", "stellar evolution", "wall time"]);
+        assert!(said.out.contains(&format!("{name}: this configuration is valid")), "{}", said.out);
+        folder.tisane(&[&["run", "run.toml", "-q", "--output", "o"], &small[..], &short[..]].concat()).exits(0);
+        assert!(folder.path("o/binaries.csv").is_file() && folder.path("o/stellar.csv").is_file(), "{name}");
+    }
+}

@@ -128,13 +128,13 @@ fn a_report_has_everything_and_needs_nothing_else() {
         [&physics[..], &["Integrator", "<h2>Result</h2>", "Relative energy error", "Wall time", "Engine"]].concat();
     let places: Vec<usize> = order.iter().map(|text| page.find(text).unwrap_or_else(|| panic!("{text}"))).collect();
     assert!(places.is_sorted(), "{places:?}");
-    for name in ["diagnostics", "projections", "profiles", "structure", "steps", "rates", "binaries"] {
+    for name in ["diagnostics", "projections", "profiles", "structure", "steps", "rates", "binaries", "distributions"] {
         assert!(page.contains(&format!("<h2 id=\"{name}\">")), "{name}");
         for theme in ["light", "dark"] {
             assert!(page.contains(&format!("id=\"{name}-{theme}-panel-0\"")), "{name} {theme}");
         }
     }
-    assert_eq!(page.matches("<svg").count(), 14);
+    assert_eq!(page.matches("<svg").count(), 16);
     for label in
         ["surface density [N-body units]", "density centre", "semi-major axis [N-body units]", "50 %", "core radius"]
     {

@@ -1,0 +1,244 @@
+//! Figures of the binaries of a cluster at the first and the last measurement: their orbits, and distributions of period,
+//! eccentricity, mass ratio and hardness.
+
+use super::bins::{counting_limits, decades, stairs, unit_interval};
+use super::figure::{Axis, Figure, Mark, Panel, Series};
+use super::gallery::Gallery;
+use super::journals;
+use super::over_time::Run;
+use std::path::Path;
+use tisane::units::names::TimeUnit;
+use tisane::units::twelve_digits;
+use tisane_io::fields::Journal;
+use tisane_io::table::Table;
+
+/// Least number of binaries at a measurement whose distributions say something.
+const FEWEST: usize = 10;
+/// Bins of a decade of periods and of hardness.
+const WIDTH: f64 = 0.5;
+/// Bins of eccentricities and mass ratios.
+const BINS: usize = 10;
+/// Points of a panel up to which each has a marker; more are dots.
+const FEW_DOTS: usize = 300;
+/// Room beside the outermost bins and above the highest, as a factor.
+const ROOM: f64 = 1.2;
+/// Room at the ends of axes from 0 to 1, so that circular orbits stand off the edge.
+const UNIT: (f64, f64) = (-0.03, 1.03);
+
+/// Adds the figures of the journal of binaries, with that of the cluster for their numbers.
+pub(super) fn add(dir: &Path, gallery: &mut Gallery) {
+    let cluster = journals::read(dir, Journal::Cluster).ok();
+    match journals::read(dir, Journal::Binaries) {
+        Ok(table) => add_of(dir, &table, cluster.as_ref(), gallery),
+        Err(why) => gallery.add("binaries", Err(why)),
+    }
+}
+
+/// Adds the figures of the rows of a journal. Where there are few, there is none of their distributions.
+fn add_of(dir: &Path, table: &Table, cluster: Option<&Table>, gallery: &mut Gallery) {
+    let lacks = || "binaries.csv lacks columns".to_owned();
+    let Some(looks) = Looks::new(table, cluster) else { return gallery.add("binaries", Err(lacks())) };
+    gallery.add("binaries", looks.orbits(dir).ok_or_else(lacks));
+    if looks.at.iter().any(|look| look.pairs.len() >= FEWEST) {
+        gallery.add("distributions", looks.distributions(dir).ok_or_else(lacks));
+    }
+}
+
+/// The first and the last measurement of the cluster.
+struct Looks<'a> {
+    run: Run<'a>,
+    cluster: Option<&'a Table>,
+    at: Vec<Look>,
+}
+
+/// Rows of the binaries and of the outer orbits of hierarchies at a measurement, and its time as text.
+struct Look {
+    time: String,
+    pairs: Vec<usize>,
+    outer: Vec<usize>,
+}
+
+impl<'a> Looks<'a> {
+    /// Finds the rows; [`None`] where columns are missing.
+    fn new(table: &'a Table, cluster: Option<&'a Table>) -> Option<Self> {
+        let run = Run { table };
+        let (times, number) = (table.numbers("time")?, table.numbers("number")?);
+        let looks = cluster.and_then(|cluster| cluster.numbers("time")).unwrap_or(times);
+        let (first, last) = (looks.first()?, looks.last()?);
+        let unit = run.label("", "time")?.replace("[N-body units]", "").replace(['[', ']'], "");
+        let at = [Some(first), (last > first).then_some(last)].into_iter().flatten().map(|time| {
+            let rows = (0..times.len()).filter(|&row| times.at(row) == time);
+            let (pairs, outer) = rows.partition(|&row| number.at(row) == 2.0);
+            Look { time: format!("t = {}{unit}", twelve_digits(time)).trim().to_owned(), pairs, outer }
+        });
+        let at = at.collect();
+        Some(Self { run, cluster, at })
+    }
+
+    /// Draws eccentricities over semi-major axes, a panel a measurement on the same axes, and how many there are over time.
+    fn orbits(&self, dir: &Path) -> Option<Figure> {
+        let (a, e) = (self.run.table.numbers("semi_major_axis")?, self.run.table.numbers("eccentricity")?);
+        let all = || self.at.iter().flat_map(|look| look.pairs.iter().chain(&look.outer));
+        let edges = decades(all().map(|&row| a.at(row)), WIDTH);
+        let mut panels = Vec::new();
+        for look in &self.at {
+            let x = Axis {
+                range: edges.first().zip(edges.last()).map(|(first, last)| (first / ROOM, last * ROOM)),
+                ..Axis::log(self.run.label("semi-major axis", "semi_major_axis")?)
+            };
+            let y = Axis { range: Some(UNIT), ..Axis::linear("eccentricity") };
+            let of = |rows: &[usize]| rows.iter().map(|&row| (a.at(row), e.at(row))).collect();
+            let mark = |rows: &[usize]| if rows.len() > FEW_DOTS { Mark::Dots } else { Mark::Points };
+            let mut panel = Panel::new(format!("Binaries at {}", look.time), x, y);
+            let name = if look.outer.is_empty() { "" } else { "binaries" };
+            panel.series.push(Series::new(name, mark(&look.pairs), of(&look.pairs)));
+            if !look.outer.is_empty() {
+                panel.series.push(Series::new("outer orbits of hierarchies", mark(&look.outer), of(&look.outer)));
+            }
+            panels.push(panel);
+        }
+        let lines = [("binaries", "binaries", true), ("hierarchies", "hierarchies", true)];
+        panels.extend(self.cluster.and_then(|table| Run { table }.counts("Numbers of hard ones", &lines)));
+        Some(self.run.figure(dir, panels))
+    }
+
+    /// Draws how many binaries have which period, eccentricity, mass ratio and hardness.
+    fn distributions(&self, dir: &Path) -> Option<Figure> {
+        let table = self.run.table;
+        let column = |name: &str| table.numbers(name);
+        let (unit, days) = self.days();
+        let (period, e, hardness) = (column("period")?, column("eccentricity")?, column("hardness")?);
+        let (m1, m2) = (column("mass_1")?, column("mass_2")?);
+        let label = if unit.is_empty() { self.run.label("period", "period")? } else { format!("period [{unit}]") };
+        let ratio = |row: usize| m1.at(row).min(m2.at(row)) / m1.at(row).max(m2.at(row));
+        let unit_axis = |name: &str| Axis { range: Some((0.0, 1.0)), ..Axis::linear(name) };
+        let mut eccentricities =
+            self.histogram("Eccentricities", unit_axis("eccentricity"), &|row| e.at(row), &unit_interval(BINS));
+        eccentricities.series.extend(self.thermal());
+        let of_periods = |row: usize| days * period.at(row);
+        let of_hardness = |row: usize| hardness.at(row);
+        let panels = vec![
+            self.histogram("Periods", Axis::log(label), &of_periods, &self.decades(&of_periods)),
+            eccentricities,
+            self.histogram("Mass ratios", unit_axis("mass ratio, lighter over heavier"), &ratio, &unit_interval(BINS)),
+            self.histogram("Hardness", Axis::log("binding energy / kT"), &of_hardness, &self.decades(&of_hardness)),
+        ];
+        Some(self.run.figure(dir, panels))
+    }
+
+    /// Returns the edges of bins that hold a quantity of all binaries.
+    fn decades(&self, of: &dyn Fn(usize) -> f64) -> Vec<f64> {
+        decades(self.at.iter().flat_map(|look| &look.pairs).map(|&row| of(row)), WIDTH)
+    }
+
+    /// Returns the name of the unit in which periods are drawn, a day where the unit of the file is known, and that unit in it; no name
+    /// and 1 where it is not.
+    fn days(&self) -> (&'static str, f64) {
+        let unit = self.run.table.column("period").map_or("", |column| &*column.unit);
+        let known = TimeUnit::ALL.iter().find(|known| known.name() == unit);
+        known.map_or(("", 1.0), |known| (TimeUnit::Day.name(), known.value() / TimeUnit::Day.value()))
+    }
+
+    /// Draws the numbers of binaries in bins of a quantity, at each measurement.
+    fn histogram(&self, title: &str, x: Axis, of: &dyn Fn(usize) -> f64, edges: &[f64]) -> Panel {
+        let mut panel = Panel::new(title, x, Axis::counts("binaries in a bin"));
+        for look in &self.at {
+            let name = format!("{}: {}", look.time, look.pairs.len());
+            panel.series.push(stairs(name, look.pairs.iter().map(|&row| of(row)), edges));
+        }
+        let highest =
+            panel.series.iter().flat_map(|series| &series.points).map(|(_, count)| *count).fold(1.0, f64::max);
+        let (_, above) = counting_limits(highest);
+        panel.y.range = Some((0.0, ROOM * above));
+        panel
+    }
+
+    /// Returns the thermal law f(e) = 2 e (Jeans 1919; Heggie 1975) for as many binaries as there are at last.
+    fn thermal(&self) -> Option<Series> {
+        let number = self.at.last()?.pairs.len() as f64;
+        let of_bin = |e: f64| (e, number * 2.0 * e / BINS as f64);
+        Some(Series::new("thermal, 2 e", Mark::Dashed, vec![of_bin(0.0), of_bin(1.0)]))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tisane_io::table::{Column, Values};
+
+    /// Twelve binaries at 0, and one and a triple at 1 Myr.
+    fn table() -> Table {
+        let floats = |name: &str, unit: &str, values: Vec<f64>| Column::new(name, unit, "", Values::Floats(values));
+        let with = |first: f64, last: [f64; 2]| [vec![first; 12], last.to_vec()].concat();
+        let number = Values::Counts([vec![2; 12], vec![2, 3]].concat());
+        Table {
+            columns: vec![
+                floats("time", "Myr", with(0.0, [1.0; 2])),
+                Column::new("number", "", "", number),
+                floats("mass_1", "Msun", with(2.0, [1.0, 3.0])),
+                floats("mass_2", "Msun", with(1.0, [4.0, 1.0])),
+                floats("semi_major_axis", "pc", with(1e-3, [1e-4, 1.0])),
+                floats("eccentricity", "", with(0.55, [1.0, 0.5])),
+                floats("period", "Myr", with(1e-6, [1e-7, 1.0])),
+                floats("hardness", "", with(5.0, [50.0, 1.0])),
+            ],
+            ..Table::default()
+        }
+    }
+
+    fn figure(table: &Table, name: &str) -> Figure {
+        let mut gallery = Gallery::default();
+        add_of(Path::new("r"), table, None, &mut gallery);
+        assert!(gallery.missing.is_empty(), "{:?}", gallery.missing);
+        gallery.figures.into_iter().find(|(of, _)| *of == name).unwrap().1
+    }
+
+    #[test]
+    fn binaries_are_counted_at_both_ends_and_periods_are_days() {
+        let panels = figure(&table(), "distributions").panels;
+        let [periods, eccentricities, ratios, _] = panels.as_slice() else { panic!("{panels:?}") };
+        assert_eq!(periods.x.label, "period [day]");
+        let names: Vec<&str> = periods.series.iter().map(|series| &*series.name).collect();
+        assert_eq!(names, ["t = 0 Myr: 12", "t = 1 Myr: 1"], "the triple is no binary");
+        // A year is 365.25 days.
+        let of_year = periods.series[0].points.iter().rev().find(|(from, _)| *from <= 365.25).unwrap();
+        assert_eq!(of_year.1, 12.0);
+        let count = |panel: &Panel, series: usize, bin: usize| panel.series[series].points[bin].1;
+        assert_eq!((count(eccentricities, 0, 5), count(eccentricities, 1, 9)), (12.0, 1.0));
+        assert_eq!((count(ratios, 0, 5), count(ratios, 1, 2)), (12.0, 1.0));
+        assert!(periods.y.whole);
+    }
+
+    #[test]
+    fn the_thermal_law_has_as_many_binaries() {
+        let table = table();
+        let looks = Looks::new(&table, None).unwrap();
+        let Series { points, .. } = looks.thermal().unwrap();
+        // The mean over the bins is the middle of the line.
+        assert_eq!(0.5 * (points[0].1 + points[1].1) * BINS as f64, 1.0);
+    }
+
+    #[test]
+    fn orbits_have_a_panel_for_each_end_on_the_same_axes() {
+        let panels = figure(&table(), "binaries").panels;
+        assert_eq!(panels.len(), 2);
+        assert_eq!(panels[0].x.range, panels[1].x.range);
+        assert_eq!((panels[0].series.len(), panels[1].series.len()), (1, 2));
+    }
+
+    #[test]
+    fn few_binaries_have_no_distributions() {
+        let few = |column: &Column| {
+            let values = match &column.values {
+                Values::Floats(values) => Values::Floats(values[10..].to_vec()),
+                Values::Counts(values) => Values::Counts(values[10..].to_vec()),
+                Values::Text(values) => Values::Text(values[10..].to_vec()),
+            };
+            Column { values, ..column.clone() }
+        };
+        let table = Table { columns: table().columns.iter().map(few).collect(), ..Table::default() };
+        let mut gallery = Gallery::default();
+        add_of(Path::new("r"), &table, None, &mut gallery);
+        assert_eq!(gallery.figures.iter().map(|(name, _)| *name).collect::<Vec<_>>(), ["binaries"]);
+    }
+}
