@@ -183,13 +183,18 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::force::block_steps::StepScheme;
     use crate::force::external::Plummer;
     use crate::force::external::field::FieldSum;
     use crate::force::external::guide::{OrbitPoint, OrbitState};
     use crate::force::forces::{Accelerations, Forces};
+    use crate::force::noise::Noise;
     use crate::force::precision::Precision;
+    use crate::force::range::{Range, RangeGuard};
     use crate::force::reference;
     use crate::force::targets::Block;
+    use crate::time::{Level, TICKS_PER_DT_MAX};
+    use std::sync::Mutex;
 
     const CLOCK: Clock = Clock { start: 2.0, dt_max: 0.5 };
 
@@ -272,6 +277,100 @@ mod tests {
             assert!((about.jerk[k] + jerk - at_rest.jerk[k]).norm() < 1e-15);
             assert_eq!(about.external_acc[k], origin.tidal(now).unwrap().acc(place, 0.0));
         }
+    }
+
+    /// Moments from which and to which an engine was asked to step, and the beginning and the segments of the orbit.
+    type Asked = Arc<Mutex<Vec<(Time, Time, Option<(Time, usize)>)>>>;
+
+    /// Takes five steps whenever it is asked, in any field, up to a moment from which it refuses.
+    struct Stepper {
+        asked: Asked,
+        refuses_from: Time,
+    }
+
+    impl ForceEngine for Stepper {
+        fn load(&mut self, _: &Particles) -> Result<()> {
+            Ok(())
+        }
+        fn update(&mut self, _: &Particles, _: &[u32]) -> Result<()> {
+            Ok(())
+        }
+        fn evaluate(&mut self, _: Time, _: Targets<'_>, _: &mut Forces) -> Result<()> {
+            Ok(())
+        }
+        fn can_take_steps_in(&mut self, _: &FieldParts) -> Result<bool> {
+            Ok(true)
+        }
+        fn take_steps_in(
+            &mut self,
+            field: StepField<'_>,
+            _: &mut Particles,
+            _: &StepRules,
+            span: Span,
+            _: Option<&Pause>,
+        ) -> Result<Option<Taken>> {
+            assert_eq!(field.start, CLOCK.start);
+            let orbit = field.orbit.map(|orbit| (orbit.from, orbit.segments.len()));
+            self.asked.lock().unwrap().push((span.from, span.until, orbit));
+            if span.from >= self.refuses_from {
+                return Ok(Some(Taken { now: span.from, refused: 7, ..Taken::default() }));
+            }
+            let block_steps = span.max.min(5);
+            // With fewer steps left than it would take it does not get to the end.
+            let now = if block_steps == 5 { span.until } else { Time(span.from.0 + 1) };
+            Ok(Some(Taken { now, block_steps, particle_steps: 10, clamped: 1, ..Taken::default() }))
+        }
+    }
+
+    #[test]
+    fn an_engine_takes_steps_in_a_field_and_about_a_moving_origin_one_longest_step_at_a_time() {
+        let sphere = || Arc::new(Plummer { mass: 3.0, position: Vec3::zeros(), scale_radius: 1.0 });
+        let start = OrbitState { pos: Vec3::new(5.0, 0.0, 0.0), vel: Vec3::new(0.0, 0.7, 0.1) };
+        let rules = StepRules {
+            scheme: StepScheme::Hermite4 { nu: 0.01, iterations: 1 },
+            dt_max: CLOCK.dt_max,
+            floor: Level::DEEPEST,
+            clamps: true,
+            noise: Noise::new(0.0, &[], 0.0),
+            thresholds: RangeGuard::new(Range::F64, CLOCK.dt_max).thresholds(),
+        };
+        let moment = |halves: u64| Time(halves * TICKS_PER_DT_MAX / 2);
+        let take = |engine: &mut WithExternal<Forces>, max: u64| {
+            let span = Span { from: moment(1), until: moment(5), max };
+            engine.take_steps(&mut Particles::default(), &rules, span, None).unwrap()
+        };
+        let stepper = |refuses_from: u64| {
+            let asked = Asked::default();
+            (asked.clone(), Box::new(Stepper { asked, refuses_from: moment(refuses_from) }))
+        };
+        let all = |steps: u64| Taken { now: moment(5), block_steps: steps, ..Taken::default() };
+        // At rest in one part.
+        let (asked, engine) = stepper(9);
+        let mut at_rest = WithExternal::new(engine, sphere(), CLOCK);
+        assert!(at_rest.can_take_steps().unwrap());
+        assert_eq!(take(&mut at_rest, 99), Some(Taken { particle_steps: 10, clamped: 1, ..all(5) }));
+        assert_eq!(*asked.lock().unwrap(), [(moment(1), moment(5), None)]);
+        // About an origin in three.
+        let about =
+            |engine: Box<Stepper>| WithExternal::about(engine, MovingOrigin::new(sphere(), CLOCK, (0, start)), CLOCK);
+        let (asked, engine) = stepper(9);
+        assert_eq!(take(&mut about(engine), 99), Some(Taken { particle_steps: 30, clamped: 3, ..all(15) }));
+        let parts = [(1, 2, 0), (2, 4, 2), (4, 5, 4)];
+        let parts = parts.map(|(from, until, orbit)| (moment(from), moment(until), Some((moment(orbit), 2))));
+        assert_eq!(*asked.lock().unwrap(), parts);
+        // With too few steps for all, and where one is refused.
+        let (asked, engine) = stepper(9);
+        let taken = take(&mut about(engine), 8).unwrap();
+        assert_eq!((taken.now, taken.block_steps, asked.lock().unwrap().len()), (Time(moment(2).0 + 1), 8, 2));
+        let (asked, engine) = stepper(2);
+        let taken = take(&mut about(engine), 99).unwrap();
+        assert_eq!((taken.now, taken.block_steps, taken.refused), (moment(2), 5, 7));
+        assert_eq!(asked.lock().unwrap().len(), 2);
+        // A field of one's own is the host's.
+        let (asked, engine) = stepper(9);
+        let mut of_user = WithExternal::new(engine, Arc::new(Probe), CLOCK);
+        assert!(!of_user.can_take_steps().unwrap() && take(&mut of_user, 99).is_none());
+        assert!(asked.lock().unwrap().is_empty());
     }
 
     #[test]
