@@ -15,6 +15,7 @@ The errors of the engine are `Error` and the classes below it.
     run.summary["relative_energy_error"]
     run.diagnostics["energy"]
     run.snapshots[-1]["Coordinates"]
+    run.plot("structure")
 
 Columns are numpy arrays that know their unit (`Column`). Snapshots and diagnostics turn into astropy tables, pandas frames and AMUSE
 particles. With this package installed, `yt.load` opens snapshots in their own units.
@@ -23,9 +24,11 @@ particles. With this package installed, `yt.load` opens snapshots in their own u
 from importlib.metadata import PackageNotFoundError, version
 
 from .columns import Column, Table
-from .directory import EnsembleResult, Run, load
+from .comparison import compare
+from .directory import EnsembleResult, Run, StudyResult, load
 from .ensemble import ensemble
 from .errors import ConfigError, Error, InputError, IntegrationError, StorageError
+from .figures import Figure
 from .files import FORMAT_VERSION, FormatError, Snapshot, Units
 from .sources import Forces, forces
 from .kepler import Orbits, orbits
@@ -45,6 +48,7 @@ __all__ = [
     "ConfigError",
     "EnsembleResult",
     "Error",
+    "Figure",
     "Forces",
     "FormatError",
     "InputError",
@@ -56,8 +60,10 @@ __all__ = [
     "Simulation",
     "Snapshot",
     "StorageError",
+    "StudyResult",
     "Table",
     "Units",
+    "compare",
     "ensemble",
     "forces",
     "gala_fields",

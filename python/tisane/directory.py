@@ -5,16 +5,19 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
+from . import figures
 from ._toml import loads
 from .columns import Table
 from .files import JOURNALS, FormatError, Snapshot, open_hdf5, read_journal, text
 
 #: The file that makes a directory that of an ensemble.
 ENSEMBLE = "ensemble.json"
+#: The file that makes a directory that of a study.
+STUDY = "study.toml"
 
 
 class Snapshots(Sequence):
@@ -70,6 +73,7 @@ class Run:
     `binaries`    a `Table` with a row for each binary and hierarchy at each output, from binaries.hdf5
     `events`      a `Table` with a row an event, from events.hdf5
     `stars`       a `Table` with a row for each collision and escape, from stars.hdf5, of a run with [collisions] or [escapers]
+    `stellar`     a `Table` with a row for each change of type of a star, from stellar.hdf5, of a run with [stellar_evolution]
     `encounters`  a `Table` with a row for each change of a subsystem, from encounters.hdf5, of a run with [encounters]
     `summary`     summary.json as a dictionary; there when the run has ended or stopped on request, not while it goes on
     `config`      config.toml as a dictionary: every parameter, defaults written out
@@ -119,12 +123,24 @@ class Run:
         return read_journal(self.directory / "stars.hdf5", "tisane stars")
 
     @cached_property
+    def stellar(self) -> Table:
+        return read_journal(self.directory / "stellar.hdf5", "tisane stellar")
+
+    @cached_property
     def summary(self) -> dict:
         return read_summary(self.directory / "summary.json")
 
     @cached_property
     def config(self) -> dict:
         return parsed(self.directory / "config.toml", loads, "TOML")
+
+    def plot(self, name: str | None = None, theme: str = "light") -> figures.Figure | dict[str, figures.Figure]:
+        """A figure of `tisane plot` by its name, as `structure` or `diagnostics`, which Jupyter shows; all of them by name
+        without one. `theme` is light or dark.
+
+        InputError with the reason where the run has no such figure.
+        """
+        return figures.plot(self.directory, name, theme)
 
     def __repr__(self) -> str:
         return f"<Run {self.config['run']['name']} in {self.directory}: {len(self.snapshots)} snapshots>"
@@ -182,6 +198,10 @@ class EnsembleResult:
     def config(self) -> dict:
         return parsed(self._file("config.toml"), loads, "TOML")
 
+    def plot(self, name: str | None = None, theme: str = "light") -> figures.Figure | dict[str, figures.Figure]:
+        """A figure of `tisane plot` by its name, as `Run.plot`."""
+        return figures.plot(self._file("plots").parent, name, theme)
+
     def snapshots(self, member: int) -> Snapshots:
         """The snapshots of a member in order of time, of an ensemble that keeps them (`snapshots="end"` or `"all"`)."""
         return Snapshots(sorted(self._file("snapshots").glob(f"member_{member:06d}_*.hdf5")))
@@ -195,8 +215,42 @@ class EnsembleResult:
             return f"{name}: under way, or killed>"
 
 
-def load(path: str | os.PathLike) -> Run | EnsembleResult | Snapshot | Table:
-    """Opens the directory of a run (`Run`) or an ensemble (`EnsembleResult`), a snapshot (`Snapshot`), or the HDF5 file of a journal or a
+class StudyResult(Mapping):
+    """A study: its tables by the names of their files, `table`, and `laws` and `choice` or `fits` where it has them. Each is read
+    when it is first asked for.
+
+    `directory` the directory of its files
+    `config`    study.toml as a dictionary: the sweep with every default written out
+    """
+
+    def __init__(self, directory: str | os.PathLike):
+        self.directory = Path(directory)
+        self._tables: dict[str, Table | None] = {path.stem: None for path in sorted(self.directory.glob("*.hdf5"))}
+
+    def __getitem__(self, name: str) -> Table:
+        if name not in self._tables:
+            raise KeyError(f"there is no table {name!r}; there are {', '.join(self._tables) or 'none'}")
+        table = self._tables[name]
+        if table is None:
+            table = self._tables[name] = read_journal(self.directory / f"{name}.hdf5", "tisane table")
+        return table
+
+    def __iter__(self):
+        return iter(self._tables)
+
+    def __len__(self) -> int:
+        return len(self._tables)
+
+    @cached_property
+    def config(self) -> dict:
+        return parsed(self.directory / STUDY, loads, "TOML")
+
+    def __repr__(self) -> str:
+        return f"<StudyResult {self.directory}: {', '.join(self._tables) or 'no tables yet'}>"
+
+
+def load(path: str | os.PathLike) -> Run | EnsembleResult | StudyResult | Snapshot | Table:
+    """Opens the directory of a run (`Run`), an ensemble (`EnsembleResult`) or a study (`StudyResult`), a snapshot (`Snapshot`), or the HDF5 file of a journal or a
     table, such as diagnostics.hdf5 or members.hdf5 (`Table`).
 
     FileNotFoundError if it is not there, FormatError if tisane did not write it or a later version did.
@@ -204,6 +258,8 @@ def load(path: str | os.PathLike) -> Run | EnsembleResult | Snapshot | Table:
     path = Path(path)
     if (path / ENSEMBLE).is_file():
         return EnsembleResult(path)
+    if (path / STUDY).is_file():
+        return StudyResult(path)
     if path.is_dir() or not path.exists():
         return Run(path)
     with open_hdf5(path, "tisane snapshot", *JOURNALS) as file:

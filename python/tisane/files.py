@@ -178,6 +178,7 @@ JOURNALS = {
     "tisane events": "Events",
     "tisane encounters": "Encounters",
     "tisane stars": "Stars",
+    "tisane stellar": "Stellar",
     "tisane table": "Table",
 }
 

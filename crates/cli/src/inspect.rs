@@ -2,15 +2,27 @@
 
 pub(super) mod ensemble;
 mod run_directory;
+mod several;
 
 use super::screen::print;
-use std::path::Path;
-use tisane::error::Result;
+use std::path::{Path, PathBuf};
+use tisane::error::{Error, Result};
 use tisane_io::directory::no_such_run;
 use tisane_io::formats::Datasets;
 use tisane_io::inspect::{describe, describe_as, describe_datasets};
 
-pub fn inspect(file: &Path, format: Option<&str>, datasets: Option<&Datasets>) -> Result<u8> {
+pub fn inspect(paths: &[PathBuf], format: Option<&str>, datasets: Option<&Datasets>) -> Result<u8> {
+    match paths {
+        [file] => one(file, format, datasets),
+        _ => match format.map(|_| "--from").or(datasets.map(|_| "--datasets")) {
+            Some(option) => Err(Error::input(&paths[1], format!("{option} is for one file, and there are several"))),
+            None => print(&several::describe(paths)?),
+        },
+    }
+}
+
+/// Describes a file or a directory.
+fn one(file: &Path, format: Option<&str>, datasets: Option<&Datasets>) -> Result<u8> {
     if let Some(datasets) = datasets {
         return print(&describe_datasets(file, datasets)?);
     }

@@ -135,8 +135,9 @@ enum Verb {
     ///
     /// Of the directory of a run: its state, the time it reached, its errors, what is there, and how to go on.
     Inspect {
-        /// The file, or the directory of a run.
-        file: PathBuf,
+        /// The file, or the directory of a run; several directories of runs are described in a table.
+        #[arg(required = true)]
+        file: Vec<PathBuf>,
         /// Format of a file of particles, where the content alone does not determine it.
         #[arg(long, value_name = "FORMAT", value_parser = a_format())]
         from: Option<String>,
@@ -226,7 +227,7 @@ enum Verb {
     /// temperature then; its supernova with remnant and kick. --csv has the whole track, --plot draws it. The fits are
     /// those of Hurley, Pols & Tout (2000), known as SSE. In a run stars age with `[stellar_evolution]`.
     Stellar(Box<stellar::StellarArgs>),
-    /// Print schemas, completions, the manual page, citations, batch scripts.
+    /// Print schemas, completions, the manual page, citations, job scripts.
     Generate {
         #[command(subcommand)]
         what: generate::What,

@@ -23,11 +23,49 @@ const SHORT: usize = 8;
 /// Length of the names of the lines.
 const NAME: usize = 16;
 
+/// What a table of runs says of each.
+pub const HEADINGS: [&str; 9] =
+    ["run", "state", "time", "particles", "integrator", "dE/E", "of the cluster", "largest", "wall time"];
+
 /// Describes the directory of a run in one screen.
 ///
 /// # Errors
 /// [`Error::Input`] if it is not the directory of a run; [`Error::Config`] for its configuration.
 pub fn describe(dir: &Path) -> Result<String> {
+    let contents = read(dir)?;
+    let mut page = Page::default();
+    contents.describe_run(&mut page);
+    contents.describe_files(&mut page);
+    contents.describe_next(&mut page);
+    Ok(page.0)
+}
+
+/// Returns what a table of runs says of one, as texts for [`HEADINGS`].
+///
+/// # Errors
+/// As [`describe`].
+pub fn row(dir: &Path) -> Result<[String; HEADINGS.len()]> {
+    let contents = read(dir)?;
+    let [integrator, _] = contents.config.describe_integrator();
+    let error = |error: Option<f64>, text: fn(f64) -> String| error.filter(|e| !e.is_nan()).map_or("-".into(), text);
+    // The first row is that of the start, which has no error.
+    let measured = contents.rows(Journal::Diagnostics) > 1;
+    let signed = |column| error(contents.last_row(column).filter(|_| measured), |e| format!("{e:+.2e}"));
+    Ok([
+        dir.display().to_string(),
+        contents.state.word().into(),
+        contents.reached().map_or("-".into(), |time| contents.time(time)),
+        contents.particles().split(' ').next().filter(|n| n.parse::<f64>().is_ok()).unwrap_or("-").to_owned(),
+        integrator,
+        signed("relative_energy_error"),
+        signed("cluster_energy_error"),
+        error(contents.number("max_relative_energy_error"), |e| format!("{e:.2e}")),
+        error(contents.number("wall_seconds"), wall_time),
+    ])
+}
+
+/// Reads the directory of a run.
+fn read(dir: &Path) -> Result<Contents<'_>> {
     if !dir.join(CONFIG).is_file() {
         let problem = format!("not the output directory of a run: there is no {CONFIG}");
         let help = match dir.parent().filter(|parent| parent.join(CONFIG).is_file()) {
@@ -36,12 +74,7 @@ pub fn describe(dir: &Path) -> Result<String> {
         };
         return Err(Error::input(dir, problem).with_help(help));
     }
-    let contents = Contents::read(dir)?;
-    let mut page = Page::default();
-    contents.describe_run(&mut page);
-    contents.describe_files(&mut page);
-    contents.describe_next(&mut page);
-    Ok(page.0)
+    Contents::read(dir)
 }
 
 /// State of a run.
@@ -312,6 +345,17 @@ impl State {
         match error {
             Some(error) => Self::Failed(error, text("advice")),
             None => Self::Killed(holder),
+        }
+    }
+
+    /// Returns the state in one or two words.
+    const fn word(&self) -> &'static str {
+        match self {
+            Self::InProgress(_) => "in progress",
+            Self::Finished => "finished",
+            Self::Stopped(_) => "stopped",
+            Self::Failed(..) => "error",
+            Self::Killed(_) => "killed",
         }
     }
 

@@ -1,6 +1,6 @@
 //! `init`, `check` and `run`.
 
-use crate::program::{Folder, diagnostics, finish, summary};
+use crate::program::{Folder, SMALL, diagnostics, finish, summary};
 use crate::transcript::Transcript;
 use std::fs;
 
@@ -218,4 +218,27 @@ fn odd_surroundings_do_not_matter() {
         folder.tisane(&["run", "run.toml", "-q", "--output", n, "--set", &set]).exits(0);
         assert_eq!(summary(&folder.path(n))["n"].to_string(), n);
     }
+}
+
+#[test]
+fn runs_are_inspected_side_by_side() {
+    let folder = Folder::new(SMALL);
+    for (name, limit) in [("a", "100000"), ("longer-name", "3")] {
+        let set = format!("limits.block_steps={limit}");
+        folder.tisane(&["run", "run.toml", "-q", "--output", name, "--set", &set]);
+    }
+    let out = folder.tisane(&["inspect", "a", "longer-name"]).exits(0).out;
+    let lines: Vec<Vec<&str>> = out.lines().map(|line| line.split("  ").map(str::trim).collect()).collect();
+    let cells = |k: usize| lines[k].iter().filter(|cell| !cell.is_empty()).copied().collect::<Vec<_>>();
+    assert_eq!(cells(0)[..5], ["run", "state", "time", "particles", "integrator"]);
+    assert_eq!((cells(1)[0], cells(1)[1], cells(1)[2], cells(1)[3]), ("a", "finished", "0.5 T", "16"));
+    assert_eq!((cells(2)[0], cells(2)[1], cells(2)[5]), ("longer-name", "stopped", "-"), "no row after the start");
+    let error = summary(&folder.path("a"))["relative_energy_error"].as_f64().unwrap();
+    assert_eq!(cells(1)[5], format!("{error:+.2e}"));
+    // Columns begin below each other.
+    let state = out.lines().next().unwrap().find("state").unwrap();
+    assert!(out.lines().skip(1).all(|line| line[state - 1..].starts_with(' ') && !line[state..].starts_with(' ')));
+    folder.tisane(&["inspect", "a", "run.toml"]).exits(2).says(&["run.toml", "not the directory of a run"]);
+    folder.tisane(&["inspect", "a", "b"]).exits(2).says(&["b"]);
+    folder.tisane(&["inspect", "a", "a", "--from", "csv"]).exits(2).says(&["--from is for one file"]);
 }
