@@ -28,11 +28,6 @@ const MIN_WORK_ASLEEP: usize = 40_000;
 /// With one pause 131072 stars took a tenth longer on 16 threads.
 const PAUSES: usize = 20;
 
-/// Looks without work after which a thread doubles its pauses, and how often it may. Between small blocks nobody has work for it, and
-/// its looks slow down the thread that has: with these pauses a cluster of 5000 stars takes a tenth less time on 16 threads.
-const PATIENCE: usize = 20;
-const MAX_DOUBLINGS: usize = 4;
-
 thread_local! {
     /// True while this thread does the work of a spin pool.
     static IS_AWAKE: Cell<bool> = const { Cell::new(false) };
@@ -130,14 +125,9 @@ pub fn run<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> Result<T
                 while ready.load(Ordering::Relaxed) < threads {
                     std::hint::spin_loop();
                 }
-                let mut idle = 0_usize;
                 while !stopped.load(Ordering::Relaxed) {
-                    if rayon::yield_now() == Some(rayon::Yield::Executed) {
-                        idle = 0;
-                    } else {
-                        let pauses = PAUSES << (idle / PATIENCE).min(MAX_DOUBLINGS);
-                        (0..pauses).for_each(|_| std::hint::spin_loop());
-                        idle = idle.saturating_add(1);
+                    if rayon::yield_now() != Some(rayon::Yield::Executed) {
+                        (0..PAUSES).for_each(|_| std::hint::spin_loop());
                     }
                 }
             });

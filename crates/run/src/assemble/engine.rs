@@ -168,7 +168,8 @@ pub(super) fn choose<E: Build>(
     if stepping == Stepping::Device && !steps_on_device {
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
                          or ahmad_cohen and no law of one's own; in an external field on one GPU, with hermite4 or \
-                         multipoint, and if the field has neither tables, nor moving centres, nor a variation";
+                         multipoint, if the field has neither tables, nor moving centres, nor a variation, and from 8192 \
+                         particles on if its formula is as long as that of nfw or power-law";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {

@@ -69,6 +69,16 @@ impl FieldParts {
         Some(found)
     }
 
+    /// Returns the number of steps of the longest program.
+    #[must_use]
+    pub fn longest(&self) -> usize {
+        let steps = |part: &FieldPart| match part {
+            FieldPart::Formula { program, .. } => program.words.len(),
+            FieldPart::Sphere { .. } => 0,
+        };
+        self.parts.iter().map(steps).max().unwrap_or(0)
+    }
+
     fn add_whole(&mut self, field: Summand) -> Option<()> {
         match field {
             Summand::Sum(all) => all.into_iter().try_for_each(|it| self.add(it, 1))?,
