@@ -17,20 +17,23 @@ ACCURACIES = ("nu", "eta", "dt")
 def compare(runs: Iterable[Run | str | os.PathLike]) -> Table:
     """A table with a row for each run, in their order: how it was made, how far it came, its errors and its cost.
 
-    `runs` are runs or their directories. Columns: `run`, the directory; `n`, particles; `time`, in the unit of the first run;
+    `runs` are runs or their directories, or one of them. Columns: `run`, the directory; `n`, particles; `time`, in the unit of the first run;
     `integrator` and its `accuracy`, nu, eta or dt; `precision`; `energy_error` and `max_energy_error`, relative; `cluster_energy_error`,
     relative to the cluster's own energy; `block_steps`, `pair_interactions`, `wall_seconds`; `exit_reason`. What a run does not
     have is NaN; of one under way or killed these are all numbers of its result, and `exit_reason` is empty.
 
     InputError for runs whose units of time differ, and for a path that is not that of a run.
     """
+    if isinstance(runs, (str, os.PathLike, Run)):
+        runs = [runs]
     rows, unit = [], None
     for run in runs:
         run = run if isinstance(run, Run) else load(run)
         if not isinstance(run, Run):
             raise InputError(f"{run!r} is not a run")
         config = run.config
-        own = config.get("units", {}).get("time", "T")
+        units = config.get("units", {})
+        own = f"{units['length']}/({units['velocity']})" if "time" not in units and "velocity" in units else units.get("time", "T")
         unit = unit or own
         if own != unit:
             raise InputError(f"{run.directory}: its unit of time is {own}, that of the first run {unit}")

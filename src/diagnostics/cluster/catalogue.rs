@@ -74,7 +74,8 @@ impl Entry {
 }
 
 /// Returns the table of a cluster seen in a frame, whose unbound bodies have escaped `beyond` a distance: what the search
-/// found, and then what the integrator follows besides, a hierarchy always after its components.
+/// found, and then what the integrator follows besides, a hierarchy always after its components. The search may pair a passing
+/// star with one of a binary: of two that share a star, and of which none is a component of the other, the narrower one counts.
 pub(super) fn entries(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f64, epsilon: f64) -> Vec<Entry> {
     if systems.all.is_empty() && stars.followed.is_empty() {
         return Vec::new();
@@ -90,12 +91,49 @@ pub(super) fn entries(stars: &Stars, systems: &Systems, frame: &Frame, beyond: f
         orbits: BTreeMap::new(),
         entries: Vec::new(),
     };
-    systems.all.iter().for_each(|system| table.add_found(system));
-    let mut others: Vec<&FollowedPair> =
-        stars.followed.iter().filter(|pair| !table.orbits.contains_key(&pair.members)).collect();
+    let mut followed_by = ByStar::default();
+    stars.followed.iter().for_each(|pair| followed_by.add(&pair.members, pair.semi_major_axis));
+    let mut found_by = ByStar::default();
+    for system in &systems.all {
+        let is_split =
+            system.members.levels().iter().any(|level| followed_by.splits(level, system.pair.semi_major_axis));
+        if !is_split {
+            found_by.add(&system.members, system.pair.semi_major_axis);
+            table.add_found(system);
+        }
+    }
+    let is_known = |pair: &&FollowedPair| {
+        !table.orbits.contains_key(&pair.members)
+            && !pair.members.levels().iter().any(|level| found_by.splits(level, pair.semi_major_axis))
+    };
+    let mut others: Vec<&FollowedPair> = stars.followed.iter().filter(is_known).collect();
     others.sort_by_key(|pair| (pair.members.ids().len(), pair.members.first(), pair.members.to_string()));
     others.into_iter().for_each(|pair| table.add_followed(pair, epsilon));
     table.finish()
+}
+
+/// Stars of binaries and hierarchies with their semi-major axes, by each of the stars.
+#[derive(Default)]
+struct ByStar {
+    all: Vec<(Vec<u64>, f64)>,
+    of_star: HashMap<u64, Vec<usize>>,
+}
+
+impl ByStar {
+    fn add(&mut self, members: &Members, semi_major_axis: f64) {
+        let stars = members.ids();
+        stars.iter().for_each(|&star| self.of_star.entry(star).or_default().push(self.all.len()));
+        self.all.push((stars, semi_major_axis));
+    }
+
+    /// Returns true if some stars have a part, but not all, of one that is narrower than `semi_major_axis`, and not all of them
+    /// are a part of it.
+    fn splits(&self, stars: &[u64], semi_major_axis: f64) -> bool {
+        let others = stars.iter().filter_map(|star| self.of_star.get(star)).flatten().map(|&k| &self.all[k]);
+        let mut narrower = others.filter(|(_, axis)| *axis < semi_major_axis);
+        let has_all = |all: &[u64], of: &[u64]| of.iter().all(|star| all.contains(star));
+        narrower.any(|(other, _)| !has_all(stars, other) && !has_all(other, stars))
+    }
 }
 
 struct Table<'a> {
@@ -284,6 +322,21 @@ mod tests {
         let kt = found.mass[0] * found.mass[1] / (2.0 * found.semi_major_axis) / found.hardness;
         assert!((entry.hardness * kt / 1e4 - 1.0).abs() < 1e-12, "{} {kt}", entry.hardness);
         assert_eq!((entry.mass, entry.distance, entry.bound), (found.mass, found.distance, found.bound));
+    }
+
+    /// The search takes (1+2) as hard; the integrator follows (2+5), narrower or wider.
+    #[test]
+    fn no_star_is_in_two_binaries() {
+        let other = Members::two(one(2), one(5));
+        for (semi_major_axis, want) in [(5e-5, "(2+5)"), (1.0, "(1+2)")] {
+            let followed = vec![pair(other.clone(), semi_major_axis, 1e4)];
+            let found = table(&Stars { followed, ..stars() });
+            assert_eq!(found.iter().map(|entry| entry.members.to_string()).collect::<Vec<_>>(), [want]);
+        }
+        // A hierarchy with a part of the other inside.
+        let triple = Members::two(other, one(6));
+        let found = table(&Stars { followed: vec![pair(triple, 1.0, 1e4)], ..stars() });
+        assert_eq!(found.iter().map(|entry| entry.members.to_string()).collect::<Vec<_>>(), ["(1+2)"]);
     }
 
     #[test]

@@ -37,6 +37,14 @@ impl Members {
         }
     }
 
+    /// Returns the ids of each system of two components in it, itself last.
+    pub(super) fn levels(&self) -> Vec<Vec<u64>> {
+        match self {
+            Self::One(_) => Vec::new(),
+            Self::Two(two) => [two[0].levels(), two[1].levels(), vec![self.ids()]].concat(),
+        }
+    }
+
     /// Returns the ids, if the components are two particles.
     #[must_use]
     pub fn binary(&self) -> Option<[u64; 2]> {

@@ -4,6 +4,7 @@ use crate::arguments::ConfigArgs;
 use clap::Args;
 use std::time::Duration;
 use tisane::error::{Error, Result};
+use tisane_io::checkpoint::{NEWEST, PREVIOUS};
 use tisane_io::directory::{CONFIG, ENSEMBLE, SUMMARY};
 use tisane_io::shell;
 use tisane_run::config::{Config, Engine, MAX_THREADS, WallTime};
@@ -43,12 +44,19 @@ pub fn script(args: &SlurmArgs) -> Result<String> {
         return Err(Error::input(&args.config.file, problem));
     }
     let config = Config::from_file(&args.config.file, &args.config.sets)?.config;
+    for path in [&args.config.file, &config.output_directory()] {
+        if path.to_str().is_none_or(|name| name.contains(char::is_control)) {
+            let problem =
+                "a batch script cannot name it: expected a name of letters without control characters, in UTF-8";
+            return Err(Error::input(path, problem));
+        }
+    }
     let gpus = args.gpus.unwrap_or(u32::from(config.force.engine == Engine::Cuda));
     let cores = args.cores.or_else(|| (gpus > 0).then_some(CORES_BESIDE_GPUS));
     let directory = config.output_directory();
     let file = shell::argument(&args.config.file);
     let reserve = (limit / RESERVE).clamp(LEAST_RESERVE, MOST_RESERVE);
-    let session = session(limit - reserve, cores, gpus);
+    let session = session(limit - reserve, cores, (gpus, config.force.engine));
     let sets: String = args.config.sets.iter().map(|set| format!(" --set {}", shell::quoted(set))).collect();
     let resources = resources(cores, gpus);
     let (name, time) = (&config.run.name, slurm_time(limit));
@@ -68,15 +76,24 @@ pub fn script(args: &SlurmArgs) -> Result<String> {
 #SBATCH --output={name}.log --open-mode=append
 
 directory={dir}
-if [ -e \"$directory/{CONFIG}\" ] || [ -e \"$directory/{ENSEMBLE}\" ]; then
+steps() {{ grep -o '\"block_steps\": *[0-9]*' \"$directory/{SUMMARY}\" 2>/dev/null | head -n 1; }}
+before=$(steps)
+if [ -e \"$directory/{NEWEST}\" ] || [ -e \"$directory/{PREVIOUS}\" ] || [ -e \"$directory/{ENSEMBLE}\" ]; then
     tisane resume \"$directory\"{session}
+elif [ -e \"$directory/{CONFIG}\" ]; then
+    # The job before this one ended before its first checkpoint.
+    tisane run {file}{sets}{session} --overwrite
 else
     tisane run {file}{sets}{session}
 fi
 code=$?
 
-# The code 3 is that of other stops too, as of a dissolved cluster: only the limit of time goes on.
+# The code 3 is that of other stops too, as of a dissolved cluster: only the limit of time goes on, and a job that got on.
 if [ $code -eq 3 ] && grep -q '\"exit_reason\": *\"time-limit\"' \"$directory/{SUMMARY}\"; then
+    if [ -n \"$before\" ] && [ \"$before\" = \"$(steps)\" ]; then
+        echo \"No block step in this job: a job needs a longer --time-limit. Nothing is submitted.\" >&2
+        exit 3
+    fi
     sbatch --dependency=\"afterany:$SLURM_JOB_ID\" \"$0\"
     code=$?
 fi
@@ -92,11 +109,12 @@ fn resources(cores: Option<u32>, gpus: u32) -> String {
 }
 
 /// Returns the options of a session.
-fn session(limit: Duration, cores: Option<u32>, gpus: u32) -> String {
+fn session(limit: Duration, cores: Option<u32>, (gpus, of_config): (u32, Engine)) -> String {
     let limit = format!(" --time-limit {}s", limit.as_secs());
     // Not all clusters bind a job to its cores.
     let threads = cores.map_or(String::new(), |n| format!(" --threads {n}"));
     let engine = match gpus {
+        0 if of_config == Engine::Cuda => " --engine cpu",
         0 => "",
         1 => " --engine cuda",
         _ => " --engine cuda --devices all",

@@ -25,7 +25,7 @@ const NAME: usize = 16;
 
 /// What a table of runs says of each.
 pub const HEADINGS: [&str; 9] =
-    ["run", "state", "time", "particles", "integrator", "dE/E", "of the cluster", "largest", "wall time"];
+    ["run", "state", "time", "particles", "integrator", "dE/E", "dE/E of cluster", "largest dE/E", "wall time"];
 
 /// Describes the directory of a run in one screen.
 ///

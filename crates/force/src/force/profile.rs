@@ -131,6 +131,8 @@ struct State {
     step: Timings,
     /// Times by the logarithm to base 4 of the block size.
     by_size: Vec<Timings>,
+    /// Logarithm to base 4 of the size that was counted last.
+    last: usize,
     /// When the stopwatch was started, or a block step counted last; none outside a call.
     since: Option<Instant>,
     /// Block steps and particle steps of the call in progress that were counted one by one.
@@ -141,17 +143,18 @@ struct State {
 
 impl State {
     /// Counts block steps of some particles in all, with the time since the last ones. Several steps at once count as blocks of
-    /// their mean size.
+    /// their mean size; no step, with those that were counted last.
     fn count(&mut self, block_steps: u64, particle_steps: u64) {
         let now = Instant::now();
         let whole = self.since.replace(now).map_or(Duration::ZERO, |since| now - since);
         let engine = self.step.total_seconds();
         let host = (whole.as_secs_f64() - engine).max(0.0);
         let block = particle_steps / block_steps.max(1);
-        let size = block.max(1).ilog2() as usize / 2;
+        let size = if block_steps > 0 { block.max(1).ilog2() as usize / 2 } else { self.last };
         if self.by_size.len() <= size {
             self.by_size.resize_with(size + 1, Timings::default);
         }
+        self.last = size;
         self.by_size[size].block_steps += block_steps;
         self.by_size[size].add(HOST, host);
         self.by_size[size].merge(&self.step);
@@ -190,9 +193,12 @@ impl Profiler {
     }
 
     /// Counts one of the block steps that a call takes, with the number of particles that moved in it and the time since the one
-    /// before.
+    /// before; nothing outside of a call that is measured.
     pub fn end_block_step(&self, particles: u64) {
         let mut state = self.state();
+        if state.since.is_none() {
+            return;
+        }
         state.count(1, particles);
         state.counted = [state.counted[0] + 1, state.counted[1] + particles];
     }
@@ -238,10 +244,11 @@ impl Step<'_> {
         let mut state = self.profiler.state();
         let [blocks, particles] = state.counted;
         match block_steps - blocks {
-            // What a call does after its last step counts with the blocks of its mean size.
-            0 => state.count(0, particle_steps / block_steps.max(1)),
+            // What a call does after its last step counts with that step.
+            0 => state.count(0, 0),
             rest => state.count(rest, particle_steps - particles),
         }
+        state.since = None;
         state.spent
     }
 }
@@ -461,6 +468,8 @@ mod tests {
     #[test]
     fn steps_of_one_call_count_by_their_own_sizes() {
         let profiler = Profiler::default();
+        // A call that nobody measures.
+        profiler.end_block_step(5);
         let step = profiler.begin();
         [2, 100].into_iter().for_each(|particles| {
             std::thread::sleep(Duration::from_millis(10));

@@ -169,7 +169,7 @@ pub(super) fn choose<E: Build>(
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
                          or ahmad_cohen and no law of one's own; in an external field on one GPU, with hermite4 or \
                          multipoint, if the field has neither tables, nor moving centres, nor a variation, and from 8192 \
-                         particles on if its formula is as long as that of nfw or power-law";
+                         particles on if it has more than 250 operations, as nfw and mw-2014";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {

@@ -13,8 +13,8 @@ use tisane::integrator::AnyIntegrator;
 use tisane::propagator::Propagator;
 
 /// Builds the engines of a system whose block steps something else takes, with the bits of a kind of engine: `engine`
-/// computes forces where the host takes steps, and the CPU measures in f64. [`None`] if the scheme, an external field
-/// or a law in place of Newton's needs the host in each step.
+/// computes forces where the host takes steps, and the CPU measures in f64. [`None`] with another scheme, in an external
+/// field, by a law in place of Newton's, and where stars age: there each system needs an engine of its own.
 ///
 /// # Errors
 /// As [`super::engines`].

@@ -68,6 +68,36 @@ fn a_job_goes_on_where_the_one_before_it_stopped() {
     assert_eq!(ended["state_sha256"], summary(&folder.path("whole"))["state_sha256"]);
 }
 
+/// What a job cannot begin is not submitted for ever, and what ended before its first checkpoint begins anew.
+#[test]
+fn a_job_without_a_step_or_a_checkpoint_is_told_apart() {
+    let folder = cluster(RUN, &["--time-limit", "10min"]);
+    job(&folder, true).exits(0);
+    if summary(&folder.path("my runs/1"))["block_steps"] == 0 {
+        let again = job(&folder, true).exits(3);
+        again.says(&["No block step in this job"]);
+    }
+    assert_eq!(lines(&folder, "submitted").len(), 1);
+    for name in ["checkpoint.hdf5", "checkpoint.previous.hdf5"] {
+        let _ = fs::remove_file(folder.path("my runs/1").join(name));
+    }
+    job(&folder, false).exits(0);
+    assert_eq!(lines(&folder, "called").last().unwrap(), "run run.toml --time-limit 480s --overwrite");
+    assert_eq!(summary(&folder.path("my runs/1"))["exit_reason"], "finished");
+}
+
+#[test]
+fn names_that_would_be_commands_are_refused() {
+    let folder = Folder::new(RUN);
+    folder.write("a\ntouch b\n.toml", RUN);
+    folder.tisane(&["generate", "slurm", "a\ntouch b\n.toml"]).exits(2).says(&["control characters"]);
+    let set = "output.directory=\"a\\ntouch b\"";
+    folder.tisane(&["generate", "slurm", "run.toml", "--set", set]).exits(2);
+    let without =
+        folder.tisane(&["generate", "slurm", "run.toml", "--set", "force.engine=cuda", "--gpus", "0"]).exits(0);
+    assert!(without.out.contains(" --engine cpu"), "{}", without.out);
+}
+
 #[test]
 fn other_ends_submit_nothing() {
     // Stopped with the same exit code, but not by the time.

@@ -5,7 +5,7 @@ use super::guide::MovingOrigin;
 use super::on_targets::{OnTargets, tides};
 use super::parts::FieldParts;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepField, StepRules, Taken};
+use crate::force::block_steps::{Pause, Span, StepField, StepRules, StepScheme, Taken};
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -145,11 +145,16 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
         let Some(parts) = self.parts.clone() else { return Ok(None) };
+        // Before the orbit is followed for steps that the engine does not take.
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.engine.can_take_steps_in(&parts)? {
+            return Ok(None);
+        }
         let (began, mut all) = (Instant::now(), None::<Taken>);
         loop {
             let before = all.unwrap_or(Taken { now: span.from, ..Taken::default() });
-            let orbit = self.origin.as_ref().map(|origin| origin.span(before.now)).transpose()?;
-            // Where the field has moments within the step, the host takes it.
+            // Where the field has moments within the step, the host takes it, and where the orbit cannot be followed beyond it: there the
+            // host knows at which moment.
+            let orbit = self.origin.as_ref().map(|origin| origin.span(before.now).ok().flatten());
             let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(all) };
             let until = orbit.as_ref().map_or(span.until, |orbit| span.until.min(orbit.until));
             let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
@@ -183,7 +188,6 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::force::block_steps::StepScheme;
     use crate::force::external::Plummer;
     use crate::force::external::field::FieldSum;
     use crate::force::external::guide::{OrbitPoint, OrbitState};

@@ -69,14 +69,14 @@ impl FieldParts {
         Some(found)
     }
 
-    /// Returns the number of steps of the longest program.
+    /// Returns the number of steps of all programs.
     #[must_use]
-    pub fn longest(&self) -> usize {
+    pub fn steps(&self) -> usize {
         let steps = |part: &FieldPart| match part {
             FieldPart::Formula { program, .. } => program.words.len(),
             FieldPart::Sphere { .. } => 0,
         };
-        self.parts.iter().map(steps).max().unwrap_or(0)
+        self.parts.iter().map(steps).sum()
     }
 
     fn add_whole(&mut self, field: Summand) -> Option<()> {

@@ -42,7 +42,7 @@ const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force", "reduce"];
 /// Part of the particles, 1 / this number, for which there is room besides where rows have begun.
 const MORE: usize = 64;
 
-/// Steps of a field's program from which on it is a long one: the device takes 0.2 µs for each. With one of 500 an H100 took 126 µs a block
+/// Steps of a field's programs above which it is a long one: the device takes 0.2 µs for each of one part. In `mw-2014` an H100 took 126 µs a block
 /// step of 4096 particles, and 93 µs with steps by the host; for 16384 particles 150 and 175 µs. No result depends on these.
 const LONG_FIELD: usize = 250;
 /// Number of particles from which on the device takes whole block steps in a long one.
@@ -465,7 +465,7 @@ impl CudaEngine {
     /// Returns true if whole steps in a field on the device take less time than those of the host, or if their kernels were asked for.
     fn is_quicker_in(&self, field: &FieldParts) -> bool {
         let sources = self.held.as_ref().map_or(0, |held| held.sources);
-        self.step_kernels.is_some() || sources >= MIN_IN_LONG_FIELD || field.longest() <= LONG_FIELD
+        self.step_kernels.is_some() || sources >= MIN_IN_LONG_FIELD || field.steps() <= LONG_FIELD
     }
 
     /// Takes block steps, in an external field if there is one.

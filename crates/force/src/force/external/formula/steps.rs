@@ -73,7 +73,11 @@ impl ProgramSteps {
             let [a, b] = operands.map(u64::from);
             [code as u64 | (step.to as u64) << 16 | a << 32 | b << 48, second]
         });
-        let words = words.collect();
+        let mut words: Vec<[u64; 2]> = words.collect();
+        if words.is_empty() {
+            // All results are what is read. A part without steps is a sphere to a device: this one writes a number that nobody reads.
+            words.push([Code::Number as u64 | (INPUTS as u64) << 16, 0]);
+        }
         let slot = |k: usize| slots.slot(results[k]) as u32;
         Some(Self { words, results: std::array::from_fn(slot) })
     }

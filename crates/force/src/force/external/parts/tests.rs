@@ -31,12 +31,14 @@ const NAMES: [&str; 15] = [
 ];
 
 /// Formulas that have all operations between them.
-const FORMULAS: [&str; 5] = [
+const FORMULAS: [&str; 6] = [
     "-(1 + 0.5*sin(3*t))/sqrt(r^2 + 0.25) + min(x, y)*max(y, z)*1e-3",
     "log(x^2 + 2*y^2 + 3*z^2 + 0.4) + x*y*cos(t) - R^1.7/(1 + r)",
     "exp(-t)*gammap(0.6, r^2)/r - 0.2*(x*cos(2*t) + y*sin(2*t))^2",
     "if(r < 1.2, r^4/(1 + R), r^3*1.2/(1 + R))*t^2 + 2^(-x)",
     "3 - x - 2*y",
+    // Acceleration and jerk are what is read.
+    "-(x^2 + y^2 + z^2)/2",
 ];
 
 fn formula(text: &str) -> Box<dyn ExternalField> {
@@ -48,6 +50,7 @@ fn formula(text: &str) -> Box<dyn ExternalField> {
 fn of_part(part: &FieldPart, pos: Vec3, vel: Vec3, t: f64) -> [f64; 6] {
     match part {
         FieldPart::Formula { position, program } => {
+            assert!(!program.words.is_empty(), "a device takes it for a sphere");
             let [x, y, z] = (pos - position).into();
             program.evaluate([x, y, z, t, vel.x, vel.y, vel.z])
         }
