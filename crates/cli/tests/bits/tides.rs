@@ -189,6 +189,30 @@ fn dissolving(more: &str) -> String {
     )
 }
 
+/// The mass at the start, which a resumed run reads from its journal, is in the user's units there.
+#[test]
+fn a_resumed_run_dissolves_where_it_does_in_one_go() {
+    let text = "[run]\nname = \"r\"\nt_end = 400.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\n\
+         [initial.plummer]\nn = 64\nhalf_mass_radius = 0.8\n[initial.masses]\nfunction = \"kroupa\"\n[softening]\nepsilon = 0.05\n\
+         [external.point-mass]\nmass = 4e5\n[orbit]\ncircular = 40.0\n[output]\ninterval = 400.0\n[cluster]\ninterval = 2.5\n\
+         [limits]\nbound_fraction = 0.3\n";
+    let folder = Folder::new(text);
+    folder.tisane(&["run", "run.toml", "-q", "--output", "whole"]).exits(3);
+    let whole = summary(&folder.path("whole"));
+    assert_eq!(whole["exit_reason"], "dissolution");
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=300"]).exits(3);
+    let mut stops = 0;
+    while summary(&folder.path("o"))["exit_reason"] == "block-step-limit" {
+        stops += 1;
+        assert!(stops < 1000, "no progress");
+        folder.tisane(&["resume", "o", "-q"]).exits(3);
+    }
+    let said = summary(&folder.path("o"));
+    assert!(stops > 1, "{stops} stops");
+    assert_eq!((&said["exit_reason"], &said["time"]), (&whole["exit_reason"], &whole["time"]));
+    assert_eq!(said["state_sha256"], whole["state_sha256"]);
+}
+
 #[test]
 fn a_run_stops_where_its_cluster_has_dissolved() {
     let folder = Folder::new(&dissolving("[limits]\nbound_fraction = 0.3\n"));

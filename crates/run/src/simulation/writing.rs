@@ -196,7 +196,9 @@ impl Simulation {
     pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
         if let (Some(fraction), Some(tidal)) = (self.plan.bound_fraction, &survey.survey.tidal) {
-            self.session.dissolution.note(survey.time, tidal.mass, fraction);
+            // In the user's units, as the rows that a resumed run reads.
+            let scale = &self.units.scale;
+            self.session.dissolution.note(survey.time * scale.time, tidal.mass * scale.mass, fraction);
         }
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
         let (history, written) =
