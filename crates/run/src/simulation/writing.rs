@@ -197,8 +197,7 @@ impl Simulation {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
         if let (Some(fraction), Some(tidal)) = (self.plan.bound_fraction, &survey.survey.tidal) {
             // In the user's units, as the rows that a resumed run reads.
-            let scale = &self.units.scale;
-            self.session.dissolution.note(survey.time * scale.time, tidal.mass * scale.mass, fraction);
+            self.session.dissolution.note(survey.time, tidal.mass * self.units.scale.mass, fraction);
         }
         let Some(journals) = &mut outputs.cluster else { return Ok(()) };
         let (history, written) =
