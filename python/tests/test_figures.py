@@ -45,6 +45,18 @@ def test_runs_are_compared_in_their_order(runs):
         tisane.compare([runs["henon"], runs["physical"]])
 
 
+def test_the_unit_of_time_may_follow_from_a_velocity(program, tmp_path):
+    model = "[initial.plummer]\nn = 16\n[softening]\nepsilon = 0.1\n"
+    for name, velocity in (("a", "km/s"), ("b", "pc/Myr")):
+        units = f'[run]\nname = "{name}"\nt_end = 0.01\n[units]\nmass = "Msun"\nlength = "pc"\nvelocity = "{velocity}"\n'
+        (tmp_path / f"{name}.toml").write_text(units + model)
+        subprocess.run([program, "run", f"{name}.toml", "-q", "--output", name], check=True, cwd=tmp_path, capture_output=True)
+    alone = tisane.compare(tmp_path / "a")
+    assert alone.rows == 1 and alone["time"].unit == tisane.load(tmp_path / "a").diagnostics["time"].unit
+    with pytest.raises(tisane.InputError, match=r"its unit of time is pc/\(pc/Myr\), that of the first run pc/\(km/s\)"):
+        tisane.compare([tmp_path / "a", tmp_path / "b"])
+
+
 def test_a_run_under_way_has_no_result_yet(runs, tmp_path):
     (tmp_path / "config.toml").write_bytes((runs["henon"] / "config.toml").read_bytes())
     table = tisane.compare([tmp_path])

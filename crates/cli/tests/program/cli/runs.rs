@@ -238,6 +238,11 @@ fn runs_are_inspected_side_by_side() {
     // Columns begin below each other.
     let state = out.lines().next().unwrap().find("state").unwrap();
     assert!(out.lines().skip(1).all(|line| line[state - 1..].starts_with(' ') && !line[state..].starts_with(' ')));
+    // `*` may stand for an ensemble, too.
+    folder.write("e.toml", format!("{SMALL}[ensemble]\nrealisations = 2\n"));
+    folder.tisane(&["run", "e.toml", "-q", "--output", "e"]).exits(0);
+    let out = folder.tisane(&["inspect", "a", "e"]).exits(0).out;
+    assert!(out.lines().nth(2).unwrap().starts_with("e    an ensemble: inspect it alone"), "{out}");
     folder.tisane(&["inspect", "a", "run.toml"]).exits(2).says(&["run.toml", "not the directory of a run"]);
     folder.tisane(&["inspect", "a", "b"]).exits(2).says(&["b"]);
     folder.tisane(&["inspect", "a", "a", "--from", "csv"]).exits(2).says(&["--from is for one file"]);

@@ -24,7 +24,7 @@ fn cluster(config: &str, options: &[&str]) -> Folder {
     executable(&folder.path("bin/sbatch"), "#!/bin/bash\necho \"$@\" >> submitted\n");
     let program = env!("CARGO_BIN_EXE_tisane");
     let text = format!(
-        "#!/bin/bash\necho \"$@\" >> called\nif [ -n \"$FIRST\" ]; then set -- \"${{@/#*[0-9]s/1ms}}\"; fi\nexec '{program}' -q \"$@\"\n"
+        "#!/bin/bash\necho \"$@\" >> called\nif [ -n \"$IDLE\" ]; then exit 3; fi\nif [ -n \"$FIRST\" ]; then set -- \"${{@/#*[0-9]s/1ms}}\"; fi\nexec '{program}' -q \"$@\"\n"
     );
     executable(&folder.path("bin/tisane"), &text);
     folder
@@ -32,12 +32,15 @@ fn cluster(config: &str, options: &[&str]) -> Folder {
 
 /// What a job says, with its exit code.
 fn job(folder: &Folder, first: bool) -> Said {
+    job_with(folder, if first { "FIRST" } else { "NEITHER" })
+}
+
+/// The same with a variable set: `FIRST` for a short limit, `IDLE` for a job whose program takes no step.
+fn job_with(folder: &Folder, variable: &str) -> Said {
     let path = format!("{}:{}", folder.path("bin").display(), std::env::var("PATH").unwrap());
     let mut command = Command::new("bash");
     command.arg("job.sh").current_dir(folder.path("")).env("PATH", path).env("SLURM_JOB_ID", "7").stdin(Stdio::null());
-    if first {
-        command.env("FIRST", "1");
-    }
+    command.env(variable, "1");
     let said = command.output().unwrap();
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
     Said { code: said.status.code().unwrap(), out: text(said.stdout), err: text(said.stderr) }
@@ -73,10 +76,7 @@ fn a_job_goes_on_where_the_one_before_it_stopped() {
 fn a_job_without_a_step_or_a_checkpoint_is_told_apart() {
     let folder = cluster(RUN, &["--time-limit", "10min"]);
     job(&folder, true).exits(0);
-    if summary(&folder.path("my runs/1"))["block_steps"] == 0 {
-        let again = job(&folder, true).exits(3);
-        again.says(&["No block step in this job"]);
-    }
+    job_with(&folder, "IDLE").exits(3).says(&["No block step in this job"]);
     assert_eq!(lines(&folder, "submitted").len(), 1);
     for name in ["checkpoint.hdf5", "checkpoint.previous.hdf5"] {
         let _ = fs::remove_file(folder.path("my runs/1").join(name));
