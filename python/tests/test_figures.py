@@ -46,7 +46,7 @@ def test_runs_are_compared_in_their_order(runs):
 
 
 def test_the_unit_of_time_may_follow_from_a_velocity(program, tmp_path):
-    model = "[initial.plummer]\nn = 16\n[softening]\nepsilon = 0.1\n"
+    model = "[initial.plummer]\nn = 16\nmass = 16.0\nhalf_mass_radius = 1.0\n[softening]\nepsilon = 0.1\n"
     for name, velocity in (("a", "km/s"), ("b", "pc/Myr")):
         units = f'[run]\nname = "{name}"\nt_end = 0.01\n[units]\nmass = "Msun"\nlength = "pc"\nvelocity = "{velocity}"\n'
         (tmp_path / f"{name}.toml").write_text(units + model)
