@@ -6,7 +6,7 @@ use super::scheduler::Scheduler;
 use std::time::Instant;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
-use tisane_force::force::block_steps::{Pause, Span, StepRules, Taken};
+use tisane_force::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
 use tisane_force::particles::Particles;
 use tisane_force::time::Time;
 
@@ -25,11 +25,13 @@ pub struct Turns {
     host: u64,
     /// Number of them after the next refusal.
     next: u64,
+    /// Flag that particles have other steps than the engine knows.
+    rescheduled: bool,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { host: 0, next: HOST_TURN }
+        Self { host: 0, next: HOST_TURN, rescheduled: false }
     }
 }
 
@@ -48,6 +50,18 @@ impl Turns {
             self.next = MAX_HOST_TURN.min(2 * self.next);
         }
         refused == 0
+    }
+
+    /// Notes that particles have got other steps between the block steps.
+    pub const fn note_rescheduled(&mut self) {
+        self.rescheduled = true;
+    }
+
+    /// Tells the engine of that.
+    fn tell(&mut self, f: &mut dyn ForceEngine) {
+        if std::mem::take(&mut self.rescheduled) {
+            f.reschedule();
+        }
     }
 
     /// Notes a step of the host.
@@ -118,8 +132,14 @@ pub(crate) trait BlockLoop {
                 break;
             }
             let Schedule { scheduler, block, .. } = self.schedule();
+            let from = scheduler.now();
             let Some(now) = scheduler.next_block(&p.step, until, block) else { break };
-            let clamped = self.move_block(p, f, now)?;
+            // Who takes few steps a call looks at each.
+            let by_engine = if rest < MIN { self.move_on_engine(p, f, (from, now), until)? } else { None };
+            let clamped = match by_engine {
+                Some(clamped) => clamped,
+                None => self.move_block(p, f, now)?,
+            };
             done.now = now;
             done.block_steps += 1;
             done.particle_steps += self.schedule().block.len() as u64;
@@ -151,7 +171,8 @@ pub(crate) trait BlockLoop {
         done: &mut Progress,
     ) -> Result<bool> {
         let Some(rules) = self.present_rules() else { return Ok(false) };
-        let Schedule { scheduler, pause, .. } = self.schedule();
+        let Schedule { scheduler, turns, pause, .. } = self.schedule();
+        turns.tell(f);
         let span = Span { from: scheduler.now(), until, max };
         let Some(taken) = f.take_steps(p, &rules, span, pause)? else { return Ok(false) };
         if taken.block_steps > 0 {
@@ -163,6 +184,33 @@ pub(crate) trait BlockLoop {
             done.clamped += taken.clamped;
         }
         Ok(self.schedule().turns.note_engine(taken.refused))
+    }
+
+    /// Lets the engine move the particles of the block from the last moment to the next, while it works on what follows up to `until`.
+    /// Returns the number of clamped particles; [`None`] if the host has to.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn move_on_engine(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        (from, now): (Time, Time),
+        until: Time,
+    ) -> Result<Option<u64>> {
+        if !self.schedule().turns.is_engines(MIN) {
+            return Ok(None);
+        }
+        let Some(rules) = self.present_rules() else { return Ok(None) };
+        let Schedule { scheduler, block, turns, .. } = self.schedule();
+        turns.tell(f);
+        let Some(taken) = f.take_step(p, &rules, NextStep { from, now, block, until })? else { return Ok(None) };
+        if taken.refused > 0 {
+            turns.note_engine(taken.refused);
+            return Ok(None);
+        }
+        scheduler.reschedule(&p.step, block);
+        Ok(Some(taken.clamped))
     }
 
     /// Returns true if the run has to stop because particles have steps below the floor.
@@ -179,7 +227,7 @@ mod tests {
     use crate::integrator::hermite4::{Hermite4, Parameters};
     use std::time::Duration;
     use tisane_force::error::Result;
-    use tisane_force::force::block_steps::{Pause, Span, StepRules, Taken};
+    use tisane_force::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
     use tisane_force::force::precision::Precision;
     use tisane_force::force::{Block, FieldEngine, ForceEngine, Forces, GivenForces, Targets, reference};
     use tisane_force::particles::Particles;
@@ -235,6 +283,64 @@ mod tests {
             let (now, block_steps, particle_steps) = (done.now, done.block_steps, done.particle_steps);
             Ok(Some(Taken { now, block_steps, particle_steps, ..Taken::default() }))
         }
+    }
+
+    /// Takes one step at a time by itself, refuses every fourth and cannot take every seventh.
+    struct OneByOne {
+        engine: Box<dyn FieldEngine>,
+        asked: u64,
+        taken: u64,
+        rescheduled: u64,
+    }
+
+    impl ForceEngine for OneByOne {
+        fn load(&mut self, all: &Particles) -> Result<()> {
+            self.engine.load(all)
+        }
+
+        fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+            self.engine.update(all, changed)
+        }
+
+        fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+            self.engine.evaluate(now, targets, out)
+        }
+
+        fn take_step(&mut self, p: &mut Particles, _: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
+            self.asked += 1;
+            if self.asked.is_multiple_of(7) {
+                return Ok(None);
+            }
+            if self.asked.is_multiple_of(4) {
+                return Ok(Some(Taken { now: next.from, refused: 1, ..Taken::default() }));
+            }
+            let mut own = hermite();
+            own.resume(p, next.from, &mut *self.engine)?;
+            let done = own.advance(p, &mut *self.engine, next.now, 1)?;
+            assert_eq!((done.now, done.particle_steps), (next.now, next.block.len() as u64));
+            assert!(next.until >= next.now);
+            self.taken += 1;
+            Ok(Some(Taken { now: done.now, block_steps: 1, particle_steps: done.particle_steps, ..Taken::default() }))
+        }
+
+        fn reschedule(&mut self) {
+            self.rescheduled += 1;
+        }
+    }
+
+    #[test]
+    fn an_engine_takes_steps_one_by_one_for_who_looks_at_each() {
+        let (host, steps, pairs) = run(&mut *engine(), &mut hermite(), u64::MAX);
+        let one_by_one = || OneByOne { engine: engine(), asked: 0, taken: 0, rescheduled: 0 };
+        for max in [1, 15] {
+            let mut f = one_by_one();
+            assert_eq!(run(&mut f, &mut hermite(), max), (host.clone(), steps, pairs));
+            assert!(f.taken > 2 && f.taken < f.asked && f.asked < steps, "it was left alone after it refused");
+            assert_eq!(f.rescheduled, 0);
+        }
+        let mut f = one_by_one();
+        assert_eq!(run(&mut f, &mut hermite(), 16).0, host);
+        assert_eq!(f.asked, 0, "who takes many steps a call looks at none");
     }
 
     /// Integrates over two longest steps; returns the state, and the block steps and the pairs.

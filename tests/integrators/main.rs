@@ -19,6 +19,7 @@ mod leapfrog_order;
 mod meetings;
 mod multipoint_order;
 mod rounding_steps;
+mod steps_one_by_one;
 mod subsystem_energy;
 mod subsystem_events;
 mod subsystems;

@@ -17,7 +17,7 @@ constexpr u32 FIELD_DEPTH = 4;
 constexpr u32 SUM_BEGINS = 0xfffffffd, SUM_ENDS = 0xfffffffe, ALL_ENDS = 0xffffffff;
 
 /// Operations, by the number in the lowest 16 bits of a step; the next ones are the slots of its result, of a and of b. The other word
-/// is a number n, or the slots of c and d. Mirrored by `Code` in src/force/external/steps.rs; both must be changed together.
+/// is a number n, or the slots of c and d. Mirrored by `Code` in src/force/external/formula/steps.rs; both must be changed together.
 enum FieldCode : u32 {
     NUMBER, ADD, SUB, MUL, DIV, NEG, SQRT, EXP, LOG, SIN, COS, POW, MIN, MAX, LESS,
     ADD_NUMBER, SUB_NUMBER, NUMBER_SUB, MUL_NUMBER, DIV_NUMBER, NUMBER_DIV,

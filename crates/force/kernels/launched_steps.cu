@@ -111,6 +111,16 @@ __device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targ
     if (part == 0 && reads) force[k][s] = value(total) + 0.0;
 }
 
+/// Writes what target k has after its step to the host's memory.
+__device__ __forceinline__ void hand_over(const Launched &call, u32 k, const double (&state)[COLUMNS], unsigned char level) {
+    History found{call.new_history, call.slots, call.points};
+#pragma unroll
+    for (int c = 0; c < (int)COLUMNS; ++c) call.followed[(size_t)c * call.slots + k] = state[c];
+    u32 columns = found.columns_in_all();
+    for (u32 c = 0; c < columns; ++c) call.followed[(size_t)(COLUMNS + c) * call.slots + k] = found.at(c, k);
+    reinterpret_cast<unsigned char *>(call.followed + (size_t)(COLUMNS + columns) * call.slots)[k] = level;
+}
+
 /// Corrects target k with its force, and gives it its next step, as `correct` of members.cuh does. Returns false if the
 /// host has to look at it.
 __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, const double *force, const double *external,
@@ -138,6 +148,7 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
 #pragma unroll
     for (int c = 0; c < (int)COLUMNS; ++c) call.corrected[(size_t)c * call.slots + k] = state[c];
     call.new_level[k] = level;
+    if (call.followed) hand_over(call, k, state, level);
     // Most particles keep their level.
     int sign = level > old ? 1 : -1;
     for (u32 l = min((u32)level, old) + 1; l <= max((u32)level, old); ++l) {

@@ -58,6 +58,9 @@ struct Launched : Call {
     double *history, *new_history;
     // In the host's memory: step, moment, targets, deepest level, whether a target was refused, clamped steps.
     u64 *report;
+    // In the host's memory, where the host follows each step, otherwise null: what `corrected` and `new_history` have of the
+    // targets, in the same columns, and behind them the levels.
+    double *followed;
     double dt_max, nu;
     Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.

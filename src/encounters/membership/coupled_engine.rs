@@ -9,6 +9,7 @@ use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use crate::integrator::particle_slices::ParticleSlices;
 use rayon::prelude::*;
 use tisane_force::error::Result;
+use tisane_force::force::block_steps::{NextStep, StepRules, Taken};
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
 use tisane_force::force::{ForceEngine, Forces, Targets};
 use tisane_force::particles::{Particles, Vec3};
@@ -17,6 +18,14 @@ use tisane_force::time::Time;
 
 /// Nanoseconds in which the state of a body is copied: most of them for the memory. Not measured.
 const COPIED: usize = 100;
+
+/// Number of block steps without a part of any subsystem after which an engine may take the next by itself: the least and the largest. It
+/// doubles where fewer than [`WORTH`] follow, and one for [`BODIES`] bodies, since the engine is sent what it needs first. Not measured.
+/// No result depends on these.
+const ALONE: u32 = 8;
+const MAX_ALONE: u32 = 1 << 12;
+const WORTH: u32 = 16;
+const BODIES: usize = 256;
 
 /// Engine with the coupling of subsystems.
 pub struct CoupledEngine<'a> {
@@ -33,27 +42,7 @@ impl ForceEngine for CoupledEngine<'_> {
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
-        let Hierarchy { bodies, passed, .. } = &mut *self.hierarchy;
-        let (own, is_watched) = (&mut bodies.particles, bodies.sizes.collisions.is_some());
-        if is_watched {
-            for i in changed.iter().map(|&i| i as usize).filter(|&i| own.time[i] < all.time[i]) {
-                let state = [own.pos[i], own.vel[i], own.acc[i], own.jerk[i]];
-                passed.push(Passage { body: i as u32, time: own.time[i], state });
-            }
-        }
-        let copy = |(ParticleSlices { first, columns: to, .. }, rows): (ParticleSlices<'_>, &[u32])| {
-            for i in rows.iter().map(|&i| i as usize) {
-                let k = i - first;
-                (to.pos[k], to.vel[k], to.acc[k], to.jerk[k]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
-                to.time[k] = all.time[i];
-            }
-        };
-        let (share, own) = (share(changed.len(), COPIED), ParticleSlices::all(own));
-        if share >= changed.len() {
-            copy((own, changed));
-        } else {
-            own.for_chunks(changed, share).into_par_iter().zip(changed.par_chunks(share)).for_each(copy);
-        }
+        self.hierarchy.store(all, changed);
         self.engine.update(all, changed)
     }
 
@@ -100,12 +89,86 @@ impl ForceEngine for CoupledEngine<'_> {
         Ok(())
     }
 
+    /// The engine takes a step that no subsystem has a part in.
+    fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
+        if !self.hierarchy.leaves_to_engine(next.block) {
+            return Ok(None);
+        }
+        let taken = self.engine.take_step(p, rules, next)?;
+        if taken.is_some_and(|taken| taken.block_steps > 0) {
+            self.hierarchy.store(p, next.block);
+        }
+        Ok(taken)
+    }
+
+    fn reschedule(&mut self) {
+        self.engine.reschedule();
+    }
+
     fn set_start(&mut self, start: f64) {
         self.engine.set_start(start);
     }
 }
 
+/// Returns true if a subsystem and a body near it feel each other otherwise than as points.
+fn is_coupled(subsystem: &Subsystem, perturber: &Perturber) -> bool {
+    if perturber.is_averaged { subsystem.averaged.is_some() } else { subsystem.is_perturbed }
+}
+
 impl Hierarchy {
+    /// Takes note of the state of bodies that have moved.
+    fn store(&mut self, all: &Particles, changed: &[u32]) {
+        let Self { bodies, passed, .. } = self;
+        let (own, is_watched) = (&mut bodies.particles, bodies.sizes.collisions.is_some());
+        if is_watched {
+            for i in changed.iter().map(|&i| i as usize).filter(|&i| own.time[i] < all.time[i]) {
+                let state = [own.pos[i], own.vel[i], own.acc[i], own.jerk[i]];
+                passed.push(Passage { body: i as u32, time: own.time[i], state });
+            }
+        }
+        let copy = |(ParticleSlices { first, columns: to, .. }, rows): (ParticleSlices<'_>, &[u32])| {
+            for i in rows.iter().map(|&i| i as usize) {
+                let k = i - first;
+                (to.pos[k], to.vel[k], to.acc[k], to.jerk[k]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
+                to.time[k] = all.time[i];
+            }
+        };
+        let (share, own) = (share(changed.len(), COPIED), ParticleSlices::all(own));
+        if share >= changed.len() {
+            copy((own, changed));
+        } else {
+            own.for_chunks(changed, share).into_par_iter().zip(changed.par_chunks(share)).for_each(copy);
+        }
+    }
+
+    /// Returns true if an engine may take a step of some bodies by itself: no subsystem has a part in it, nor had one in those before.
+    fn leaves_to_engine(&mut self, block: &[u32]) -> bool {
+        if self.subsystems.is_empty() {
+            return true;
+        }
+        let has_part = block.iter().any(|&i| self.has_part(i as usize));
+        let Room { alone, host, .. } = &mut self.room;
+        let least = (*host).max(ALONE);
+        if !has_part {
+            *alone += 1;
+            return *alone > least;
+        }
+        if *alone > least {
+            let is_worth = *alone - least >= WORTH + (self.bodies.stars.len() / BODIES) as u32;
+            *host = if is_worth { least / 2 } else { MAX_ALONE.min(2 * least) };
+        }
+        *alone = 0;
+        false
+    }
+
+    /// Returns true if forces on a body, or motions inside of it, are not those of a point.
+    fn has_part(&self, body: usize) -> bool {
+        let star = self.bodies.stars[body];
+        self.of_star(star).is_some_and(|subsystem| {
+            subsystem.is_followed(&self.rules) || subsystem.perturbers.iter().any(|by| is_coupled(subsystem, by))
+        }) || self.perturbed_by(star).any(|(subsystem, by)| is_coupled(subsystem, by))
+    }
+
     /// Finds the subsystems whose motion has to be known where the targets move, and advances it to `now`.
     fn advance_due(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
         let _phase = self.phase("internal_motion");
@@ -154,9 +217,6 @@ impl Hierarchy {
         let state = |i: usize| match targets_of[i] {
             NONE => at(&self.bodies.particles, i, &self.clock, now),
             k => (targets.pos[k as usize], targets.vel[k as usize]),
-        };
-        let is_coupled = |subsystem: &Subsystem, perturber: &Perturber| {
-            if perturber.is_averaged { subsystem.averaged.is_some() } else { subsystem.is_perturbed }
         };
         // Returns what the perturber feels, if it is coupled, at this position relative to the subsystem.
         let force = |subsystem: &Subsystem, perturber: &Perturber, r: Vec3, v: Vec3| {

@@ -75,6 +75,10 @@ pub struct Room {
     pub due: Vec<usize>,
     /// Their members, as others see them.
     pub points: Vec<PointMasses>,
+    /// Number of block steps since the last in which a subsystem had a part.
+    pub alone: u32,
+    /// Number of them that the host takes before an engine may.
+    pub host: u32,
 }
 
 impl Hierarchy {

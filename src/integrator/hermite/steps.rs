@@ -82,7 +82,10 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
     }
 
     fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
-        self.scheduler.reschedule(&p.step, changed);
+        if !changed.is_empty() {
+            self.scheduler.reschedule(&p.step, changed);
+            self.turns.note_rescheduled();
+        }
     }
 }
 

@@ -6,6 +6,7 @@ mod changed;
 mod cuda_determinism;
 mod cuda_external;
 mod cuda_field_steps;
+mod cuda_followed_steps;
 mod cuda_group;
 mod cuda_laws;
 mod cuda_neighbours;

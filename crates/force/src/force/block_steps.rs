@@ -129,6 +129,19 @@ pub struct Span {
     pub max: u64,
 }
 
+/// One block step that an engine is asked for.
+#[derive(Clone, Copy, Debug)]
+pub struct NextStep<'a> {
+    /// Moment of the last block.
+    pub from: Time,
+    /// Moment of this one.
+    pub now: Time,
+    /// Its particles, ascending.
+    pub block: &'a [u32],
+    /// Moment beyond which the engine does not work ahead.
+    pub until: Time,
+}
+
 /// Block steps that an engine took.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Taken {

@@ -1,6 +1,6 @@
 //! The contract of force engines.
 
-use super::block_steps::{Pause, Span, StepField, StepRules, Taken};
+use super::block_steps::{NextStep, Pause, Span, StepField, StepRules, Taken};
 use super::external::parts::FieldParts;
 use super::forces::{Evaluation, Forces};
 use super::neighbours::{NeighbourForces, NeighbourTargets, not_here};
@@ -142,6 +142,20 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         Ok(None)
     }
 
+    /// Takes one block step as [`take_steps`](Self::take_steps) does, and stores the new state of the block in `p`. The engine may work
+    /// on the step after it while the caller looks at this one. A caller that changes particles tells it by [`load`](Self::load),
+    /// [`update`](Self::update), [`replace`](Self::replace) or [`reschedule`](Self::reschedule). Returns [`None`], and does nothing, if
+    /// the engine cannot; a step that was refused is the caller's too.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_step(&mut self, _p: &mut Particles, _rules: &StepRules, _next: NextStep<'_>) -> Result<Option<Taken>> {
+        Ok(None)
+    }
+
+    /// Takes note that the caller has given particles other steps.
+    fn reschedule(&mut self) {}
+
     /// Returns true if the engine can take whole block steps in an external field; see [`take_steps_in`](Self::take_steps_in).
     ///
     /// # Errors
@@ -161,6 +175,20 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         _rules: &StepRules,
         _span: Span,
         _pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        Ok(None)
+    }
+
+    /// Takes one block step as [`take_step`](Self::take_step) does, with an external field.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_step_in(
+        &mut self,
+        _: StepField<'_>,
+        _p: &mut Particles,
+        _rules: &StepRules,
+        _next: NextStep<'_>,
     ) -> Result<Option<Taken>> {
         Ok(None)
     }

@@ -4,7 +4,7 @@ use super::engine::ForceEngine;
 use super::forces::Evaluation;
 use super::targets::Targets;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+use crate::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
@@ -366,6 +366,21 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
             state.step.add(STEPS, began.elapsed().as_secs_f64());
         }
         Ok(taken)
+    }
+
+    fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
+        let began = Instant::now();
+        let taken = self.engine.take_step(p, rules, next)?;
+        if let Some(taken) = taken {
+            let mut state = self.profiler.state();
+            state.step.evaluations += taken.block_steps;
+            state.step.add(STEPS, began.elapsed().as_secs_f64());
+        }
+        Ok(taken)
+    }
+
+    fn reschedule(&mut self) {
+        self.engine.reschedule();
     }
 
     fn set_start(&mut self, start: f64) {

@@ -5,7 +5,7 @@ use super::guide::MovingOrigin;
 use super::on_targets::{OnTargets, tides};
 use super::parts::FieldParts;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepField, StepRules, StepScheme, Taken};
+use crate::force::block_steps::{NextStep, Pause, Span, StepField, StepRules, StepScheme, Taken};
 use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -173,6 +173,26 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
                 return Ok(all);
             }
         }
+    }
+
+    fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
+        let Some(parts) = self.parts.clone() else { return Ok(None) };
+        if !self.engine.can_take_steps_in(&parts)? {
+            return Ok(None);
+        }
+        // As above.
+        let orbit = self.origin.as_ref().map(|origin| origin.span(next.from).ok().flatten());
+        let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(None) };
+        let until = orbit.as_ref().map_or(next.until, |orbit| next.until.min(orbit.until));
+        if next.now > until {
+            return Ok(None);
+        }
+        let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
+        self.engine.take_step_in(field, p, rules, NextStep { until, ..next })
+    }
+
+    fn reschedule(&mut self) {
+        self.engine.reschedule();
     }
 
     fn set_start(&mut self, start: f64) {

@@ -9,6 +9,7 @@ use crate::force::cuda::neighbours::steps::NeighbourSteps;
 use crate::force::cuda::shapes::layout::PARTIAL_BYTES;
 use crate::force::cuda::shapes::memory_plan::MemoryPlan;
 use crate::force::cuda::steps::device_steps::DeviceSteps;
+use crate::force::cuda::steps::followed_steps::FollowedSteps;
 
 /// Memory for a number of sources.
 pub(super) struct Buffers {
@@ -18,6 +19,8 @@ pub(super) struct Buffers {
     pub slots: usize,
     /// Block steps on the device, if they were asked for and are possible.
     pub steps: Option<Option<DeviceSteps>>,
+    /// Block steps on the device that the host follows one by one, as well.
+    pub followed: Option<Option<Box<FollowedSteps>>>,
     /// Forces in two parts, and block steps by them, if they were asked for and are possible.
     pub neighbours: Option<HostNeighbours>,
     pub neighbour_steps: Option<Option<Box<NeighbourSteps>>>,
@@ -41,14 +44,23 @@ impl Buffers {
             upload: memory(upload)?,
         };
         let staging = Staging::new(device, slots)?;
-        Ok(Self { arrays, staging, sources, slots, steps: None, neighbours: None, neighbour_steps: None })
+        Ok(Self {
+            arrays,
+            staging,
+            sources,
+            slots,
+            steps: None,
+            followed: None,
+            neighbours: None,
+            neighbour_steps: None,
+        })
     }
 
     /// Notes another number of sources, for which there are slots.
     pub fn set_sources(&mut self, sources: usize) {
         if self.sources != sources {
             self.sources = sources;
-            (self.steps, self.neighbour_steps) = (None, None);
+            (self.steps, self.followed, self.neighbour_steps) = (None, None, None);
             self.neighbours.iter_mut().for_each(|it| it.set_sources(sources));
         }
     }
@@ -56,7 +68,13 @@ impl Buffers {
     /// Notes that the host changed particles.
     pub fn outdate(&mut self) {
         self.steps.iter_mut().flatten().for_each(DeviceSteps::outdate);
+        self.followed.iter_mut().flatten().for_each(|steps| steps.outdate());
         self.neighbour_steps.iter_mut().flatten().for_each(|steps| steps.outdate());
+    }
+
+    /// Notes that the host has the memory of the block steps for itself.
+    pub fn drop_ahead(&mut self) {
+        self.followed.iter_mut().flatten().for_each(|steps| steps.drop_ahead());
     }
 }
 

@@ -7,7 +7,7 @@ mod share;
 mod two_parts;
 
 use crate::error::{Error, Result};
-use crate::force::block_steps::{Pause, Span, StepField, StepRules, StepScheme, Taken};
+use crate::force::block_steps::{NextStep, Pause, Span, StepField, StepRules, StepScheme, Taken};
 use crate::force::canonical::{BAG, bags};
 use crate::force::cpu::Width;
 use crate::force::cpu::list_sums::ListSums;
@@ -19,6 +19,7 @@ use crate::force::cuda::shapes::launch_shape::LaunchShape;
 use crate::force::cuda::shapes::memory_plan::MemoryPlan;
 use crate::force::cuda::shapes::tuning_table::TuningTable;
 use crate::force::cuda::steps::device_steps::{DeviceSteps, StepKernels};
+use crate::force::cuda::steps::followed_steps::FollowedSteps;
 use crate::force::cuda::steps::launched_steps::Launcher;
 use crate::force::cuda::steps::system::System;
 use crate::force::engine::ForceEngine;
@@ -235,6 +236,7 @@ impl CudaEngine {
     fn send(&mut self, now: Time, targets: Targets<'_>, placed: bool) -> Result<Scalars> {
         self.device.bind()?;
         let held = held(&mut self.held)?;
+        held.drop_ahead();
         if held.staging.is_waiting() {
             held.staging.stage_changed();
         }
@@ -433,6 +435,14 @@ impl ForceEngine for CudaEngine {
         self.take(None, p, rules, (span, pause))
     }
 
+    fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
+        self.step(None, p, rules, next)
+    }
+
+    fn reschedule(&mut self) {
+        self.held.iter_mut().for_each(Buffers::outdate);
+    }
+
     /// The neighbour scheme's steps in a field are the host's.
     fn can_take_steps_in(&mut self, field: &FieldParts) -> Result<bool> {
         Ok(self.is_quicker_in(field) && self.can_take_steps()?)
@@ -450,6 +460,16 @@ impl ForceEngine for CudaEngine {
             return Ok(None);
         }
         self.take(Some(field), p, rules, (span, pause))
+    }
+
+    fn take_step_in(
+        &mut self,
+        field: StepField<'_>,
+        p: &mut Particles,
+        rules: &StepRules,
+        next: NextStep<'_>,
+    ) -> Result<Option<Taken>> {
+        if self.is_quicker_in(field.parts) { self.step(Some(field), p, rules, next) } else { Ok(None) }
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
@@ -485,6 +505,9 @@ impl CudaEngine {
         if let StepScheme::AhmadCohen { wanted, max, .. } = rules.scheme {
             return self.take_neighbour_steps((wanted, max), p, rules, span, pause);
         }
+        if let Some(followed) = self.held.as_mut().and_then(|held| held.followed.as_mut()?.as_mut()) {
+            followed.outdate();
+        }
         let Some(Buffers { arrays, staging, steps: Some(Some(steps)), sources, .. }) = &mut self.held else {
             return Ok(None);
         };
@@ -494,5 +517,39 @@ impl CudaEngine {
         let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
         let system = System { p, clock: self.clock, eps2: self.eps2, field };
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))
+    }
+
+    /// Takes one block step, in an external field if there is one, and starts the next.
+    fn step(
+        &mut self,
+        field: Option<StepField<'_>>,
+        p: &mut Particles,
+        rules: &StepRules,
+        next: NextStep<'_>,
+    ) -> Result<Option<Taken>> {
+        let is_possible = self.stepping && self.law.is_none() && !matches!(rules.scheme, StepScheme::AhmadCohen { .. });
+        let Some(held) = self.held.as_mut().filter(|_| is_possible) else { return Ok(None) };
+        self.device.bind()?;
+        if held.followed.is_none() {
+            let steps = FollowedSteps::new(&self.device, self.precision, (held.sources, held.slots))?;
+            held.followed = Some(steps.map(Box::new));
+        }
+        if !matches!(held.followed, Some(Some(_))) {
+            return Ok(None);
+        }
+        if held.staging.is_waiting() {
+            self.flush()?;
+        }
+        let Some(Buffers { arrays, staging, steps, followed: Some(Some(followed)), sources, .. }) = &mut self.held
+        else {
+            return Ok(None);
+        };
+        steps.iter_mut().flatten().for_each(DeviceSteps::outdate);
+        let (n, multiprocessors) = (*sources, self.device.multiprocessors());
+        let (fixed, precision, shapes) = (self.shape, self.precision, &self.shapes);
+        let shape = |targets| choice::choose(fixed, precision, (n, targets), multiprocessors, shapes);
+        let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
+        let system = System { p, clock: self.clock, eps2: self.eps2, field };
+        followed.take(launcher, system, rules, next, staging.free_words())
     }
 }

@@ -68,6 +68,8 @@ pub struct LaunchedArrays {
     pub history: [u64; 2],
     /// Report, in the host's memory.
     pub report: u64,
+    /// What the targets have after their step, in the host's memory, where it follows each step; otherwise 0.
+    pub followed: u64,
 }
 
 impl<'a> LaunchedCall<'a> {
@@ -97,6 +99,13 @@ impl LaunchedCall<'_> {
     #[must_use]
     pub fn at(mut self, now: Time, placed: usize) -> Self {
         self.force = self.force.at(now.0, placed as u32);
+        self
+    }
+
+    /// Returns the call of a step of which the host gets what the targets have after it, at an address of its memory.
+    #[must_use]
+    pub fn followed_by(mut self, address: u64) -> Self {
+        self.arrays.followed = address;
         self
     }
 }

@@ -152,7 +152,10 @@ impl LaunchedSteps {
     }
 
     /// Returns what the kernels are given of an external field; [`None`] if there is too little memory for it.
-    fn field_call(&mut self, device: &Device, field: Option<StepField<'_>>) -> Result<Option<FieldCall>> {
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn field_call(&mut self, device: &Device, field: Option<StepField<'_>>) -> Result<Option<FieldCall>> {
         let Some(field) = field else { return Ok(Some(FieldCall::default())) };
         if !self.field.as_ref().is_some_and(|it| it.is_of(field.parts)) {
             self.field = FieldMemory::new(device, field.parts, (0, 0))?;
@@ -175,14 +178,47 @@ impl LaunchedSteps {
             // It is at work, with the moment from the device, while the host hears of it.
             self.advance(launcher, &call)?;
             let Some(report) = self.next(launcher, &mut steps, &[])? else { return Ok(steps.taken()) };
-            let targets = report.targets as usize;
-            let call = at(call, rules, &report);
-            for _ in 1..rules.scheme.iterations() {
-                self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
-                self.put(launcher, &call, targets)?;
-            }
-            self.evaluate_and_correct(launcher, &call, targets)?;
+            self.take_one(launcher, call, rules, &report)?;
         }
+    }
+
+    /// Launches the forces on the targets of the step that a report tells of, and their corrections.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn take_one(
+        &self,
+        launcher: Launcher<'_>,
+        call: LaunchedCall<'_>,
+        rules: &StepRules,
+        report: &Report,
+    ) -> Result<()> {
+        let targets = report.targets as usize;
+        let call = at(call, rules, report);
+        for _ in 1..rules.scheme.iterations() {
+            self.evaluate_and_correct(launcher, &LaunchedCall { last: 0, ..call }, targets)?;
+            self.put(launcher, &call, targets)?;
+        }
+        self.evaluate_and_correct(launcher, &call, targets)
+    }
+
+    /// Waits for the report after step `number` of a span.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn report(&self, device: &Device, number: u64) -> Result<Report> {
+        self.memory.wait_for(device, number, &[])
+    }
+
+    /// Returns the call of the kernels, without a moment and a field.
+    #[must_use]
+    pub fn call<'a>(
+        &self,
+        Launcher { arrays, .. }: Launcher<'a>,
+        physics: (Clock, f64),
+        rules: &StepRules,
+    ) -> LaunchedCall<'a> {
+        self.memory.call(arrays, physics, rules)
     }
 
     /// Waits for the next report; see [`LaunchedSpan::next`].

@@ -13,6 +13,11 @@ use rayon::prelude::*;
 const DERIVATIVES: usize = 2;
 const POINT_COLUMNS: usize = 7;
 
+/// Returns the number of columns of a scheme with `points` earlier points.
+pub const fn columns_of(points: usize) -> usize {
+    (3 * DERIVATIVES + POINT_COLUMNS) * points
+}
+
 /// History of the particles on the device, and on its way.
 pub struct StepHistory {
     points: usize,
@@ -36,7 +41,7 @@ impl StepHistory {
         (sources, slots): (usize, usize),
         working: usize,
     ) -> Result<Option<Self>> {
-        let columns = (3 * DERIVATIVES + POINT_COLUMNS) * points;
+        let columns = columns_of(points);
         if 8 * columns * (slots + working) > device.free_bytes()? {
             return Ok(None);
         }
@@ -61,8 +66,28 @@ impl StepHistory {
     }
 
     fn point(&self, k: usize) -> [usize; 3] {
-        let first = 3 * DERIVATIVES * self.points + POINT_COLUMNS * k;
+        Self::point_of(self.points, k)
+    }
+
+    /// Returns the same for a scheme with `points` earlier points.
+    const fn point_of(points: usize, k: usize) -> [usize; 3] {
+        let first = 3 * DERIVATIVES * points + POINT_COLUMNS * k;
         [first, first + 3, first + 6]
+    }
+
+    /// Stores the history of some rows, in columns of `slots` words with an entry for each of the `rows`.
+    pub fn unpack_rows((words, slots): (&[u64], usize), points: usize, history: &mut History, rows: &[u32]) {
+        let vector = |first: usize, k: usize| Vec3::from_fn(|c, _| f64::from_bits(words[(first + c) * slots + k]));
+        for (d, column) in history.derivatives.iter_mut().enumerate() {
+            rows.iter().enumerate().for_each(|(k, &i)| column[i as usize] = vector(Self::derivative(d), k));
+        }
+        for (number, point) in history.points.iter_mut().enumerate() {
+            let [acc, jerk, moment] = Self::point_of(points, number);
+            for (k, i) in rows.iter().map(|&i| i as usize).enumerate() {
+                (point.acc[i], point.jerk[i]) = (vector(acc, k), vector(jerk, k));
+                point.time[i] = Time(words[moment * slots + k]);
+            }
+        }
     }
 
     /// Sends the history of the particles.

@@ -137,6 +137,7 @@ impl StepMemory {
                 schedule: self.schedule.address(),
                 history: self.state.history_addresses(),
                 report: self.report.address(),
+                followed: 0,
             },
             rules: [rules.dt_max, rules.scheme.accuracy()],
             noise: rules.noise.into(),

@@ -1,0 +1,153 @@
+//! Promise: block steps that the host follows one by one, while the device works on the next, end in the state of those that the host
+//! takes, with changes between them. Without a GPU each test reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce
+//! the tests for a sanitizer.
+#![cfg(feature = "cuda")]
+
+use crate::gpu;
+use gpu::{modes, needed, sizes};
+use tisane::encounters::Encounters;
+use tisane::error::Result;
+use tisane::force::block_steps::{NextStep, StepRules, Taken};
+use tisane::force::cuda::CudaEngine;
+use tisane::force::precision::Precision;
+use tisane::force::{ForceEngine, Forces, Targets};
+use tisane::initial::plummer;
+use tisane::integrator::hermite4::{self, Hermite4};
+use tisane::integrator::multipoint::{self, Multipoint};
+use tisane::integrator::{Integrator, Steps};
+use tisane::particles::{Particles, Vec3};
+use tisane::time::{Clock, Time};
+
+const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.0625 };
+
+/// Engine that counts the steps that it was asked for one by one, and those that it took.
+struct Counting {
+    engine: CudaEngine,
+    asked: u64,
+    taken: u64,
+}
+
+impl ForceEngine for Counting {
+    fn load(&mut self, all: &Particles) -> Result<()> {
+        self.engine.load(all)
+    }
+
+    fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.update(all, changed)
+    }
+
+    fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.engine.replace(all, changed)
+    }
+
+    fn begin(&mut self, now: Time, targets: Targets<'_>) -> Result<()> {
+        self.engine.begin(now, targets)
+    }
+
+    fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {
+        self.engine.evaluate(now, targets, out)
+    }
+
+    fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
+        let taken = self.engine.take_step(p, rules, next)?;
+        self.asked += 1;
+        self.taken += taken.map_or(0, |taken| taken.block_steps);
+        Ok(taken)
+    }
+
+    fn reschedule(&mut self) {
+        self.engine.reschedule();
+    }
+}
+
+/// An engine whose device takes steps, or leaves them to the host; [`None`] without a GPU.
+fn engine(precision: Precision, epsilon: f64, follows: bool) -> Option<Counting> {
+    let mut engine = needed(CudaEngine::new(precision, epsilon, CLOCK, 0))?;
+    engine.set_stepping(follows);
+    Some(Counting { engine, asked: 0, taken: 0 })
+}
+
+/// Sphere with `pairs` close pairs.
+fn cluster(n: usize, pairs: usize) -> Particles {
+    let mut p = plummer::sample(n, 3, 0.999);
+    for i in (0..2 * pairs.min(n / 2)).step_by(2) {
+        let a = 1e-4 * (1 + i % 7) as f64;
+        let (x, v) = (p.pos[i], p.vel[i]);
+        p.pos[i + 1] = x + Vec3::x() * a;
+        p.vel[i + 1] = v + Vec3::y() * (0.9 * (2.0 * p.mass[i] / a).sqrt());
+    }
+    p
+}
+
+fn schemes(precision: Precision) -> Vec<Box<dyn Steps>> {
+    let order = |order| {
+        let given = multipoint::Parameters::new(precision);
+        Box::new(Multipoint::new(multipoint::Parameters { order, ..given }, CLOCK))
+    };
+    let plain = hermite4::Parameters::new(precision);
+    vec![
+        Box::new(Hermite4::new(plain, CLOCK)),
+        Box::new(Hermite4::new(hermite4::Parameters { iterations: 2, ..plain }, CLOCK)),
+        order(multipoint::Order::Six),
+        order(multipoint::Order::Eight),
+    ]
+}
+
+/// Takes up to `at_once` steps a call; returns the hash of the state, and the number of block steps.
+fn run(
+    integrator: &mut dyn Integrator<Evaluation = Forces>,
+    f: &mut Counting,
+    p: Particles,
+    at_once: u64,
+) -> (String, u64) {
+    let (mut p, end, mut steps) = (p, Time::from_dt_max(3), 0);
+    let mut now = integrator.start(&mut p, f).unwrap().now;
+    while now < end {
+        let done = integrator.advance(&mut p, f, end, at_once).unwrap();
+        (now, steps) = (done.now, steps + done.block_steps);
+    }
+    (p.state_sha256(&CLOCK), steps)
+}
+
+#[test]
+fn followed_steps_of_points_are_those_of_the_host() {
+    for precision in modes() {
+        for n in sizes() {
+            for number in 0..4 {
+                let [followed, of_host] = [true, false].map(|follows| {
+                    let mut f = engine(precision, 1.0 / 64.0, follows)?;
+                    let mut scheme = schemes(precision).swap_remove(number);
+                    let found = run(&mut *scheme, &mut f, cluster(n, 0), 7);
+                    // A particle without a force needs the host.
+                    let expected = if follows && n > 1 { found.1 } else { 0 };
+                    assert_eq!(f.taken, expected, "{} steps, n = {n}", found.1);
+                    Some(found)
+                });
+                assert_eq!(followed, of_host, "{}, scheme {number}, n = {n}", precision.name());
+            }
+        }
+    }
+}
+
+#[test]
+fn followed_steps_with_subsystems_are_those_of_the_host() {
+    for precision in modes() {
+        for (n, pairs) in [(40, 0), (300, 0), (300, 4), (1200, 3)] {
+            for number in 0..4 {
+                let [followed, of_host] = [true, false].map(|follows| {
+                    let mut f = engine(precision, 0.0, follows)?;
+                    let scheme = schemes(precision).swap_remove(number);
+                    let mut integrator = Encounters::new(scheme, 1e-5, CLOCK);
+                    let found = run(&mut integrator, &mut f, cluster(n, pairs), u64::MAX);
+                    // With pairs the host has a part in many.
+                    let least = if pairs == 0 { found.1 / 2 } else { 1 };
+                    let is_right = if follows { f.taken >= least } else { f.taken == 0 };
+                    assert!(is_right, "{} of {} steps, {} asked, n = {n}, {pairs} pairs", f.taken, found.1, f.asked);
+                    Some(found)
+                });
+                assert_eq!(followed, of_host, "{}, scheme {number}, n = {n}, {pairs} pairs", precision.name());
+            }
+        }
+        println!("{}: followed steps end in one state", precision.name());
+    }
+}
