@@ -111,7 +111,7 @@ impl Run<'_> {
         Some(panel)
     }
 
-    /// Errors of the forces against f64; none of a run that uses that.
+    /// Errors of the forces against f64; none of a run that uses that, or has the same bits.
     fn audit(&self) -> Option<Panel> {
         if self.table.numbers("audit_sample")?.iter().all(|n| n == 0.0) {
             return None;
@@ -122,6 +122,10 @@ impl Run<'_> {
             ("jerk, rms", "audit_jerk_rms", true),
             ("potential, rms", "audit_potential_rms", true),
         ];
+        let is_zero = |name: &str| self.table.numbers(name).is_none_or(|errors| errors.iter().all(|e| e == 0.0));
+        if lines.iter().all(|(_, name, _)| is_zero(name)) {
+            return None;
+        }
         self.panel("Force error against f64", Axis::log("relative error"), &lines, |e| e)
     }
 }

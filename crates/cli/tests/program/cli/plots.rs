@@ -62,6 +62,12 @@ fn a_run_becomes_a_page_of_diagnostics() {
     folder.tisane(&["run", "run.toml", "-q", "--output", "f", "--precision", "f64"]).exits(0);
     folder.tisane(&["plot", "f"]).exits(0);
     assert!(!read(&folder, "f/plots/diagnostics.svg").contains("Force error"));
+    // Nor has one whose audit found the same bits everywhere.
+    let audited = ["--set", "force.engine=reference", "--set", "audit.sample=16"];
+    let run = ["run", "run.toml", "-q", "--output", "g", "--precision", "f64"];
+    folder.tisane(&[&run[..], &audited].concat()).exits(0);
+    folder.tisane(&["plot", "g"]).exits(0);
+    assert!(!read(&folder, "g/plots/diagnostics.svg").contains("Force error"));
 }
 
 #[test]
