@@ -10,6 +10,8 @@ use crate::encounters::forces::bodies::is_empty;
 use crate::encounters::forces::columns::NEAREST2;
 use crate::encounters::forces::surroundings::{Reach, at};
 use rayon::prelude::*;
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 use tisane_force::gravity::predict;
 use tisane_force::particles::{Particles, Vec3};
@@ -19,8 +21,9 @@ use tisane_force::time::{Clock, Level, Time};
 /// Largest number of bodies in a leaf. No result depends on it.
 const MAX_IN_LEAF: usize = 8;
 /// The tree is made anew after a step of this level, as bodies leave the boxes of their nodes. From level 3 to 7 searches took the
-/// same time (N = 16384 with dt_max = 1/32, 6144 with 1/16), and the trees of level 7 as much as all searches. No result depends on it.
-const AGE: Level = Level(4);
+/// same time (N = 16384 with dt_max = 1/32, 6144 with 1/16), and the trees of level 7 as much as all searches. At level 4 they took
+/// 1.4 times as much as all looks (N = 4096, no binaries). No result depends on it.
+const AGE: Level = Level(3);
 /// Number of bodies from which on threads share the making of a node. No result depends on it.
 const MIN_JOINED: usize = 1024;
 /// Number of bodies outside of the tree from which on it is made anew, and that of large trees in units of the root of their number:
@@ -30,12 +33,22 @@ const MAX_OUTSIDE_PER_ROOT: f64 = 0.5;
 /// Part of all bodies, 1 / this number, from which on those that a search finds come in order by a column of all rows, not by
 /// sorting. No result depends on it.
 const MIN_SHARE_IN_COLUMN: usize = 16;
+/// Number of nodes that a comparison of a sum over all bodies with a limit opens at most beyond those that it has to, and that of
+/// bodies for each of them: the sum itself is not slower then. No result depends on them.
+const MAX_OPENED: usize = 32;
+const MIN_BODIES_PER_OPENED: usize = 64;
 /// Factor of a bound that is above the rounding of what it bounds.
 const UP: f64 = 1.0 + 1e-12;
+/// The same for a bound below it.
+const DOWN: f64 = 1.0 - 1e-12;
 /// Bound of the rounding of a place, in units of its largest coordinate.
 const ROUNDING: f64 = 1e-14;
 /// Bound of the rounding of sums over all bodies, in any order.
 const ROUNDING_OF_SUMS: f64 = 1e-9;
+/// Factor of a perturbation that is above the rounding of orbits: an eccentricity near 0 has half of the digits of others.
+const MARGIN: f64 = 1.0 + 1e-5;
+/// Distance, in units of the largest coordinate, from which on the rounding of places changes its cube by less than that.
+const NEAREST_KNOWN: f64 = 1e-9;
 /// Time in which the state of a body is renewed, in nanoseconds.
 const WORK: usize = 50;
 /// Mark of no node.
@@ -50,6 +63,18 @@ pub struct Strongest {
     pub weight: f64,
     /// Lower bound of the sum of m/r³ of the others.
     pub min_rest: f64,
+}
+
+impl Strongest {
+    /// Takes in a body.
+    fn add(&mut self, row: usize, weight: f64) {
+        if weight > self.weight || weight == self.weight && row < self.row {
+            self.min_rest += self.weight;
+            (self.row, self.weight) = (row, weight);
+        } else {
+            self.min_rest += weight;
+        }
+    }
 }
 
 /// Bounds of a sum.
@@ -92,7 +117,7 @@ impl Node {
     fn distance(&self, from: Vec3) -> f64 {
         let outside = |k: usize| (self.low[k] - from[k]).max(from[k] - self.high[k]).max(0.0);
         let [x, y, z] = [outside(0), outside(1), outside(2)];
-        (x * x + y * y + z * z).sqrt() / UP
+        (x * x + y * y + z * z).sqrt() * DOWN
     }
 
     /// Returns the largest distance of a place from one in the box.
@@ -172,6 +197,12 @@ impl State {
         let r = self.at(clock, now) - from;
         let square = r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
         if square > NEAREST2 { square } else { NEAREST2 }
+    }
+
+    /// Returns m/r³ at a place.
+    fn weight(&self, clock: &Clock, now: Time, from: Vec3) -> f64 {
+        let r2 = self.square(clock, now, from);
+        self.mass / (r2 * r2.sqrt())
     }
 }
 
@@ -443,9 +474,13 @@ impl Regions {
 
     /// Returns the strongest body at that of a row, which must be known, beside others; [`None`] if there is none with a mass.
     pub fn strongest(&self, clock: &Clock, now: Time, row: usize, others: &[usize]) -> Option<Strongest> {
+        self.stronger(clock, now, row, others, Strongest { row: usize::MAX, weight: 0.0, min_rest: 0.0 })
+    }
+
+    /// Returns the strongest body at that of a row beside others, or the one that was found if none is stronger.
+    fn stronger(&self, clock: &Clock, now: Time, row: usize, others: &[usize], found: Strongest) -> Option<Strongest> {
         let own = &self.states[self.places[row] as usize];
         let from = own.at(clock, now);
-        let found = Strongest { row: usize::MAX, weight: 0.0, min_rest: 0.0 };
         let since = self.since(clock, now);
         let mut search = Search { regions: self, clock, now, since, from, row, others, found };
         search.weigh(&self.states[self.inside..]);
@@ -464,40 +499,57 @@ impl Regions {
         (search.found.weight > 0.0).then_some(search.found)
     }
 
-    /// Returns bounds of the sum of m/r³ at the body of a row, which must be known, by all others but one. Nodes count with all their
-    /// mass at their nearest and farthest places where these differ by no more than `coarse`. The bounds depend on the tree: no result
-    /// may depend on how wide they are.
-    pub fn field_bounds(&self, clock: &Clock, now: Time, [row, but]: [usize; 2], coarse: f64) -> Bounds {
-        let (own, since) = (&self.states[self.places[row] as usize], self.since(clock, now));
+    /// Returns false if the body of a row, which must be known, is isolated with no other one: for each of these 2 r³ D / M, with M the
+    /// mass of both and D the sum of m/r³ of all others, is above `max`. It may return true too where that is so, which depends on
+    /// the tree.
+    pub fn may_be_isolated(&self, clock: &Clock, now: Time, row: usize, max: f64) -> bool {
+        let own = &self.states[self.places[row] as usize];
         let from = own.at(clock, now);
-        let weigh = |states: &[State]| {
-            let others = states.iter().filter(|state| ![row, but].contains(&(state.row as usize)));
-            others.fold(0.0, |sum, state| {
-                let r2 = state.square(clock, now, from);
-                sum + state.mass / (r2 * r2.sqrt())
-            })
-        };
-        let sum = weigh(&self.states[self.inside..]);
-        let (mut min, mut max) = (sum, sum);
+        let (since, half, nearest) = (self.since(clock, now), 0.5 * max * MARGIN, NEAREST_KNOWN * from.amax());
+        let seen = Seen { sum: 0.0, max: 0.0 };
+        let mut search =
+            Companions { regions: self, clock, now, since, from, row, mass: own.mass, half, nearest, seen };
+        // Near ones first: they are most of the sum.
+        match self.nodes.get(own.leaf as usize) {
+            Some(leaf) => search.weigh(self.in_leaf(leaf)),
+            None if !self.nodes.is_empty() => search.descend(0, self.nodes[0].distance(from)),
+            None => {}
+        }
+        search.weigh(&self.states[self.inside..]);
+        let (mut node, mut above) = (own.leaf, self.parent(own.leaf));
+        while let Some(parent) = self.nodes.get(above as usize) {
+            let other = if node == parent.second { above + 1 } else { parent.second };
+            search.descend(other, self.nodes[other as usize].distance(from));
+            (node, above) = (above, parent.parent);
+        }
+        search.seen.max >= search.seen.sum
+    }
+
+    /// Returns true if the second of two bodies, which must be known, is the strongest one at the first: the first row among equals.
+    pub fn is_strongest(&self, clock: &Clock, now: Time, [row, other]: [usize; 2]) -> bool {
+        let from = self.states[self.places[row] as usize].at(clock, now);
+        let other = &self.states[self.places[other] as usize];
+        let mut found = Strongest { row: usize::MAX, weight: 0.0, min_rest: 0.0 };
+        found.add(other.row as usize, other.weight(clock, now, from));
+        self.stronger(clock, now, row, &[], found).is_some_and(|found| found.row == other.row as usize)
+    }
+
+    /// Returns bounds of the sum of m/r³ at the body of a row, which must be known, by all others but one, which tell on which side of
+    /// `limit` it is unless it is near that. The bounds depend on the tree: no result may depend on how wide they are.
+    pub fn field_bounds(&self, clock: &Clock, now: Time, [row, but]: [usize; 2], limit: f64) -> Bounds {
+        let from = self.states[self.places[row] as usize].at(clock, now);
         // The node that has the body that does not count is one of those from which on the others are told apart.
         let leaf_of_but = self.places.get(but).and_then(|&place| self.states.get(place as usize)).map(|it| it.leaf);
-        let mut open: Vec<Range<u32>> =
-            (!self.nodes.is_empty()).then_some(0..self.nodes.len() as u32).into_iter().collect();
-        while let Some(nodes) = open.pop() {
-            let node = &self.nodes[nodes.start as usize];
-            let way = node.way(since);
-            let (near, far) = (node.distance(from) - way, node.max_distance(from) + way);
-            let [most, least] = [node.total / (near * near * near), (node.total - node.lost) / (far * far * far)];
-            let has_but = leaf_of_but.is_some_and(|leaf| nodes.contains(&leaf));
-            if near > 0.0 && most - least <= coarse && !has_but {
-                (min, max) = (min + least, max + most);
-            } else if node.second == NONE {
-                let sum = weigh(self.in_leaf(node));
-                (min, max) = (min + sum, max + sum);
-            } else {
-                open.extend([nodes.start + 1..node.second, node.second..nodes.end]);
-            }
+        let (since, but) = (self.since(clock, now), (but, leaf_of_but.unwrap_or(NONE)));
+        let bounds = Bounds { min: 0.0, max: 0.0 };
+        let closed = BinaryHeap::new();
+        let mut sum = FieldSum { regions: self, clock, now, since, from, row, but, limit, bounds, closed };
+        sum.add(&self.states[self.inside..]);
+        if let Some(root) = self.nodes.first() {
+            sum.descend(0..self.nodes.len() as u32, root.distance(from));
         }
+        sum.refine(MAX_OPENED.max(self.inside / MIN_BODIES_PER_OPENED));
+        let Bounds { min, max } = sum.bounds;
         Bounds { min: min.max(0.0) * (1.0 - ROUNDING_OF_SUMS), max: max * (1.0 + ROUNDING_OF_SUMS) }
     }
 
@@ -606,15 +658,7 @@ impl Search<'_> {
             if row == self.row || self.others.contains(&row) {
                 continue;
             }
-            let r2 = state.square(self.clock, self.now, self.from);
-            let weight = state.mass / (r2 * r2.sqrt());
-            let Strongest { row: best, weight: max, min_rest } = &mut self.found;
-            if weight > *max || weight == *max && row < *best {
-                *min_rest += *max;
-                (*best, *max) = (row, weight);
-            } else {
-                *min_rest += weight;
-            }
+            self.found.add(row, state.weight(self.clock, self.now, self.from));
         }
     }
 
@@ -632,6 +676,166 @@ impl Search<'_> {
         let (near, far) = if two.1 < one.1 { (two, one) } else { (one, two) };
         self.descend(near.0, near.1);
         self.descend(far.0, far.1);
+    }
+}
+
+/// Sums over bodies that a search for companions has looked at.
+struct Seen {
+    /// Sum of their m/r³.
+    sum: f64,
+    /// No one of them is isolated if the sum of m/r³ of all bodies is larger.
+    max: f64,
+}
+
+/// Search for bodies that may be isolated with another one.
+struct Companions<'a> {
+    regions: &'a Regions,
+    clock: &'a Clock,
+    now: Time,
+    since: f64,
+    from: Vec3,
+    row: usize,
+    mass: f64,
+    /// Half of the largest perturbation.
+    half: f64,
+    /// Distance within which rounding counts.
+    nearest: f64,
+    seen: Seen,
+}
+
+impl Companions<'_> {
+    /// Looks at all states of a list.
+    fn weigh(&mut self, states: &[State]) {
+        let Self { half, nearest, mass, .. } = *self;
+        for state in states.iter().filter(|state| state.row as usize != self.row) {
+            let r2 = state.square(self.clock, self.now, self.from);
+            let inverse = 1.0 / (r2 * r2.sqrt());
+            let (weight, pair) = (state.mass * inverse, half * (mass + state.mass) * inverse);
+            self.seen.sum += weight;
+            let max = if r2 > nearest * nearest { weight + pair } else { f64::INFINITY };
+            self.seen.max = self.seen.max.max(max);
+        }
+    }
+
+    /// Looks at the bodies of a node, whose box is at a distance, unless none can be isolated beside those that were looked at.
+    fn descend(&mut self, at: u32, distance: f64) {
+        let node = &self.regions.nodes[at as usize];
+        let r = distance - node.way(self.since) - self.nearest;
+        if r > 0.0 && self.half * (self.mass + node.mass) < self.seen.sum * (r * r * r) {
+            return;
+        }
+        if node.second == NONE {
+            return self.weigh(self.regions.in_leaf(node));
+        }
+        let [one, two] = [at + 1, node.second].map(|at| (at, self.regions.nodes[at as usize].distance(self.from)));
+        let (near, far) = if two.1 < one.1 { (two, one) } else { (one, two) };
+        self.descend(near.0, near.1);
+        self.descend(far.0, far.1);
+    }
+}
+
+/// Node that counts as a whole in a sum, with the bounds of its part, and with all nodes below it.
+struct Closed {
+    bounds: Bounds,
+    nodes: Range<u32>,
+}
+
+impl Closed {
+    fn width(&self) -> f64 {
+        self.bounds.max - self.bounds.min
+    }
+}
+
+impl Ord for Closed {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.width().total_cmp(&other.width())
+    }
+}
+
+impl PartialOrd for Closed {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Closed {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Closed {}
+
+/// Bounds of the sum of m/r³ at a place.
+struct FieldSum<'a> {
+    regions: &'a Regions,
+    clock: &'a Clock,
+    now: Time,
+    since: f64,
+    from: Vec3,
+    row: usize,
+    /// Row that does not count, and its leaf.
+    but: (usize, u32),
+    /// Value with which the sum is compared.
+    limit: f64,
+    bounds: Bounds,
+    /// Nodes that count as a whole.
+    closed: BinaryHeap<Closed>,
+}
+
+impl FieldSum<'_> {
+    /// Adds all states of a list.
+    fn add(&mut self, states: &[State]) {
+        let others = states.iter().filter(|state| ![self.row, self.but.0].contains(&(state.row as usize)));
+        let sum = others.fold(0.0, |sum, state| sum + state.weight(self.clock, self.now, self.from));
+        self.bounds.min += sum;
+        self.bounds.max += sum;
+    }
+
+    /// Adds the bodies of a node, whose box is at a distance, with all below it: as a whole, if by this the sum may be below the limit.
+    fn descend(&mut self, nodes: Range<u32>, distance: f64) {
+        let node = &self.regions.nodes[nodes.start as usize];
+        let way = node.way(self.since);
+        let near = distance - way;
+        let max = node.total / (near * near * near);
+        if near > 0.0 && max <= self.limit && !nodes.contains(&self.but.1) {
+            let far = node.max_distance(self.from) + way;
+            let min = (node.total - node.lost) / (far * far * far);
+            self.bounds = Bounds { min: self.bounds.min + min, max: self.bounds.max + max };
+            self.closed.push(Closed { bounds: Bounds { min, max }, nodes });
+        } else {
+            self.open(nodes);
+        }
+    }
+
+    /// Adds the bodies of a node one by one, or the nodes in it: near ones first, and no more where the sum is known to be above the limit.
+    fn open(&mut self, nodes: Range<u32>) {
+        let all = &self.regions.nodes;
+        let node = &all[nodes.start as usize];
+        if node.second == NONE {
+            return self.add(self.regions.in_leaf(node));
+        }
+        let children = [nodes.start + 1..node.second, node.second..nodes.end];
+        let [one, two] = children.map(|of| (all[of.start as usize].distance(self.from), of));
+        let (near, far) = if two.0 < one.0 { (two, one) } else { (one, two) };
+        self.descend(near.1, near.0);
+        if self.bounds.min > self.limit {
+            self.bounds.max = f64::INFINITY;
+        } else {
+            self.descend(far.1, far.0);
+        }
+    }
+
+    /// Opens up to a number of nodes, those first of which least is known, until the sum is known to be on one side of the limit.
+    fn refine(&mut self, max_number: usize) {
+        for _ in 0..max_number {
+            if self.bounds.min > self.limit || self.bounds.max < self.limit {
+                break;
+            }
+            let Some(Closed { bounds: Bounds { min, max }, nodes }) = self.closed.pop() else { break };
+            self.bounds = Bounds { min: self.bounds.min - min, max: self.bounds.max - max };
+            self.open(nodes);
+        }
     }
 }
 
@@ -716,31 +920,61 @@ mod tests {
         (0..p.len()).filter(|k| ![row, but].contains(k)).map(weight).sum()
     }
 
-    /// Compares bounds with the sum over all bodies. Returns the largest and the mean relative width of those that are as fine as asked.
-    fn compare_bounds(regions: &Regions, p: &Particles, now: Time, share: f64) -> [f64; 2] {
-        let mut widths = Vec::new();
+    /// Compares bounds with the sum over all bodies, which is far from some limits.
+    fn compare_bounds(regions: &Regions, p: &Particles, now: Time) {
         for row in (0..p.len()).filter(|&row| !is_empty(p, row)) {
             let strongest = regions.strongest(&CLOCK, now, row, &[]).unwrap().row;
             for but in [row, strongest] {
                 let sum = field(p, now, [row, but]);
-                let Bounds { min, max } = regions.field_bounds(&CLOCK, now, [row, but], share * sum);
-                assert!(min <= sum && sum <= max, "{row} {but}: {sum} not in {min} to {max}");
-                widths.push((max - min) / sum);
+                for share in [0.01, 0.3, 0.99, 1.0, 1.01, 3.0, 100.0] {
+                    let Bounds { min, max } = regions.field_bounds(&CLOCK, now, [row, but], share * sum);
+                    assert!(min <= sum && sum <= max, "{row} {but}: {sum} not in {min} to {max}");
+                    assert!(share > 0.02 || min > share * sum, "{row} {but}: {min} of {sum}");
+                    assert!(share < 50.0 || max < share * sum, "{row} {but}: {max} of {sum}");
+                }
             }
         }
-        [widths.iter().copied().fold(0.0, f64::max), widths.iter().sum::<f64>() / widths.len() as f64]
+    }
+
+    /// Largest perturbation of an isolated pair in tests.
+    const MAX: f64 = 0.02;
+
+    /// Returns true if the body of a row is isolated with another one, by a look at all bodies.
+    fn is_isolated(p: &Particles, now: Time, row: usize) -> bool {
+        let from = at(p, row, &CLOCK, now).0;
+        let cube = |k: usize| (at(p, k, &CLOCK, now).0 - from).norm_squared().max(NEAREST2).powf(1.5);
+        let others: Vec<[f64; 2]> = (0..p.len()).filter(|&k| k != row).map(|k| [p.mass[k], cube(k)]).collect();
+        let sum: f64 = others.iter().map(|[mass, cube]| mass / cube).sum();
+        let is_isolated =
+            |[mass, cube]: &[f64; 2]| *mass > 0.0 && 2.0 * (cube * sum - mass) <= MAX * (p.mass[row] + mass);
+        others.iter().any(is_isolated)
+    }
+
+    /// Asks each body if it may be isolated with another one. Returns how many are, and how many are found to be not.
+    fn compare_isolation(regions: &Regions, p: &Particles, now: Time) -> [usize; 2] {
+        let mut numbers = [0; 2];
+        for row in (0..p.len()).filter(|&row| !is_empty(p, row)) {
+            let (is, may_be) = (is_isolated(p, now, row), regions.may_be_isolated(&CLOCK, now, row, MAX));
+            assert!(may_be || !is, "{row}");
+            numbers = [numbers[0] + usize::from(is), numbers[1] + usize::from(!may_be)];
+        }
+        numbers
     }
 
     /// Compares all answers with those of a look at all bodies.
     fn compare(regions: &Regions, p: &Particles, now: Time) {
-        let [coarse, fine] = [0.1, 1e-3].map(|share| compare_bounds(regions, p, now, share));
-        assert!(fine[0] < 0.2 && fine[1] < 0.1 * coarse[1], "{coarse:?} {fine:?}");
+        compare_bounds(regions, p, now);
+        let [_, excluded] = compare_isolation(regions, p, now);
+        assert!(2 * excluded > p.len() || p.len() < 200, "{excluded}");
         let mut looked_at = 0;
         for row in (0..p.len()).filter(|&row| !is_empty(p, row)) {
             let (found, all) = (regions.strongest(&CLOCK, now, row, &[]).unwrap(), strongest(p, now, row, &[]));
             assert_eq!((found.row, found.weight), (all.row, all.weight), "{row}");
             let next = regions.strongest(&CLOCK, now, row, &[all.row]).unwrap();
             assert_eq!(next.row, strongest(p, now, row, &[all.row]).row, "{row}");
+            for k in [found.row, next.row, 0, p.len() - 1].into_iter().filter(|&k| k != row && !is_empty(p, k)) {
+                assert_eq!(regions.is_strongest(&CLOCK, now, [row, k]), k == all.row, "{row} {k}");
+            }
             assert!(found.min_rest <= all.min_rest * (1.0 + 1e-9), "{row}: {} {}", found.min_rest, all.min_rest);
             for (distance, time) in [(0.01, 0.0), (0.1, 0.05), (2.0, 0.01), (0.0, 0.1)] {
                 let reach = Reach { distance, min: 0.05, time, speed: 0.5 };
@@ -803,6 +1037,73 @@ mod tests {
                 compare(&regions, &p, now);
             }
         }
+    }
+
+    /// Bodies with these masses, places and velocities, all at the start of steps of a level.
+    fn bodies(level: u8, all: Vec<(f64, Vec3, Vec3)>) -> Particles {
+        let n = all.len();
+        let column = |of: fn(&(f64, Vec3, Vec3)) -> Vec3| all.iter().map(of).collect::<Vec<_>>();
+        let mut p = Particles::new(all.iter().map(|it| it.0).collect(), column(|it| it.1), column(|it| it.2));
+        (p.acc, p.jerk) = (vec![Vec3::zeros(); n], vec![Vec3::zeros(); n]);
+        (p.time, p.step) = (vec![Time::default(); n], vec![Level(level); n]);
+        p
+    }
+
+    #[test]
+    fn no_body_that_is_isolated_with_another_one_is_left_out() {
+        let zero = Vec3::zeros();
+        let lattice = |k: usize| Vec3::new((k % 6) as f64, (k / 6 % 6) as f64, (k / 36) as f64);
+        let random_place = |state: &mut u64| direction(state) * random(state).cbrt();
+        let state = &mut 5;
+        let mut all = vec![
+            bodies(0, vec![(1.0, zero, zero), (1.0, Vec3::x(), zero)]),
+            bodies(0, vec![(1.0, zero, zero), (0.0, Vec3::x(), zero), (1e-9, Vec3::y(), zero)]),
+            // Equal masses and distances, at the faces of leaves.
+            bodies(0, (0..216).map(|k| (1.0, lattice(k), zero)).collect()),
+            // Pairs of unequal masses, far from each other.
+            bodies(
+                0,
+                (0..216)
+                    .map(|k| (0.1_f64.powi(k as i32 % 5), lattice(k / 2) + Vec3::x() * (k % 2) as f64 * 0.03, zero))
+                    .collect(),
+            ),
+            // One place but for rounding.
+            bodies(0, (0..40).map(|k| (1.0, Vec3::repeat(1.0 + f64::EPSILON * k as f64), zero)).collect()),
+        ];
+        // Small systems with a heavy body far away, at rest and in fast motion through each other.
+        for (speed, heavy) in [(0.0, 1e3), (0.0, 1e9), (30.0, 1.0), (3000.0, 1e6)] {
+            let mut few: Vec<_> = (0..300)
+                .map(|k| {
+                    let place = random_place(state);
+                    let place = if k % 3 == 0 { place } else { place * 1e-3 + Vec3::y() * (k % 7) as f64 };
+                    (random(state).powi(6) + 1e-3, place, direction(state) * speed)
+                })
+                .collect();
+            few.push((heavy, Vec3::x() * 20.0, Vec3::zeros()));
+            all.push(bodies(2, few));
+        }
+        let mut numbers = [0; 2];
+        for mut p in all {
+            let mut regions = Regions::default();
+            regions.renew(&p, &CLOCK, Time::default());
+            for now in [Time::default(), Time(Level(7).ticks()), Time(Level(5).ticks())] {
+                let moving: Vec<usize> = (0..p.len()).filter(|row| row % 5 == 1).collect();
+                for row in moving {
+                    let (pos, vel) = at(&p, row, &CLOCK, now);
+                    (p.pos[row], p.vel[row], p.time[row]) = (pos, vel * 1.5, now);
+                    regions.moved(&p, &CLOCK, &[row as u32]);
+                }
+                let found = compare_isolation(&regions, &p, now);
+                numbers = [numbers[0] + found[0], numbers[1] + found[1]];
+                for row in (0..p.len()).step_by(7) {
+                    let strongest = strongest(&p, now, row, &[]).row;
+                    for k in (0..p.len()).filter(|&k| k != row) {
+                        assert_eq!(regions.is_strongest(&CLOCK, now, [row, k]), k == strongest, "{row} {k}");
+                    }
+                }
+            }
+        }
+        assert!(numbers[0] > 100 && numbers[1] > 1000, "{numbers:?}");
     }
 
     #[test]

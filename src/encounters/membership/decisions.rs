@@ -17,12 +17,8 @@ use crate::encounters::settings::criteria::{self, Rules};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Level, Time};
 
-/// Shares of the tidal field that is asked for, up to which its bounds are wide at a node: first a coarse one, then a fine one.
-/// No result depends on them.
-const SHARES: [f64; 2] = [1.0 / 32.0, 1.0 / 512.0];
 /// Bound of the rounding of perturbations: an eccentricity near 0 has half of the digits of others.
 const ROUNDING: f64 = 1e-6;
-
 /// Membership of all bodies at a moment, and the criteria by which it changes.
 #[derive(Clone, Copy)]
 pub struct Membership<'a> {
@@ -139,19 +135,43 @@ impl Membership<'_> {
     /// Returns the strongest body at body `i`, if the two may join, in place of the whole sum that [`joins`](Self::joins) needs: most do
     /// not by a lower bound of the tidal field D of all others, which all ways to join ask to be small.
     pub fn possible_partner(&self, i: usize) -> Option<usize> {
-        let Strongest { row: k, min_rest, .. } = self.strongest(i, &[])?;
-        let pair = self.relative(i, k);
-        if !self.may_join([i, k], &pair, min_rest) {
+        let max = self.hierarchy.rules.forms.max(criteria::MAX_PERTURBATION_TO_JOIN);
+        if !self.regions.may_be_isolated(self.clock(), self.now, i, max) {
             return None;
         }
-        let max = self.hierarchy.rules.forms.max(criteria::MAX_PERTURBATION_TO_JOIN) / pair.perturbation(1.0);
-        let may_join = |share: f64| self.may_join([i, k], &pair, self.field([i, k], share * max).min);
-        SHARES.iter().all(|&share| may_join(share)).then_some(k)
+        let Strongest { row: k, min_rest, .. } = self.strongest(i, &[])?;
+        let pair = self.relative(i, k);
+        let limit = self.max_field_to_join([i, k], &pair);
+        if limit < min_rest {
+            return None;
+        }
+        let min = self.field([i, k], limit).min;
+        (min <= limit && self.may_join([i, k], &pair, min)).then_some(k)
     }
 
-    /// Returns bounds of the tidal field at body `i` by all others but body `k`.
-    fn field(&self, [i, k]: [usize; 2], coarse: f64) -> Bounds {
-        self.regions.field_bounds(self.clock(), self.now, [i, k], coarse)
+    /// Returns bounds of the tidal field at body `i` by all others but body `k`, which tell if it is below a limit.
+    fn field(&self, [i, k]: [usize; 2], limit: f64) -> Bounds {
+        self.regions.field_bounds(self.clock(), self.now, [i, k], limit)
+    }
+
+    /// Returns the largest tidal field of all others in which two bodies may join; less than 0 if they do not in any.
+    fn max_field_to_join(&self, [i, k]: [usize; 2], pair: &Relative) -> f64 {
+        let forms = self.hierarchy.rules.forms;
+        let isolated = |unit: Option<f64>, max: f64| unit.map_or(-1.0, |unit| max * (1.0 + 2.0 * ROUNDING) / unit);
+        let (near, far) = (Some(pair.perturbation(1.0)), pair.at_apocentre(1.0));
+        let mut limit = isolated(far, criteria::MAX_PERTURBATION_TO_JOIN);
+        if pair.approaches() && self.is_pulled([i, k], pair) {
+            limit = limit.max(isolated(near, criteria::MAX_PERTURBATION_TO_JOIN));
+        }
+        if pair.is_bound_by(criteria::MIN_BINDING_TO_FORM) {
+            limit = limit.max(isolated(if pair.approaches() { near } else { far }, forms));
+        }
+        limit
+    }
+
+    /// Returns true if one of two bodies is a subsystem that the other perturbs.
+    fn is_pulled(&self, [i, k]: [usize; 2], pair: &Relative) -> bool {
+        [[i, k], [k, i]].into_iter().any(|two| self.strength(two, pair) > criteria::JOINS_ABOVE)
     }
 
     /// Returns true if two bodies may join of which the second is the strongest at the first, with a lower bound of the tidal field of
@@ -162,9 +182,8 @@ impl Membership<'_> {
         let is_below = |perturbation: f64, max: f64| perturbation <= max * (1.0 + ROUNDING);
         let is_near = |max: f64| is_below(pair.perturbation(min_rest), max);
         let is_near_far = |max: f64| pair.at_apocentre(min_rest).is_some_and(|far| is_below(far, max));
-        let is_pulled = || [[i, k], [k, i]].into_iter().any(|two| self.strength(two, pair) > criteria::JOINS_ABOVE);
         let is_bound = pair.is_bound_by(criteria::MIN_BINDING_TO_FORM);
-        is_near(criteria::MAX_PERTURBATION_TO_JOIN) && pair.approaches() && is_pulled()
+        is_near(criteria::MAX_PERTURBATION_TO_JOIN) && pair.approaches() && self.is_pulled([i, k], pair)
             || (is_near(forms) && is_bound && (pair.approaches() || is_near_far(forms))
                 || is_near_far(criteria::MAX_PERTURBATION_TO_JOIN)
                     && self.is_in_small_system(i, k, pair, min_rest * (1.0 - ROUNDING)))
@@ -173,7 +192,7 @@ impl Membership<'_> {
 
     /// Returns true if body `i`, the strongest at which is body `k`, is the strongest at that one.
     fn is_mutual(&self, [i, k]: [usize; 2]) -> bool {
-        self.strongest(k, &[]).is_some_and(|back| back.row == i)
+        self.regions.is_strongest(self.clock(), self.now, [k, i])
     }
 
     /// Returns the perturbation of the subsystem of a body by another body; 0 for a star.
@@ -195,8 +214,7 @@ impl Membership<'_> {
             return Look::Sum;
         }
         let Some(subsystem) = self.subsystem(i) else { return Look::Nothing };
-        let is_below =
-            |max: f64| SHARES.iter().any(|share| self.field([i, i], share * max).max + subsystem.external < max);
+        let is_below = |max: f64| self.field([i, i], max - subsystem.external).max + subsystem.external < max;
         if !subsystem.is_pair_of_stars() || self.without_mass(i, subsystem).next().is_some() {
             return Look::Sum;
         }
