@@ -92,7 +92,7 @@ class Simulation(Strict):
 
     `units`       "henon" (G = 1, the default), or names, as ("Msun", "pc", "Myr") or {"mass": "Msun", "length": "au", "time": "yr"}
     `softening`   Plummer softening length
-    `integrator`  "hermite4", "multipoint", "ahmad_cohen", "leapfrog", or with its settings {"multipoint": {"eta": 0.3, "dt_max": 1/8}}
+    `integrator`  "hermite4", "multipoint", "ahmad_cohen", "leapfrog", "extrapolated", or with its settings {"multipoint": {"eta": 0.3, "dt_max": 1/8}}
     `device`      "auto" (the default), "cpu", "cuda", "cuda:1", "reference"
     `mode`        precision mode of the forces; "f64" is the default, with device="cuda" it is "mixed"
     `threads`     threads of the CPU; no result depends on their number

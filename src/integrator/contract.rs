@@ -71,6 +71,9 @@ pub trait Integrator: Send {
         f: &mut dyn ForceEngine<Self::Evaluation>,
     ) -> Result<Particles>;
 
+    /// Tells a scheme that computes the forces itself the softening length, in internal units, before it starts.
+    fn set_softening(&mut self, _: f64) {}
+
     /// Sets the time at tick 0, for a system that starts anew at another time.
     fn set_start(&mut self, start: f64);
 

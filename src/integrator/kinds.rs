@@ -1,6 +1,7 @@
 //! All schemes, in one list: their kinds, and their settings as users choose among them.
 
 use super::ahmad_cohen::AhmadCohenSettings;
+use super::extrapolated::ExtrapolatedSettings;
 use super::hermite4::Hermite4Settings;
 use super::leapfrog::LeapfrogSettings;
 use super::multipoint::MultipointSettings;
@@ -102,6 +103,8 @@ schemes! {
     AhmadCohen: AhmadCohenSettings,
     /// Leapfrog of 2nd order, kick-drift-kick, with one fixed step for all particles (Verlet 1967).
     Leapfrog: LeapfrogSettings,
+    /// Leapfrog extrapolated in the square of its step, in 106 to 1024 bits: converged solutions of few particles (Bulirsch & Stoer 1966).
+    Extrapolated: ExtrapolatedSettings,
 }
 
 impl IntegratorSettings {

@@ -228,6 +228,10 @@ impl Scheme for LeapfrogSettings {
         self.dt.get()
     }
 
+    fn shared_step(&self) -> Option<f64> {
+        Some(self.dt.get())
+    }
+
     fn output_interval(&self) -> f64 {
         STEPS_PER_OUTPUT * self.dt.get()
     }

@@ -5,6 +5,7 @@ mod block_loop;
 mod checks;
 mod contract;
 mod evolving;
+pub mod extrapolated;
 pub mod hermite;
 pub mod hermite4;
 mod kinds;

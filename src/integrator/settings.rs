@@ -106,6 +106,17 @@ pub trait Scheme {
         None
     }
 
+    /// Returns the step of a scheme with one fixed step for all particles.
+    fn shared_step(&self) -> Option<f64> {
+        None
+    }
+
+    /// Returns the largest number of particles of a scheme that computes the forces itself, which are those of Newton's law on
+    /// the CPU; [`None`] for one by the forces of an engine.
+    fn max_particles(&self) -> Option<usize> {
+        None
+    }
+
     /// Returns descriptions of the scheme and of the lengths of its steps.
     fn describe(&self) -> [String; 2];
 

@@ -61,6 +61,7 @@ const CONCRETE: &[(&str, &[&str])] = &[
     ("force::cuda::", CHOOSERS),
     ("force::reference::", CHOOSERS),
     ("integrator::ahmad_cohen::", CHOOSERS),
+    ("integrator::extrapolated::", CHOOSERS),
     ("integrator::hermite4::", CHOOSERS),
     ("integrator::leapfrog::", CHOOSERS),
     ("integrator::multipoint::", CHOOSERS),

@@ -7,6 +7,7 @@ pub use crate::vector::{Vec3, components, components_mut, from_components};
 pub use close::CloseStars;
 pub use evolving::EvolvingStar;
 
+use crate::states::digits::Digits;
 use crate::states::{States, keep};
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
@@ -151,19 +152,28 @@ impl Particles {
         crate::compensated_sum::sum(self.mass.iter().copied())
     }
 
+    /// Returns the digits beyond f64 of all particles, the same number of words for each; none where no scheme keeps any.
+    fn digits(&self) -> &[u64] {
+        &self.states.get::<Digits>().words
+    }
+
     /// Returns the SHA-256 hash of the state: mass, pos, vel, time of all particles in id order as little-endian f64,
-    /// one particle after the other (m, x, y, z, vx, vy, vz, t), in internal units. Lower-case hexadecimal.
+    /// one particle after the other (m, x, y, z, vx, vy, vz, t), in internal units; where a scheme keeps more digits than f64,
+    /// then its words of each particle. Lower-case hexadecimal.
     #[must_use]
     pub fn state_sha256(&self, clock: &Clock) -> String {
         let mut order: Vec<usize> = (0..self.len()).collect();
         order.sort_by_key(|&i| self.id[i]);
         let mut hash = Sha256::new();
+        let digits = self.digits();
+        let words = digits.len().checked_div(self.len()).unwrap_or_default();
         for i in order {
             let t = clock.time(self.time[i]);
             let (x, v) = (self.pos[i], self.vel[i]);
             for value in [self.mass[i], x.x, x.y, x.z, v.x, v.y, v.z, t] {
                 hash.update(value.to_le_bytes());
             }
+            digits[i * words..(i + 1) * words].iter().for_each(|word| hash.update(word.to_le_bytes()));
         }
         hexadecimal(&hash.finalize())
     }

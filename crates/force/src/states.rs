@@ -4,6 +4,7 @@
 //! them under their names, another longest step counts their moments in other ticks, particles that leave take their
 //! rows with them. A state is the type of a scheme's own file; [`States`] holds those of the schemes at work.
 
+pub mod digits;
 pub mod history;
 pub mod neighbours;
 
@@ -34,7 +35,7 @@ impl<V> Column<V> {
     }
 }
 
-/// Values of a column, by their kind. All but the last two have a row for each particle.
+/// Values of a column, by their kind. All but the last three have a row for each particle.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Values<'a> {
     /// Vectors.
@@ -52,6 +53,8 @@ pub enum Values<'a> {
     Words(&'a [u64]),
     /// Numbers that only the scheme reads.
     Reals(&'a [f64]),
+    /// Digits of numbers: as many words for each particle, one particle after the other.
+    Digits(&'a [u64]),
 }
 
 /// Values of a column, for changes; see [`Values`].
@@ -71,6 +74,8 @@ pub enum ValuesMut<'a> {
     Words(&'a mut Vec<u64>),
     /// Numbers that only the scheme reads.
     Reals(&'a mut Vec<f64>),
+    /// Digits of numbers.
+    Digits(&'a mut Vec<u64>),
 }
 
 impl Values<'_> {
@@ -88,7 +93,7 @@ impl Values<'_> {
             Self::Numbers(column) => Some(column.len()),
             Self::Steps(column, _) | Self::Moments(column) => Some(column.len()),
             Self::Lists(column) => Some(column.len()),
-            Self::Words(_) | Self::Reals(_) => None,
+            Self::Words(_) | Self::Reals(_) | Self::Digits(_) => None,
         }
     }
 }
@@ -264,7 +269,7 @@ impl States {
                     };
                     *of = rows.par_iter().map(list).collect();
                 }
-                ValuesMut::Words(_) | ValuesMut::Reals(_) => {}
+                ValuesMut::Words(_) | ValuesMut::Reals(_) | ValuesMut::Digits(_) => {}
             }
         }
     }
@@ -280,6 +285,11 @@ impl States {
                 ValuesMut::Steps(of, levels) => {
                     keep(of, stays);
                     keep(levels, stays);
+                }
+                ValuesMut::Digits(of) => {
+                    let words = of.len().checked_div(stays.len()).unwrap_or_default();
+                    let mut row = (0..).map(|k| stays[k / words]);
+                    of.retain(|_| row.next() == Some(true));
                 }
                 ValuesMut::Lists(_) | ValuesMut::Words(_) | ValuesMut::Reals(_) => {}
             }

@@ -54,7 +54,7 @@ mod tests {
                 Values::Moments(of) => size_of_val(of),
                 Values::Steps(of, levels) => size_of_val(of) + size_of_val(levels),
                 Values::Lists(of) => size_of_val(of),
-                Values::Words(of) => size_of_val(of),
+                Values::Words(of) | Values::Digits(of) => size_of_val(of),
             };
             let all: usize = history.columns().into_iter().chain(of.columns()).map(bytes).sum();
             assert_eq!(all as u64, expected * n as u64, "{order:?}");

@@ -85,7 +85,7 @@ fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Ite
     let needed = Disk::of(setup, found).min();
     let free = free_space(&config.output_directory()).unwrap_or(u64::MAX);
     let scheme = config.integrator.info();
-    let (step, block_steps) = (scheme.dt_max_key, config.integrator.scheme().block_steps());
+    let (step, shared) = (scheme.dt_max_key, config.integrator.scheme().shared_step());
     let speed = |own: &OwnFrame| if own.mass > 0.0 { (2.0 * own.kinetic / own.mass).sqrt() } else { 0.0 };
     let crossed = setup.clock.dt_max * clusters.iter().map(speed).fold(0.0, f64::max);
     let doubts = [
@@ -98,7 +98,7 @@ fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Ite
             format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
         ),
         (
-            block_steps.is_none() && n > 10 && crossed > epsilon,
+            shared.is_some() && n > 10 && crossed > epsilon,
             format!(
                 "within one step of {} a particle of typical velocity crosses the softening length: expect large \
                  energy errors from close encounters",

@@ -12,6 +12,7 @@ mod ensemble;
 mod ensembles_by_laws;
 mod ensembles_that_lose_stars;
 mod external_field;
+mod extrapolated;
 mod galactic_orbits;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;

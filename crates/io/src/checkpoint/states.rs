@@ -22,7 +22,7 @@ pub(super) fn write(g: &Group, states: &States) -> H5Result {
             match values {
                 Values::Vectors(of) => put_dataset(g, &name, 3, components(of))?,
                 Values::Numbers(of) => put_dataset(g, &name, 1, of)?,
-                Values::Words(of) => put_with_length(g, &name, of)?,
+                Values::Words(of) | Values::Digits(of) => put_with_length(g, &name, of)?,
                 Values::Reals(of) => put_with_length(g, &name, of)?,
                 Values::Moments(of) => put_ticks(g, &name, of)?,
                 Values::Steps(of, levels) => {
@@ -98,7 +98,9 @@ pub(super) fn read(g: &TisaneGroup<'_>, n: usize) -> Result<States> {
             ValuesMut::Vectors(of) => *of = from_components(&floats(g, name, n, 3)?),
             ValuesMut::Numbers(of) => *of = floats(g, name, n, 1)?,
             ValuesMut::Reals(of) => *of = floats(g, name, Attributes(g).get(name, usize::MAX)?, 1)?,
-            ValuesMut::Words(of) => *of = g.column(name, Some(Attributes(g).get(name, usize::MAX)?), 1)?,
+            ValuesMut::Words(of) | ValuesMut::Digits(of) => {
+                *of = g.column(name, Some(Attributes(g).get(name, usize::MAX)?), 1)?
+            }
             ValuesMut::Moments(of) => *of = ticks(g, name, n)?,
             ValuesMut::Steps(of, to) => (*of, *to) = (ticks(g, &moments(name), n)?, levels(g, &steps(name), n)?),
             ValuesMut::Lists(of) => *of = read_lists(g, name, n)?,

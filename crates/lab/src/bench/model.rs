@@ -132,7 +132,12 @@ fn without_block_steps(integrator: &IntegratorSettings) -> Option<[String; 2]> {
     integrator.scheme().block_steps().is_none().then(|| {
         [
             format!("the performance model is one of block steps, which {title} does not take"),
-            format!("its steps are all alike: `tisane bench kernels` measures one, and a run takes t_end/{dt} of them"),
+            match integrator.scheme().shared_step() {
+                Some(_) => {
+                    format!("its steps are all alike: `tisane bench kernels` measures one, and a run takes t_end/{dt} of them")
+                }
+                None => "`tisane check` integrates the beginning of the run and says what the rest takes".into(),
+            },
         ]
     })
 }

@@ -34,7 +34,10 @@ pub(super) fn choose_engines(
     let tide = tide::of_task(config, &task).map(|source| (source, task.origin.cloned()));
     match settled.integrator_of_run((task.precision, task.clock), task.scale, tide) {
         AnyIntegrator::Forces(integrator) => engine::choose(integrator, config, session, of_run, task),
-        AnyIntegrator::Accelerations(integrator) => engine::choose(integrator, config, session, of_run, task),
+        AnyIntegrator::Accelerations(mut integrator) => {
+            integrator.set_softening(task.epsilon);
+            engine::choose(integrator, config, session, of_run, task)
+        }
     }
 }
 

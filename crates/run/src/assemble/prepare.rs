@@ -82,6 +82,7 @@ pub(crate) fn set_up(mut loaded: Loaded, state: InitialState, mut warnings: Vec<
     if ends || has_steps {
         loaded.config.check_end(start).map_err(|problem| loaded.explain(problem))?;
     }
+    check_number(&loaded, particles.len())?;
     check_coincidence(&loaded, &particles, 1.0)?;
     let centre = Conserved::from_particles(&particles, &particles.pot).centre_of_mass;
     let scale = Scale::choose(&units, particles.total_mass(), median_radius(&particles, centre));
@@ -178,6 +179,19 @@ pub(crate) fn check_changed(loaded: &Loaded, p: &Particles, scale: &Scale) -> Re
     law::check_columns(loaded, p)?;
     check_coincidence(loaded, p, scale.length)?;
     check_range(loaded, p, scale)
+}
+
+/// Refuses more particles than the scheme can take.
+fn check_number(loaded: &Loaded, n: usize) -> Result<()> {
+    let (scheme, info) = (loaded.config.integrator.scheme(), loaded.config.integrator.info());
+    match scheme.max_particles() {
+        Some(max) if n > max => {
+            let problem = format!("expected at most {max} particles with {}, found {n}", info.title);
+            let help = "[integrator.multipoint] with order = 8 has the digits of f64 for any number";
+            Err(loaded.explain(Problem::new(info.section, problem).with_help(help)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Refuses particles at the same position without softening: their force is infinite. `length` is the unit of the

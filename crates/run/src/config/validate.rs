@@ -2,6 +2,7 @@
 
 mod collisions;
 mod ensemble;
+mod extrapolated;
 mod initial;
 mod law;
 mod orbit;
@@ -44,6 +45,7 @@ pub(super) fn validate(config: &Config) -> Vec<Problem> {
     collisions::validate(config, &mut found);
     law::validate(config, &mut found);
     stellar_evolution::validate(config, &mut found);
+    extrapolated::validate(config, &mut found);
     if let Some(settings) = &config.ensemble {
         ensemble::validate(settings, config, &mut found);
     }

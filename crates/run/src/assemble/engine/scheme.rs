@@ -8,7 +8,7 @@ use tisane::time::Clock;
 /// Returns why the scheme of a configuration takes one GPU, if it does.
 pub(super) fn alone(config: &Config) -> Option<&'static str> {
     let scheme = config.integrator.scheme();
-    if scheme.block_steps().is_none() {
+    if scheme.shared_step().is_some() {
         return Some("the leapfrog takes one");
     }
     // By steps of the host, as with subsystems, several share the regular forces.
