@@ -172,7 +172,7 @@ fn the_table_of_states_is_that_of_the_schemes() {
     add(&History::new(1, 1, 2), "`multipoint`, `ahmad_cohen` (of the irregular force)");
     add(&Neighbours::new(1, 1, 2), "`ahmad_cohen`");
     add(&SubsystemState::default(), "`[encounters]`");
-    assert_table("docs/src/files.md", "states of schemes", &table);
+    assert_table("docs/reports/src/checkpoints.md", "states of schemes", &table);
 }
 
 #[test]
