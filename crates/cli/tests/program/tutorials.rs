@@ -90,7 +90,7 @@ fn follow(page: &str, folder: &Folder) {
     let mut last: Option<Said> = None;
     let (mut ran, mut compared) = (0, 0);
     let needs_package =
-        |name: &&str| fs::read_to_string(folder.path(name)).is_ok_and(|text| text.contains("import tisane"));
+        |name: &&&str| fs::read_to_string(folder.path(name)).is_ok_and(|text| text.contains("import tisane"));
     let mut with_package: Vec<String> = EXAMPLES.iter().filter(needs_package).map(|&name| name.to_owned()).collect();
     let python = OnceCell::new();
     for Block { language, text, line } in blocks(&text) {
