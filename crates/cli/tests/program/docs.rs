@@ -256,7 +256,7 @@ fn the_summary_table_is_that_of_the_sources() {
 #[test]
 fn the_provenance_table_is_that_of_the_sources() {
     let table = table_of_struct("crates/io/src/provenance.rs", "Provenance", "attribute");
-    assert_table("docs/src/files.md", "provenance", &table);
+    assert_table("docs/reports/src/checkpoints.md", "provenance", &table);
 }
 
 #[test]
