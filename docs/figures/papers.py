@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""The figures of docs/src/papers.md that stand on kept measurements: validation/performance beside the papers' numbers.
+"""The figures of docs/reports/src/papers.md that stand on kept measurements: validation/performance beside the papers' numbers.
 
     python3 docs/figures/papers.py PROGRAM
 
-PROGRAM is tisane, which draws them, into docs/src/images. Nothing is measured: the tables that commands printed are read from
+PROGRAM is tisane, which draws them, into docs/reports/src/images. Nothing is measured: the tables that commands printed are read from
 validation/performance and validation/results, what the papers report from there and from crates/lab/src/literature/tables.rs.
 """
 
@@ -133,7 +133,7 @@ def main():
                 [program, "plot", table, *options, "--output", folder], check=True, capture_output=True, text=True
             )
             drawn = next(path for path in map(pathlib.Path, made.stdout.split()) if path.suffix == ".svg")
-            shutil.copy(drawn, ROOT / "docs/src/images" / f"papers-{name}.svg")
+            shutil.copy(drawn, ROOT / "docs/reports/src/images" / f"papers-{name}.svg")
 
 
 if __name__ == "__main__":

@@ -33,7 +33,8 @@ def test_the_tutorial_runs(page, tmp_path, monkeypatch):
 
 def test_the_cluster_with_binaries_is_drawn(program, tmp_path):
     (tmp_path / "examples").mkdir()
-    shutil.copy(REPOSITORY / "examples" / "cluster-1k.dat", tmp_path / "examples")
+    for name in ["cluster-1k.dat", "binaries.py", "binding.py"]:
+        shutil.copy(REPOSITORY / "examples" / name, tmp_path / "examples")
     text = (REPOSITORY / "docs" / "src" / "tutorial-binaries.md").read_text(encoding="utf-8")
     programs = [str(program.parent), os.path.dirname(sys.executable), os.environ["PATH"]]
     for language, block in re.findall(r"^```(\w+)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL):

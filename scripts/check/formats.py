@@ -270,7 +270,7 @@ CHECKS = [
     ("yt", "reads what tisane wrote as gadget, in its units", tisane_gadget_to_yt),
     ("pytipsy", "writes Tipsy; tisane reads", pytipsy_to_tisane),
     ("pytipsy", "reads what tisane wrote as tipsy", tisane_tipsy_to_pytipsy),
-    ("rebound", "archive by the recipe above; tisane reads", rebound_to_tisane),
+    ("rebound", "archive by the recipe of the guide; tisane reads", rebound_to_tisane),
 ]
 
 

@@ -190,7 +190,7 @@ impl Default for Hermite4Settings {
 }
 
 /// Default of ν over that of the first step. With equal ones the largest energy error in the first half time unit of
-/// Plummer spheres is up to twice as large; docs/src/multipoint.md has the measurements.
+/// Plummer spheres is up to twice as large; docs/reports/src/schemes.md has the measurements.
 const NU_START_PARTS: NonZeroU32 = NonZeroU32::new(16).unwrap();
 
 impl Hermite4Settings {

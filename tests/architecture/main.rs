@@ -2,6 +2,7 @@
 //! inside the engine imports run down only, concrete engines, integrators and formats are named by those alone that
 //! choose among them, and nothing is unsafe but the calls between Rust and C, and of machine code made at run time.
 
+mod books;
 mod circles;
 
 use std::fs;

@@ -1,4 +1,4 @@
-//! Promise: the documentation is whole and says what the code says: every page is in the book, every link leads
+//! Promise: the documentation is whole and says what the code says: every page is in its book, every link leads
 //! somewhere, and the tables of fields, columns, summary keys, units and exit codes are those of the sources.
 
 use std::collections::BTreeSet;
@@ -29,9 +29,12 @@ fn text(path: impl AsRef<Path>) -> String {
     fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// The pages of the book.
-fn pages() -> BTreeSet<PathBuf> {
-    let files = fs::read_dir(repository().join("docs/src")).unwrap().map(|entry| entry.unwrap().path());
+/// The books: of the user, of the reports.
+const BOOKS: [&str; 2] = ["docs/src", "docs/reports/src"];
+
+/// The pages of a book.
+fn pages(book: &str) -> BTreeSet<PathBuf> {
+    let files = fs::read_dir(repository().join(book)).unwrap().map(|entry| entry.unwrap().path());
     files.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
 }
 
@@ -62,20 +65,35 @@ fn anchors(markdown: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn the_book_has_every_page_once() {
-    let folder = repository().join("docs/src");
-    let listed: Vec<PathBuf> = links(&text("docs/src/SUMMARY.md")).iter().map(|link| folder.join(link)).collect();
-    let mut expected = pages();
-    expected.remove(&folder.join("SUMMARY.md"));
-    assert_eq!(listed.iter().cloned().collect::<BTreeSet<_>>(), expected);
-    assert_eq!(listed.len(), expected.len(), "a page is listed twice");
+fn each_book_has_every_page_once() {
+    for book in BOOKS {
+        let folder = repository().join(book);
+        let summary = folder.join("SUMMARY.md");
+        let listed: Vec<PathBuf> = links(&text(&summary)).iter().map(|link| folder.join(link)).collect();
+        let mut expected = pages(book);
+        expected.remove(&summary);
+        assert_eq!(listed.iter().cloned().collect::<BTreeSet<_>>(), expected, "{book}");
+        assert_eq!(listed.len(), expected.len(), "{book}: a page is listed twice");
+    }
+}
+
+/// A picture that no page shows is a file that nobody sees.
+#[test]
+fn every_picture_is_shown() {
+    let shown: String = BOOKS.into_iter().flat_map(pages).chain([repository().join("README.md")]).map(text).collect();
+    for book in BOOKS {
+        for entry in fs::read_dir(repository().join(book).join("images")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(shown.contains(&format!("images/{name}")), "{book}/images/{name}: no page shows it");
+        }
+    }
 }
 
 #[test]
 fn every_relative_link_leads_somewhere() {
     let top = ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"].map(|name| repository().join(name));
     let mut checked = 0;
-    for page in pages().into_iter().chain(top) {
+    for page in BOOKS.into_iter().flat_map(pages).chain(top) {
         for link in links(&text(&page)).iter().filter(|link| !link.contains("://")) {
             let (file, anchor) = link.split_once('#').unwrap_or((link, ""));
             let target = if file.is_empty() { page.clone() } else { page.parent().unwrap().join(file) };
@@ -154,7 +172,7 @@ fn the_table_of_states_is_that_of_the_schemes() {
     add(&History::new(1, 1, 2), "`multipoint`, `ahmad_cohen` (of the irregular force)");
     add(&Neighbours::new(1, 1, 2), "`ahmad_cohen`");
     add(&SubsystemState::default(), "`[encounters]`");
-    assert_table("docs/src/files.md", "states of schemes", &table);
+    assert_table("docs/reports/src/checkpoints.md", "states of schemes", &table);
 }
 
 #[test]
@@ -238,7 +256,7 @@ fn the_summary_table_is_that_of_the_sources() {
 #[test]
 fn the_provenance_table_is_that_of_the_sources() {
     let table = table_of_struct("crates/io/src/provenance.rs", "Provenance", "attribute");
-    assert_table("docs/src/files.md", "provenance", &table);
+    assert_table("docs/reports/src/checkpoints.md", "provenance", &table);
 }
 
 #[test]
@@ -322,10 +340,9 @@ fn the_page_on_gpus_has_the_numbers_of_the_sources() {
 fn every_exit_code_is_documented() {
     let errors =
         [Error::input("x", "y"), Error::storage("x", "y"), Error::Integration { problem: String::new(), help: None }];
-    for page in ["README.md", "docs/src/exit-codes.md"] {
-        for code in errors.iter().map(Error::exit_code).chain([0, 1, 3, 6, 7, 8]) {
-            assert!(text(page).contains(&format!("\n| {code} | ")), "{page}: exit code {code}");
-        }
+    let page = text("docs/src/exit-codes.md");
+    for code in errors.iter().map(Error::exit_code).chain([0, 1, 3, 6, 7, 8]) {
+        assert!(page.contains(&format!("\n| {code} | ")), "exit code {code}");
     }
 }
 

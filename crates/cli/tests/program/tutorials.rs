@@ -89,7 +89,10 @@ fn follow(page: &str, folder: &Folder) {
     let text = fs::read_to_string(&path).unwrap();
     let mut last: Option<Said> = None;
     let (mut ran, mut compared) = (0, 0);
-    let (mut with_package, python) = (Vec::new(), OnceCell::new());
+    let needs_package =
+        |name: &&&str| fs::read_to_string(folder.path(name)).is_ok_and(|text| text.contains("import tisane"));
+    let mut with_package: Vec<String> = EXAMPLES.iter().filter(needs_package).map(|&name| name.to_owned()).collect();
+    let python = OnceCell::new();
     for Block { language, text, line } in blocks(&text) {
         let name = text.lines().next().and_then(|first| first.strip_prefix("# ")).filter(|name| name.contains('.'));
         match (language.as_str(), last.take()) {
@@ -131,12 +134,16 @@ fn no_python(page: &str) -> bool {
     missing
 }
 
-/// A folder with the examples of the repository, in which the tutorials begin.
+/// Files of `examples/` that tutorials begin with.
+const EXAMPLES: [&str; 3] = ["examples/cluster-1k.dat", "examples/binaries.py", "examples/binding.py"];
+
+/// A folder with these examples of the repository.
 fn with_examples() -> Folder {
     let folder = Folder::new("");
-    let cluster = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/cluster-1k.dat");
     fs::create_dir(folder.path("examples")).unwrap();
-    fs::copy(cluster, folder.path("examples/cluster-1k.dat")).unwrap();
+    for name in EXAMPLES {
+        fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(name), folder.path(name)).unwrap();
+    }
     folder
 }
 

@@ -113,7 +113,7 @@ mod tests {
     /// The rows of the page that were measured on two H100, like the H200 of the model, and what stands beside them.
     #[test]
     fn the_model_is_that_of_two_gpus_and_the_page_shows_it() {
-        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/several.md");
+        let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/reports/src/several.md");
         let page = std::fs::read_to_string(page).unwrap();
         let numbers = |line: &str| -> Vec<f64> {
             let cells = line.trim_matches('|').split('|');

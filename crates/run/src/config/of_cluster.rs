@@ -18,8 +18,9 @@ pub(crate) struct ClusterScheme {
     accuracy: Real,
 }
 
-/// Schemes of clusters: the fastest ones with the energy error of `hermite4` with nu = 0.01, by the measurement in "Which scheme"
-/// of docs/src/encounters.md. They depend on the number of particles alone, so that the same input has the same bits everywhere.
+/// Schemes of clusters: the fastest ones with the energy error of `hermite4` with nu = 0.01, by the measurement in "Schemes
+/// side by side" of docs/reports/src/encounters.md. They depend on the number of particles alone, so that the same input
+/// has the same bits everywhere.
 const SCHEMES: [ClusterScheme; 2] = [
     ClusterScheme { from: 0, kind: IntegratorKind::Multipoint, accuracy: real!(0.35) },
     ClusterScheme { from: 4096, kind: IntegratorKind::AhmadCohen, accuracy: real!(0.25) },

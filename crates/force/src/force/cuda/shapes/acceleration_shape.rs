@@ -87,7 +87,7 @@ impl AccelerationShape {
 
 /// Returns the relative time of `f32-direct` in `blocks` thread blocks of 128 threads. The busiest multiprocessor
 /// determines it: it has a whole number of thread blocks, with 4 targets a thread of pairs of blocks, and fewer threads
-/// wait longer. The numbers were fitted to an H200 at N from 20000 to 262144 (docs/src/kernels.md).
+/// wait longer. The numbers were fitted to an H200 at N from 20000 to 262144 (docs/reports/src/kernels.md).
 fn running_sum(targets: usize, blocks: usize, multiprocessors: usize) -> f64 {
     let (together, rate, wait) = match targets {
         1 => (1, 0.95, 0.28),
