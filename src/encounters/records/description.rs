@@ -47,7 +47,7 @@ fn part_integrated(subsystem: &Subsystem, bodies: &Bodies, k: usize, r: Vec3) ->
 /// `now`, at their places on the orbits, and `places` the bodies at that moment.
 fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarchy, places: &Places, now: Time) -> f64 {
     let Hierarchy { bodies, clock, .. } = hierarchy;
-    let Places { regions, pos } = places;
+    let pos = &places.pos;
     let offsets: Vec<Vec3> = inside.iter().map(|star| star.pos).collect();
     let mass = inside.iter().map(|star| star.mass).collect();
     let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
@@ -58,9 +58,8 @@ fn neglected(subsystem: &Subsystem, inside: &[Placed<u32>], hierarchy: &Hierarch
             * bodies.particles.mass[k]
             * coupling::potential(&points, r).abs()
     };
-    let reach = noticed_within(&points, bodies.particles.mass[here], bodies.particles.len());
-    let others = regions.within(clock, now, here, reach);
-    others.into_iter().map(|(k, _)| of(k)).sum()
+    let factor = noticed_within(&points, bodies.particles.mass[here], bodies.particles.len());
+    places.within(clock, now, here, factor).into_iter().map(of).sum()
 }
 
 /// Returns all subsystems at `now`, where all bodies stand; `ids` has the ids of all stars. Inner ones follow the one that

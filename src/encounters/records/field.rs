@@ -2,6 +2,7 @@
 //! the relative positions, which have more digits than the positions of the stars.
 
 use crate::encounters::cube_root::cube_root;
+use crate::encounters::forces::columns::NEAREST2;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::regions::Regions;
 use crate::encounters::forces::surroundings::{Reach, at};
@@ -70,12 +71,19 @@ pub fn measure(hierarchy: &Hierarchy, n: usize, engine: &mut dyn ForceEngine, no
     Ok(field)
 }
 
+/// Number of bodies by which is chosen how others are searched, and that of near ones among them from which on all bodies are looked at.
+/// Not measured; no result depends on them.
+const SAMPLE: usize = 64;
+const MIN_NEAR_OF_SAMPLE: usize = 16;
+
 /// Places of all bodies at a moment.
 pub struct Places {
     /// Bodies by regions.
     pub regions: Regions,
     /// Positions.
     pub pos: Vec<Vec3>,
+    /// Cube roots of the masses.
+    roots: Vec<f64>,
 }
 
 impl Places {
@@ -84,7 +92,24 @@ impl Places {
         let (p, clock) = (&hierarchy.bodies.particles, &hierarchy.clock);
         let mut regions = Regions::default();
         regions.renew(p, clock, now);
-        Self { regions, pos: (0..p.len()).map(|k| at(p, k, clock, now).0).collect() }
+        let pos = (0..p.len()).map(|k| at(p, k, clock, now).0).collect();
+        Self { regions, pos, roots: p.mass.iter().map(|&mass| cube_root(mass)).collect() }
+    }
+
+    /// Returns the rows, ascending, of the bodies within a `factor` times the cube root of their mass from that of a row. Where these are
+    /// many, as around wide pairs, a look at all bodies takes less time than a search of the regions.
+    pub fn within(&self, clock: &Clock, now: Time, row: usize, factor: f64) -> Vec<usize> {
+        let is_near = |k: &usize| {
+            let (r, max) = (self.pos[*k] - self.pos[row], factor * self.roots[*k]);
+            *k != row && (r[0] * r[0] + r[1] * r[1] + r[2] * r[2]).max(NEAREST2) < max * max
+        };
+        let n = self.pos.len();
+        let sample = (0..n).step_by(n.div_ceil(SAMPLE));
+        if sample.filter(is_near).count() >= MIN_NEAR_OF_SAMPLE {
+            return (0..n).filter(is_near).collect();
+        }
+        let reach = Reach { distance: factor, min: 0.0, time: 0.0, speed: 0.0 };
+        self.regions.within(clock, now, row, reach).into_iter().map(|(k, _)| k).collect()
     }
 }
 
@@ -149,16 +174,16 @@ fn correction(hierarchy: &Hierarchy, places: &Places, row: usize, now: Time) -> 
     let mass = stars.iter().map(|star| star.mass).collect();
     let offsets: Vec<Vec3> = stars.iter().map(|star| star.pos).collect();
     let points = PointMasses { mass, speeds: vec![Vec3::zeros(); offsets.len()], offsets };
-    let (mass, size, Places { regions, pos }) = (p.mass[here], size(&points), places);
+    let (mass, size, pos) = (p.mass[here], size(&points), &places.pos);
     let min = criteria::min_correction(p.len());
-    let of = |(k, _): (usize, f64)| {
+    let of = |k: usize| {
         let r = pos[k] - pos[here];
         let ratio = size * size / r.norm_squared();
         let is_noticed = p.mass[k] * ratio * ratio.sqrt() > min * mass;
         is_noticed.then(|| (k, coupling::potential(&points, r)))
     };
     let others =
-        regions.within(clock, now, here, noticed_within(&points, mass, p.len())).into_iter().filter_map(of).collect();
+        places.within(clock, now, here, noticed_within(&points, mass, p.len())).into_iter().filter_map(of).collect();
     Ok(Correction { stars, others })
 }
 
@@ -167,10 +192,48 @@ fn size(points: &PointMasses) -> f64 {
     points.offsets.iter().map(|x| x.norm()).fold(0.0, f64::max)
 }
 
-/// Returns the distance within which others, of a number of bodies, notice the members of a subsystem of this mass: where the
-/// correction of their potential is above [`criteria::min_correction`].
-pub fn noticed_within(points: &PointMasses, mass: f64, bodies: usize) -> Reach {
+/// Returns the distance within which others, of a number of bodies, notice the members of a subsystem of this mass, in units of the cube
+/// root of their own: where the correction of their potential is above [`criteria::min_correction`].
+pub fn noticed_within(points: &PointMasses, mass: f64, bodies: usize) -> f64 {
     let above_rounding = 1.0 + 1e-9;
-    let distance = size(points) / cube_root(criteria::min_correction(bodies) * mass) * above_rounding;
-    Reach { distance, min: 0.0, time: 0.0, speed: 0.0 }
+    size(points) / cube_root(criteria::min_correction(bodies) * mass) * above_rounding
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encounters::settings::criteria::Rules;
+    use tisane_force::particles::Particles;
+    use tisane_force::time::Level;
+
+    #[test]
+    fn a_look_at_all_bodies_finds_those_of_a_search_of_the_regions() {
+        let n = 500;
+        let mut state = 1_u64;
+        let mut random = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1_u64 << 53) as f64
+        };
+        let pos: Vec<Vec3> = (0..n).map(|_| Vec3::from_fn(|_, _| random() - 0.5) * (0.1 / random())).collect();
+        let mass = (0..n).map(|k| if k % 50 == 7 { 0.0 } else { random().powi(4) / n as f64 }).collect();
+        let mut p = Particles::new(mass, pos.clone(), pos);
+        (p.acc, p.jerk) = (vec![Vec3::x(); n], vec![Vec3::y(); n]);
+        (p.time, p.step) = (vec![Time::default(); n], vec![Level::default(); n]);
+        let (clock, now) = (Clock { start: 0.0, dt_max: 0.125 }, Time(Level(3).ticks()));
+        let mut hierarchy =
+            Hierarchy::new(Rules { perturbation: 1e-5, averages: true, forms: 0.0, dissolves: 0.0 }, clock);
+        hierarchy.bodies.particles = p;
+        let places = Places::of(&hierarchy, now);
+        let (mut few, mut many) = (0, 0);
+        for row in (0..n).step_by(9) {
+            for factor in [0.1, 1.0, 3.0, 10.0, 1000.0] {
+                let reach = Reach { distance: factor, min: 0.0, time: 0.0, speed: 0.0 };
+                let found = places.within(&clock, now, row, factor);
+                let by_regions = places.regions.within(&clock, now, row, reach).into_iter().map(|(k, _)| k);
+                assert_eq!(found, by_regions.collect::<Vec<_>>(), "{row} {factor}");
+                *(if found.len() < n / 5 { &mut few } else { &mut many }) += 1;
+            }
+        }
+        assert!(few > 20 && many > 20, "{few} {many}");
+    }
 }
