@@ -349,12 +349,19 @@ fn the_reference_shows_the_defaults() {
     // Every model has a template but that of particles in memory.
     assert_eq!((models.len(), with.len()), (TEMPLATES.len() + 1, WITH_MODELS.len()));
     let integrators = whole["integrator"].as_table().unwrap().clone();
-    assert_eq!(integrators.len(), 4);
+    assert_eq!(integrators.len(), 5);
     let models = models.into_iter().filter(|(name, _)| name != "solar-system");
     for ((name, model), integrator) in
         models.flat_map(|model| integrators.clone().into_iter().map(move |i| (model.clone(), i)))
     {
         let mut shown = whole.clone();
+        if integrator.0 == "extrapolated" {
+            // Its longest step has no default in units by name, and it takes no fields.
+            if name == "file" || name == "elements" {
+                continue;
+            }
+            shown.remove("external");
+        }
         let mut initial = toml::Table::from_iter([(name.clone(), model)]);
         if name == "king" {
             initial.extend(with.clone().into_iter().filter(|(name, _)| name != "orbit"));
