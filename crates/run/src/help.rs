@@ -4,9 +4,13 @@
 use tisane::error::{Error, Remedy, StepBelowFloor};
 
 /// What the engine says, and what the program says in its place.
-const WORDS: [(&str, &str); 7] = [
+const WORDS: [(&str, &str); 8] = [
     ("set a softening length, or lower dt", "set softening.epsilon, or lower integrator.leapfrog.dt"),
     ("a softening length", "softening.epsilon"),
+    (
+        "allow a larger tolerance, or take more bits",
+        "a larger integrator.extrapolated.tolerance, or more integrator.extrapolated.bits",
+    ),
     ("use f64", "use force.precision = \"f64\""),
     (
         "choose a more precise mode, or raise the limit of the audit if such errors are acceptable",
