@@ -25,13 +25,15 @@ pub struct Turns {
     host: u64,
     /// Number of them after the next refusal.
     next: u64,
+    /// Number of steps that the engine has taken one by one since then.
+    one_by_one: u64,
     /// Flag that particles have other steps than the engine knows.
     rescheduled: bool,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { host: 0, next: HOST_TURN, rescheduled: false }
+        Self { host: 0, next: HOST_TURN, one_by_one: 0, rescheduled: false }
     }
 }
 
@@ -48,8 +50,17 @@ impl Turns {
         } else {
             self.host = refused.max(self.next);
             self.next = MAX_HOST_TURN.min(2 * self.next);
+            self.one_by_one = 0;
         }
         refused == 0
+    }
+
+    /// Notes that the engine took one step by itself.
+    pub fn note_one_by_one(&mut self) {
+        self.one_by_one += 1;
+        if self.one_by_one >= self.next {
+            (self.next, self.one_by_one) = (HOST_TURN.max(self.next / 2), 0);
+        }
     }
 
     /// Notes that particles have got other steps between the block steps.
@@ -135,7 +146,7 @@ pub(crate) trait BlockLoop {
             let from = scheduler.now();
             let Some(now) = scheduler.next_block(&p.step, until, block) else { break };
             // Who takes few steps a call looks at each.
-            let by_engine = if rest < MIN { self.move_on_engine(p, f, (from, now), until)? } else { None };
+            let by_engine = if max < MIN { self.move_on_engine(p, f, (from, now), until)? } else { None };
             let clamped = match by_engine {
                 Some(clamped) => clamped,
                 None => self.move_block(p, f, now)?,
@@ -209,6 +220,7 @@ pub(crate) trait BlockLoop {
             turns.note_engine(taken.refused);
             return Ok(None);
         }
+        turns.note_one_by_one();
         scheduler.reschedule(&p.step, block);
         Ok(Some(taken.clamped))
     }
@@ -222,6 +234,7 @@ pub(crate) trait BlockLoop {
 
 #[cfg(test)]
 mod tests {
+    use super::Turns;
     use crate::initial::plummer;
     use crate::integrator::Integrator;
     use crate::integrator::hermite4::{Hermite4, Parameters};
@@ -326,6 +339,22 @@ mod tests {
         fn reschedule(&mut self) {
             self.rescheduled += 1;
         }
+    }
+
+    #[test]
+    fn the_hosts_turn_grows_with_refusals_and_shrinks_again() {
+        let mut turns = Turns::default();
+        for _ in 0..3 {
+            turns.note_engine(1);
+        }
+        assert_eq!((turns.host, turns.next), (64, 128));
+        (0..128).for_each(|_| turns.note_one_by_one());
+        assert_eq!(turns.next, 64);
+        (0..63).for_each(|_| turns.note_one_by_one());
+        turns.note_engine(1);
+        assert_eq!((turns.next, turns.one_by_one), (128, 0));
+        (0..1000).for_each(|_| turns.note_one_by_one());
+        assert_eq!(turns.next, 16);
     }
 
     #[test]

@@ -95,8 +95,10 @@ impl ForceEngine for CoupledEngine<'_> {
             return Ok(None);
         }
         let taken = self.engine.take_step(p, rules, next)?;
-        if taken.is_some_and(|taken| taken.block_steps > 0) {
-            self.hierarchy.store(p, next.block);
+        match taken {
+            Some(taken) if taken.block_steps > 0 => self.hierarchy.store(p, next.block),
+            // It has to be sent all again.
+            _ => self.hierarchy.room.alone = 0,
         }
         Ok(taken)
     }

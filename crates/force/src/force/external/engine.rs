@@ -177,10 +177,10 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
 
     fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
         let Some(parts) = self.parts.clone() else { return Ok(None) };
-        if !self.engine.can_take_steps_in(&parts)? {
+        // As above.
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.engine.can_take_steps_in(&parts)? {
             return Ok(None);
         }
-        // As above.
         let orbit = self.origin.as_ref().map(|origin| origin.span(next.from).ok().flatten());
         let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(None) };
         let until = orbit.as_ref().map_or(next.until, |orbit| next.until.min(orbit.until));

@@ -215,7 +215,9 @@ impl Module {
 impl Drop for Module {
     fn drop(&mut self) {
         let _ = self.context.bind_to_thread();
-        // SAFETY: loaded once, unloaded once; no function of it is launched after this. An error means a lost device.
+        // Steps ahead of what the host asked for may be in progress.
+        let _ = self.context.synchronize();
+        // SAFETY: loaded once, unloaded once; no function of it runs now or is launched after this. An error means a lost device.
         let _ = unsafe { module::unload(self.module) };
     }
 }

@@ -534,7 +534,8 @@ impl CudaEngine {
             let steps = FollowedSteps::new(&self.device, self.precision, (held.sources, held.slots))?;
             held.followed = Some(steps.map(Box::new));
         }
-        if !matches!(held.followed, Some(Some(_))) {
+        // Before anything is sent.
+        if !matches!(&held.followed, Some(Some(steps)) if steps.can_follow(p, next.from)) {
             return Ok(None);
         }
         if held.staging.is_waiting() {

@@ -8,7 +8,7 @@ use super::step_history::{StepHistory, columns_of};
 use super::step_memory::Report;
 use super::system::System;
 use crate::error::Result;
-use crate::force::block_steps::{NextStep, Span, StepRules, Taken};
+use crate::force::block_steps::{NextStep, Span, StepRules, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
 use crate::force::cuda::shapes::step_shape::COLUMNS;
@@ -25,6 +25,8 @@ pub struct FollowedSteps {
     results: Option<[Pinned; 2]>,
     /// Number of earlier points for which there is room.
     points: usize,
+    /// Flag that the host has no memory for the results.
+    is_full: bool,
     ahead: Option<Ahead>,
 }
 
@@ -46,7 +48,7 @@ impl FollowedSteps {
     /// If the driver fails.
     pub fn new(device: &Device, precision: Precision, sizes: (usize, usize)) -> Result<Option<Self>> {
         let steps = LaunchedSteps::new(device, precision, sizes)?;
-        Ok(steps.map(|steps| Self { steps, sizes, results: None, points: 0, ahead: None }))
+        Ok(steps.map(|steps| Self { steps, sizes, results: None, points: 0, is_full: false, ahead: None }))
     }
 
     /// Notes that the host changed particles, or has their memory for itself.
@@ -58,6 +60,12 @@ impl FollowedSteps {
     /// Drops what the device has computed ahead.
     pub fn drop_ahead(&mut self) {
         self.ahead = None;
+    }
+
+    /// Returns true if the particles are on schedule at the moment of the last block, as far as the device does not know.
+    #[must_use]
+    pub fn can_follow(&self, p: &Particles, from: Time) -> bool {
+        !self.is_full && (self.steps.is_current() || is_on_schedule(p, from))
     }
 
     /// Takes the step `next` with the particles that the arrays of `launcher` hold, stores the new state of its block in `p`, and
@@ -81,7 +89,7 @@ impl FollowedSteps {
             Some(ahead) => ahead,
             None => {
                 let span = Span { from: next.from, until: next.now, max: 1 };
-                if !self.steps.send(device, p, (rules, span), through)? || !self.make_room(device, rules)? {
+                if !self.steps.send(device, p, (rules, span), through)? || !self.make_room(device, rules) {
                     return Ok(None);
                 }
                 let Some(field) = self.steps.field_call(device, field)? else { return Ok(None) };
@@ -131,16 +139,17 @@ impl FollowedSteps {
     }
 
     /// Makes room for what the host gets of a step. Returns false if there is too little memory.
-    fn make_room(&mut self, device: &Device, rules: &StepRules) -> Result<bool> {
+    fn make_room(&mut self, device: &Device, rules: &StepRules) -> bool {
         let points = rules.scheme.points() as usize;
         if self.results.is_none() || self.points != points {
             let slots = self.sizes.1;
             let words = (COLUMNS + columns_of(points)) * slots + slots.div_ceil(8);
             self.results = None;
-            self.results = Some([device.pinned(words)?, device.pinned(words)?]);
-            self.points = points;
+            let both = (device.pinned(words), device.pinned(words));
+            self.results = if let (Ok(one), Ok(other)) = both { Some([one, other]) } else { None };
+            (self.points, self.is_full) = (points, self.results.is_none());
         }
-        Ok(true)
+        !self.is_full
     }
 }
 

@@ -87,6 +87,12 @@ impl LaunchedSteps {
         self.memory.state.current = false;
     }
 
+    /// Returns true if the device has the state of the particles.
+    #[must_use]
+    pub const fn is_current(&self) -> bool {
+        self.memory.state.current
+    }
+
     /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`, which passes
     /// `through` pinned memory; [`None`] if they are not on schedule, or there is too little memory for their history.
     ///
