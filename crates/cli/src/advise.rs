@@ -64,12 +64,21 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     let configured = &loaded.config.integrator;
     if integrators(configured, Needs::default()).is_empty() {
         let SchemeInfo { title, order, dt_max_key: dt, .. } = configured.info();
-        let problem = format!("advice is about the accuracy of block steps, and {title} has one step {dt} for all");
-        let help = format!(
-            "take [{}]; or run it with two values of {dt}: the error of the energy goes as {dt}^{order}, \
-             the time as 1/{dt}",
-            IntegratorKind::default().info().section
-        );
+        let (section, by) = (IntegratorKind::default().info().section, configured.info().accuracy_key);
+        let (problem, help) = if configured.scheme().shared_step().is_some() {
+            (
+                format!("advice is about the accuracy of block steps, and {title} has one step {dt} for all"),
+                format!(
+                    "take [{section}]; or run it with two values of {dt}: the error of the energy goes as {dt}^{order}, \
+                     the time as 1/{dt}"
+                ),
+            )
+        } else {
+            (
+                format!("advice is about the accuracy of block steps, and {title} has steps by the motion for all"),
+                format!("take [{section}]; or run it with two values of {by}, and see how far the two agree"),
+            )
+        };
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
     let (warnings, needs) = look_at(&loaded)?;

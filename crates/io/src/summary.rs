@@ -86,7 +86,7 @@ pub struct Summary {
     pub changes: Vec<Change>,
     /// Warnings about settings and initial conditions, as in `run.log`.
     pub warnings: Vec<String>,
-    /// SHA-256 of mass, pos, vel, time of all particles in id order (internal units, little-endian f64).
+    /// SHA-256 of mass, pos, vel, time of all particles in id order (internal units, little-endian f64), and of digits beyond f64.
     pub state_sha256: String,
     /// Time spent in each part of the block steps of this session; only with `--profile`.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -177,7 +177,7 @@ impl Binaries {
         self.orbits.first().map_or(0.0, |orbit| self.terms.span / orbit.pair.period())
     }
 
-    /// Returns the number of steps of an orbit of the fastest pair; 0 without a pair.
+    /// Returns the number of steps of an orbit of the fastest pair; 0 without a pair, and where steps follow the motion.
     #[must_use]
     pub fn steps_per_orbit(&self) -> f64 {
         let Some(fastest) = self.orbits.first() else { return 0.0 };
@@ -187,6 +187,7 @@ impl Binaries {
                 orbit::steps_per_orbit(steps.nu, &fastest.pair, dt_max) * f64::from(steps.evaluations)
             }
             Steps::One(dt) => fastest.pair.period() * self.terms.scale.time / dt,
+            Steps::ByMotion => 0.0,
         }
     }
 }

@@ -267,6 +267,11 @@ impl InMemory {
 
     /// Returns the started simulation with the threads that it computes on.
     fn started(&mut self) -> Result<(&mut Started, &Threads, &Loaded)> {
+        let integrator = &self.loaded.config.integrator;
+        if self.own_field.is_some() && integrator.scheme().max_particles().is_some() {
+            let problem = format!("expected no field: {} has its own forces, by Newton's law", integrator.info().title);
+            return Err(Error::input("external field", problem).with_help("choose a scheme with block steps"));
+        }
         if let Phase::New(initial) = &self.phase {
             if initial.particles.is_empty() {
                 return Err(Error::input("particles", "there are none").with_help("add particles first"));
@@ -377,7 +382,7 @@ impl InMemory {
     /// after [`InMemory::load`] it must be set again.
     ///
     /// # Errors
-    /// If an engine fails.
+    /// If an engine fails, or the scheme takes no field: at the start too, where the scheme is chosen later.
     pub fn set_external(&mut self, field: Option<Arc<dyn ExternalField>>) -> Result<()> {
         if let Phase::Started(started) = &mut self.phase {
             self.threads.run(|| started.edit().map(|_| ()))?;

@@ -85,7 +85,7 @@ impl Scheme for ExtrapolatedSettings {
 
     fn describe(&self) -> [String; 2] {
         [
-            format!("extrapolated leapfrog, tolerance = {}, {} bits", self.tolerance, self.bits()),
+            format!("extrapolated leapfrog, tolerance = {:e}, {} bits", self.tolerance.get(), self.bits()),
             format!("at most {:.6e}, by the motion", self.dt_max()),
         ]
     }

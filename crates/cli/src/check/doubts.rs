@@ -94,7 +94,8 @@ fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Ite
             "the softening is longer than the mean separation: the system is smoothed out".into(),
         ),
         (
-            setup.clock.dt_max > crossing_time / 2.0,
+            (shared.is_some() || config.integrator.scheme().block_steps().is_some())
+                && setup.clock.dt_max > crossing_time / 2.0,
             format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
         ),
         (

@@ -174,9 +174,11 @@ pub(super) fn check_covered(loaded: &Loaded, field: &dyn ExternalField, times: [
 /// Checks particles in internal units that a program has changed.
 ///
 /// # Errors
-/// [`Error::Config`](tisane::Error::Config) for particles at one place without softening, and numbers that the precision mode cannot represent.
+/// [`Error::Config`](tisane::Error::Config) for more particles than the scheme takes, for particles at one place without softening, and numbers
+/// that the precision mode cannot represent.
 pub(crate) fn check_changed(loaded: &Loaded, p: &Particles, scale: &Scale) -> Result<()> {
     law::check_columns(loaded, p)?;
+    check_number(loaded, p.len())?;
     check_coincidence(loaded, p, scale.length)?;
     check_range(loaded, p, scale)
 }

@@ -36,6 +36,8 @@ pub(super) enum Steps {
     Blocks(BlockSteps),
     /// One step for all particles.
     One(f64),
+    /// Steps of all particles that follow the motion, as short as it needs.
+    ByMotion,
 }
 
 impl Terms {
@@ -49,7 +51,11 @@ impl Terms {
             epsilon: config.softening.epsilon.get() / scale.length,
             span: (config.t_end() - start) / scale.time,
             scheme: config.integrator.info(),
-            steps: scheme.block_steps().map_or_else(|| Steps::One(scheme.dt_max()), Steps::Blocks),
+            steps: match (scheme.block_steps(), scheme.shared_step()) {
+                (Some(blocks), _) => Steps::Blocks(blocks),
+                (None, Some(dt)) => Steps::One(dt),
+                (None, None) => Steps::ByMotion,
+            },
             encounters: config.subsystems().is_some(),
             means: config.subsystems().is_some_and(|it| it.mean_orbits),
         }
@@ -71,7 +77,7 @@ impl Terms {
                     if bound { orbit::pericentre_step(nu, pair).max(nu.sqrt() * core) } else { f64::INFINITY };
                 pericentre.min(orbit::first_step(first, pair, self.epsilon))
             }
-            Steps::One(_) => pair.period().max(TAU * core) / FEWEST_STEPS,
+            Steps::One(_) | Steps::ByMotion => pair.period().max(TAU * core) / FEWEST_STEPS,
         }
     }
 }

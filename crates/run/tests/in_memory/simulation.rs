@@ -304,6 +304,22 @@ fn a_field_of_the_program_acts_in_its_units() {
     assert!((now.vel[0] - v).norm() < 1e-6 && (now.pos[0] - 0.25 * v).norm() < 1e-4, "{now:?}");
 }
 
+/// A scheme with its own forces refuses what it would not feel, and more particles than it takes, whenever they come.
+#[test]
+fn a_scheme_with_its_own_forces_takes_no_field_and_few_particles() {
+    let text = "initial.plummer.n = 5\nsoftening.epsilon = '1/64'\nintegrator.extrapolated = { tolerance = 1e-12, dt_max = '1/8' }";
+    let mut simulation = InMemory::new(text, Path::new(""), &[]).unwrap();
+    simulation.set_external(Some(Arc::new(Spring(1.0)))).unwrap();
+    let refused = simulation.integrate(0.125, &mut all).unwrap_err().to_string();
+    assert!(refused.contains("expected no field: the extrapolated leapfrog"), "{refused}");
+    simulation.set_external(None).unwrap();
+    simulation.integrate(0.125, &mut all).unwrap();
+    let far: Vec<Vec3> = (0..252).map(|i| Vec3::new(100.0 + f64::from(i), 0.0, 0.0)).collect();
+    simulation.add(None, &[0.0; 252], &far, &[Vec3::zeros(); 252]).unwrap();
+    let refused = simulation.integrate(0.25, &mut all).unwrap_err().to_string();
+    assert!(refused.contains("expected at most 256 particles"), "{refused}");
+}
+
 /// A cluster about an origin that moves in fields, one of them of the program.
 #[test]
 fn the_origin_goes_on_where_it_is_through_changes_and_files() {

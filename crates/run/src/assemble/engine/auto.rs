@@ -22,6 +22,9 @@ fn wins_from(config: &Config) -> usize {
 
 /// Decides for `auto` in a new run of `n` particles: true for the GPU, and the reason.
 pub(super) fn decide(config: &Config, n: usize, gpus: impl FnOnce() -> Result<Vec<Gpu>>) -> (bool, String) {
+    if config.integrator.scheme().max_particles().is_some() {
+        return (false, format!("{} has its own forces on the CPU", config.integrator.info().title));
+    }
     prefer_gpu(config.force.precision(), (n, wins_from(config)), gpus)
 }
 

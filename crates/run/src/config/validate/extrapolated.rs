@@ -14,12 +14,10 @@ pub(super) fn validate(config: &Config, found: &mut Vec<Problem>) {
     }
     let field = config.external.sections().next().map(|(section, _)| section.to_string());
     let by_mode = config.force.precision() != Precision::F64;
+    let by_engine = matches!(config.force.engine, Engine::Cuda | Engine::Reference);
     let refused = [
         (by_mode.then(|| "force.precision".to_owned()), "expected \"f64\", in which energies are measured"),
-        (
-            matches!(config.force.engine, Engine::Cuda).then(|| "force.engine".to_owned()),
-            "expected auto or cpu, found \"cuda\"",
-        ),
+        (by_engine.then(|| "force.engine".to_owned()), "expected auto or cpu"),
         (config.law_section().is_some().then(|| SECTION.to_owned()), "expected Newton's law"),
         (field, "expected no external field"),
         (config.orbit.is_some().then(|| "orbit".to_owned()), "expected no orbit in a field"),
