@@ -236,8 +236,8 @@ pub(crate) trait BlockLoop {
 mod tests {
     use super::Turns;
     use crate::initial::plummer;
-    use crate::integrator::Integrator;
     use crate::integrator::hermite4::{Hermite4, Parameters};
+    use crate::integrator::{Integrator, Steps};
     use std::time::Duration;
     use tisane_force::error::Result;
     use tisane_force::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
@@ -367,6 +367,15 @@ mod tests {
             assert!(f.taken > 2 && f.taken < f.asked && f.asked < steps, "it was left alone after it refused");
             assert_eq!(f.rescheduled, 0);
         }
+        // It hears of steps that the host has changed, once, before the next step.
+        let (mut f, mut integrator, mut p) = (one_by_one(), hermite(), plummer::sample(40, 2, 0.999));
+        integrator.start(&mut p, &mut f).unwrap();
+        Steps::reschedule(&mut integrator, &p, &[]);
+        integrator.advance(&mut p, &mut f, Time::from_dt_max(2), 1).unwrap();
+        assert_eq!((f.asked, f.rescheduled), (1, 0));
+        Steps::reschedule(&mut integrator, &p, &[3]);
+        integrator.advance(&mut p, &mut f, Time::from_dt_max(2), 2).unwrap();
+        assert_eq!((f.asked, f.rescheduled), (3, 1));
         let mut f = one_by_one();
         assert_eq!(run(&mut f, &mut hermite(), 16).0, host);
         assert_eq!(f.asked, 0, "who takes many steps a call looks at none");

@@ -86,7 +86,7 @@ impl Scheme for ExtrapolatedSettings {
     fn describe(&self) -> [String; 2] {
         [
             format!("extrapolated leapfrog, tolerance = {:e}, {} bits", self.tolerance.get(), self.bits()),
-            format!("at most {:.6e}, by the motion", self.dt_max()),
+            format!("by the motion, at most {:.6e}", self.dt_max()),
         ]
     }
 

@@ -77,7 +77,7 @@ fn each_book_has_every_page_once() {
     }
 }
 
-/// A picture that no page shows is a file that nobody sees.
+/// Every picture is shown by a page.
 #[test]
 fn every_picture_is_shown() {
     let shown: String = BOOKS.into_iter().flat_map(pages).chain([repository().join("README.md")]).map(text).collect();

@@ -188,7 +188,7 @@ impl LaunchedSteps {
         }
     }
 
-    /// Launches the forces on the targets of the step that a report tells of, and their corrections.
+    /// Launches the forces on the targets of one step, and their corrections. `report` has their number and the moment.
     ///
     /// # Errors
     /// If the driver fails.
