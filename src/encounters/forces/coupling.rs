@@ -41,9 +41,22 @@ struct Fading {
     bend: f64,
 }
 
+/// Returns the width, in squares of distances, in which K fades in.
+pub fn width(outer2: f64) -> f64 {
+    outer2 - outer2 / criteria::SQUARED_RATIO_OF_RADII
+}
+
+/// Returns K at this part of the [`width`] from the outer radius.
+#[inline(always)]
+pub fn factor_within(z: f64) -> f64 {
+    let faded = z * z * z * (10.0 - z * (15.0 - 6.0 * z));
+    let value = if z < 1.0 { faded } else { 1.0 };
+    if z > 0.0 { value } else { 0.0 }
+}
+
 /// Returns K at the squared distance `r2` for the squared outer radius `outer2`.
 fn fading(r2: f64, outer2: f64) -> Fading {
-    let width = outer2 - outer2 / criteria::SQUARED_RATIO_OF_RADII;
+    let width = width(outer2);
     let z = (outer2 - r2) / width;
     if z <= 0.0 {
         return Fading { value: 0.0, slope: 0.0, bend: 0.0 };
@@ -53,7 +66,7 @@ fn fading(r2: f64, outer2: f64) -> Fading {
     }
     let rest = 1.0 - z;
     Fading {
-        value: z * z * z * (10.0 - z * (15.0 - 6.0 * z)),
+        value: factor_within(z),
         slope: -30.0 * z * z * rest * rest / width,
         bend: 60.0 * z * rest * (rest - z) / (width * width),
     }
@@ -146,6 +159,7 @@ pub fn potential(points: &PointMasses, r: Vec3) -> f64 {
 }
 
 /// Returns the acceleration by a particle of mass `mass` at `r` of a member at `offset`, both from the centre of mass.
+#[cfg(test)]
 pub fn tide(mass: f64, r: Vec3, offset: Vec3, outer2: f64) -> Vec3 {
     let d = r - offset;
     let d2 = d.norm_squared();

@@ -4,6 +4,7 @@ pub mod bodies;
 pub mod columns;
 pub mod coupling;
 pub mod orbit;
+pub mod passing;
 pub mod regions;
 pub mod surroundings;
 pub mod tides;

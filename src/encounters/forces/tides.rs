@@ -1,12 +1,9 @@
 //! Perturbation of the members of a subsystem by others.
 
-use crate::encounters::forces::bodies::Bodies;
-use crate::encounters::forces::coupling;
+use crate::encounters::forces::passing::Passing;
 use crate::few_body::Tide;
 use nalgebra::Matrix3;
-use tisane_force::gravity::predict;
 use tisane_force::particles::Vec3;
-use tisane_force::time::{Clock, Time};
 
 /// Tidal field of the bodies that are no perturbers, or not fully, to the first order in the position. It holds from one step
 /// of the centre of mass to the next, so that the motion in it has an energy.
@@ -55,31 +52,9 @@ pub fn external_field([xx, xy, xz, yy, yz, zz]: [f64; 6]) -> f64 {
 /// Perturbation of the members by the perturbers, with all bodies predicted from their last steps.
 pub struct Tides {
     /// The perturbers.
-    pub passing: Vec<Passing>,
+    pub passing: Passing,
     /// Far field.
     pub far: Option<Far>,
-}
-
-/// Perturber on its path relative to the centre of mass.
-pub struct Passing {
-    mass: f64,
-    outer2: f64,
-    /// Position, velocity, acceleration and jerk at the moment at which the motion begins.
-    path: [Vec3; 4],
-}
-
-impl Passing {
-    /// Returns body `k` relative to body `here` at `from`, with the square of its outer radius.
-    pub fn new(bodies: &Bodies, clock: &Clock, from: Time, [here, k]: [usize; 2], outer2: f64) -> Self {
-        let p = &bodies.particles;
-        let [a, b] = [here, k].map(|i| {
-            // A body that moved since then: the motion is advanced before any perturber moves.
-            let dt = clock.between(p.time[i], from);
-            let (pos, vel) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt);
-            [pos, vel, p.acc[i] + p.jerk[i] * dt, p.jerk[i]]
-        });
-        Self { mass: p.mass[k], outer2, path: std::array::from_fn(|of| b[of] - a[of]) }
-    }
 }
 
 impl Tide for Tides {
@@ -88,11 +63,6 @@ impl Tide for Tides {
         if let Some(far) = self.far {
             acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
         }
-        for Passing { mass, outer2, path: [pos, vel, a, jerk] } in &self.passing {
-            let (r, _) = predict(*pos, *vel, *a, *jerk, time);
-            for (acc, offset) in acc.iter_mut().zip(offsets) {
-                *acc += coupling::tide(*mass, r, *offset, *outer2);
-            }
-        }
+        self.passing.add_tides(time, offsets, acc);
     }
 }

@@ -4,9 +4,10 @@ use crate::encounters::cube_root::cube_root;
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::AveragedPair;
+use crate::encounters::forces::passing::Passing;
 use crate::encounters::forces::regions::{Grip, Regions};
 use crate::encounters::forces::surroundings::{Reach, at};
-use crate::encounters::forces::tides::{Far, Passing, Tides};
+use crate::encounters::forces::tides::{Far, Tides};
 use crate::encounters::motion::elements::{Elements, apocentre, extent, pair_elements, pericentre};
 use crate::encounters::motion::member::{Few, Member};
 use crate::encounters::motion::touched::Touched;
@@ -298,12 +299,14 @@ impl Subsystem {
             let here = bodies.of_star(self.stars[0]);
             let course = |k: usize| Course::of(&bodies.particles, k, clock, self.time);
             let own = course(here);
-            let passing = self.perturbers.iter().filter(|perturber| !perturber.is_averaged).filter_map(|perturber| {
+            let mut passing = Passing::default();
+            for perturber in self.perturbers.iter().filter(|perturber| !perturber.is_averaged) {
                 let k = bodies.of_star(perturber.star);
-                let comes = own.approach(&course(k)).comes_within(dt, perturber.outer2);
-                comes.then(|| Passing::new(bodies, clock, self.time, [here, k], perturber.outer2))
-            });
-            let tides = Tides { passing: passing.collect(), far: self.far };
+                if own.approach(&course(k)).comes_within(dt, perturber.outer2) {
+                    passing.push(bodies, clock, self.time, [here, k], perturber.outer2);
+                }
+            }
+            let tides = Tides { passing, far: self.far };
             moves(self, dt, Some(&tides), bodies, clock)?;
         } else {
             moves(self, dt, None, bodies, clock)?;
