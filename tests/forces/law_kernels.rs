@@ -1,5 +1,5 @@
-//! Promise: the kernels of a law have the bits of the reference engine. Their pairs, sums and elementary functions are
-//! compiled for the host here, with IEEE 1/√ in every mode, as there may be no GPU.
+//! Promise: the kernels of a law have the bits of the reference engine, and that of an external field those of the field. Their pairs,
+//! sums and elementary functions are compiled for the host here, with IEEE 1/√ in every mode, as there may be no GPU.
 
 use crate::law_parity::{charged, laws};
 use crate::systems::{CLOCK, bits, forces};
@@ -8,7 +8,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use tisane::force::cuda::law_type;
+use tisane::force::cuda::{field_type, law_type};
+use tisane::force::external::{ExternalField, FieldParts, FieldSource, FieldSum, FormulaField, Plummer};
 use tisane::force::precision::Precision;
 use tisane::force::{Block, Forces, reference};
 use tisane::formula::functions;
@@ -21,13 +22,19 @@ const SUMS: usize = 7 + 3;
 
 /// Compiles the kernels of a law for the host; [`None`] where there is no C++ compiler.
 fn compile(law: &Law, folder: &Path) -> Option<PathBuf> {
-    let (header, program) = (folder.join("law.hpp"), folder.join("kernels"));
-    std::fs::write(&header, law_type(law)).unwrap();
+    compile_with(&law_type(law), ("USER_LAW", "kernels_on_host.cpp"), folder)
+}
+
+/// Compiles a program of this folder for the host with the text of a type, whose file has a name; [`None`] where there is no C++
+/// compiler.
+fn compile_with(text: &str, (name, source): (&str, &str), folder: &Path) -> Option<PathBuf> {
+    let (header, program) = (folder.join("type.hpp"), folder.join("kernels"));
+    std::fs::write(&header, text).unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut compiler = Command::new("c++");
     compiler.args(["-std=c++17", "-O1", "-ffp-contract=off", "-w", "-I"]).arg(top.join("crates/force/kernels"));
-    compiler.arg(format!("-DUSER_LAW=\"{}\"", header.display()));
-    compiler.arg(top.join("tests/forces/kernels_on_host.cpp")).arg("-o").arg(&program);
+    compiler.arg(format!("-D{name}=\"{}\"", header.display()));
+    compiler.arg(top.join("tests/forces").join(source)).arg("-o").arg(&program);
     match compiler.output() {
         Err(_) => {
             eprintln!("SKIPPED: there is no C++ compiler (c++)");
@@ -41,8 +48,8 @@ fn compile(law: &Law, folder: &Path) -> Option<PathBuf> {
 }
 
 /// Returns what the program writes when it reads these numbers.
-fn filtered(program: &Path, what: &str, numbers: &[f64]) -> Vec<f64> {
-    let mut child = Command::new(program).arg(what).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+fn filtered(program: &Path, what: Option<&str>, numbers: &[f64]) -> Vec<f64> {
+    let mut child = Command::new(program).args(what).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();
     let writer = std::thread::spawn(move || input.write_all(&bytes).unwrap());
@@ -59,7 +66,7 @@ fn run(program: &Path, precision: Precision, p: &Particles, epsilon: f64) -> (Fo
         numbers.extend(p.pos[i].iter().chain(&p.vel[i]).chain([&p.mass[i]]));
         numbers.extend(p.columns.iter().map(|column| column.values[i]));
     }
-    let found = filtered(program, &precision.name().replace('-', "_"), &numbers);
+    let found = filtered(program, Some(&precision.name().replace('-', "_")), &numbers);
     assert_eq!(found.len(), SUMS * p.len());
     let (mut out, mut alone) = (Forces::default(), Vec::new());
     for sums in found.chunks_exact(SUMS) {
@@ -110,7 +117,7 @@ fn elementary_functions_of_the_kernels_have_the_bits_of_those_of_the_cpu() {
         let x = [any, rng.random_range(-750.0..720.0), rng.random_range(0.5..2.0), turns.next_up()];
         x.into_iter().for_each(|x| numbers.extend([x, rng.random_range(-30.0..30.0)]));
     }
-    let found = filtered(&program, "elementary", &numbers);
+    let found = filtered(&program, Some("elementary"), &numbers);
     assert_eq!(found.len(), 6 * numbers.len() / 2);
     for (arguments, found) in numbers.chunks_exact(2).zip(found.chunks_exact(6)) {
         let (x, y) = (arguments[0], arguments[1]);
@@ -119,5 +126,47 @@ fn elementary_functions_of_the_kernels_have_the_bits_of_those_of_the_cpu() {
         let wanted = [exp, log, functions::sin(x), functions::cos(x), functions::pow(x, y), in_f32];
         let same = |(a, b): (&f64, f64)| a.to_bits() == b.to_bits() || (a.is_nan() && b.is_nan());
         assert!(found.iter().zip(wanted).all(same), "x = {x:e}, y = {y:e}: {found:?} instead of {wanted:?}");
+    }
+}
+
+/// Formulas that have all operations between them.
+const FORMULAS: [&str; 5] = [
+    "-(1 + 0.5*sin(3*t))/sqrt(r^2 + 0.25) + min(x, y)*max(y, z)*1e-3",
+    "log(x^2 + 2*y^2 + 3*z^2 + 0.4) + x*y*cos(t) - R^1.7/(1 + r)",
+    "exp(-t)*gammap(0.6, r^2)/r - 0.2*(x*cos(2*t) + y*sin(2*t))^2",
+    "if(r < 1.2, r^4/(1 + R), r^3*1.2/(1 + R))*t^2 + 2^(-x)",
+    // Acceleration and jerk are what is read.
+    "-(x^2 + y^2 + z^2)/2",
+];
+
+#[test]
+fn the_kernel_of_a_field_has_the_bits_of_the_field() {
+    let formula = |text: &str| -> Box<dyn ExternalField> {
+        let field = FormulaField::new(&FieldSource::new(text, &[]), Vec3::new(0.25, 0.5, -0.125));
+        Box::new(field.unwrap_or_else(|it| panic!("{text}: {it}")))
+    };
+    let sphere = || Plummer { mass: 3.0, position: Vec3::new(0.5, -1.0, 0.25), scale_radius: 0.25 };
+    let inner = FieldSum(FORMULAS[3..].iter().map(|text| formula(text)).collect());
+    let mut all: Vec<Box<dyn ExternalField>> = FORMULAS[..3].iter().map(|text| formula(text)).collect();
+    all.extend([Box::new(sphere()) as Box<dyn ExternalField>, Box::new(inner)]);
+    for field in all.into_iter().map(|field| FieldSum(vec![field])) {
+        let parts = FieldParts::new(field.parts().unwrap(), sphere().parts()).unwrap();
+        let folder = tempfile::tempdir().unwrap();
+        let text = field_type(&parts);
+        let Some(program) = compile_with(&text, ("USER_FIELD", "field_on_host.cpp"), folder.path()) else { return };
+        let mut rng = Xoshiro256PlusPlus::seed_from_u64(1);
+        let numbers: Vec<f64> = (0..6 * 200).map(|_| rng.random_range(-2.0..2.0)).collect();
+        let t = 0.75;
+        let found = filtered(&program, None, &[&[t], &numbers[..]].concat());
+        assert_eq!(found.len(), 2 * numbers.len());
+        for (at, found) in numbers.chunks_exact(6).zip(found.chunks_exact(12)) {
+            let (pos, vel) = (Vec3::new(at[0], at[1], at[2]), Vec3::new(at[3], at[4], at[5]));
+            for (field, found) in [(&field as &dyn ExternalField, &found[..6]), (&sphere(), &found[6..])] {
+                let (acc, jerk) = (field.acc(pos, t), field.jerk(pos, vel, t));
+                // A sum begins with 0, so that -0 is 0.
+                let want = [acc.x, acc.y, acc.z, jerk.x, jerk.y, jerk.z].map(|of| 0.0 + of);
+                assert_eq!(found, want, "at {pos}\n{text}");
+            }
+        }
     }
 }

@@ -202,23 +202,17 @@ template <class M> __device__ __forceinline__ void correct_targets(const Launche
     u32 due = schedule->due;
     if (thread < LEVELS) change[thread] = 0;
     if (thread == 0) refused = clamped = 0;
-    // Of each part of an external field what it gives to the targets, and at the origin.
-    extern __shared__ double of_field[];
-    constexpr u32 STRIDE = CORRECT_TARGETS + 1;
-    if (call.field.parts)
-        evaluate_field(call.field, targets, CORRECT_THREADS, moment, call.dt_max, STRIDE, of_field,
-                       [&](u32 target, double (&pos)[3], double (&vel)[3]) {
-                           const double *at = call.target_state + TARGET * (size_t)(call.first_target + first + target);
-#pragma unroll
-                           for (int c = 0; c < 3; ++c) pos[c] = at[c], vel[c] = at[3 + c];
-                       });
     add_up<M>(call, first, targets, force);
     __syncthreads();
     u32 mine = 0;
     if (thread < targets) {
         u32 k = call.first_target + first + thread;
+        double of_field[FIELD_SUMS];
         const double *external = nullptr;
-        if (call.field.parts) external = add_field(call.field, thread, targets, STRIDE, of_field, force[thread]);
+        if (call.field.is_there) {
+            add_field(call.field, k, all, of_field, force[thread]);
+            external = of_field;
+        }
         bool fine = call.last ? correct_target(call, k, force[thread], external, now, moment, change, mine)
                               : correct_place(call, k, force[thread], now, moment);
         if (!fine) atomicOr(&refused, 1u);

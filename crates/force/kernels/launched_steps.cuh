@@ -5,6 +5,7 @@
 // A step is
 //   advance   stores what the last step gave its particles, predicts all sources to the next moment, and lists those
 //             that are due, in ascending order, as the targets;
+//   field     the kernel of field_on_targets.cu on these targets, where there is an external field;
 //   force     the kernels of force_tiles.cu or force_whole.cu on these targets;
 //   correct   adds up the spans, corrects the targets, chooses their next steps, and reports the next moment.
 // With several evaluations a step, P(EC)^n, each but the last is followed by

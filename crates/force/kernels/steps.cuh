@@ -67,8 +67,6 @@ struct Steps {
     // Devices that take the steps, number of this one, and number of targets from which they share a block; 2^32 over the
     // number of devices, rounded up.
     u32 devices, device, share_from, inverse;
-    // External field; without parts where several devices take the steps.
-    Field field;
 };
 
 /// Mode whose steps several devices take together.
@@ -254,15 +252,6 @@ template <class M> struct Group : Members<Steps> {
     __device__ __forceinline__ uint4 *posted(u32 part, u32 k) const {
         // Blocks are at most all particles.
         return call.nodes + ((size_t)part * call.slots + k) * SUMS;
-    }
-
-    /// Returns where the thread block keeps what the parts of an external field give, and where it puts due particle `place` of
-    /// the group in P(EC)^n.
-    __device__ __forceinline__ double *found_of_field() const {
-        return call.field.found + (size_t)blockIdx.x * call.field.parts * (CORRECTED + 1) * FIELD_SUMS;
-    }
-    __device__ __forceinline__ double *placed(u32 place) const {
-        return call.field.placed + ((size_t)blockIdx.x * own + place) * 6;
     }
 
     /// Returns how many devices share the targets, and the number of this one among them.

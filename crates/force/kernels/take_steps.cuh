@@ -357,34 +357,13 @@ __device__ __forceinline__ bool correct_target(Group<M> &g, u32 k, u32 place, u6
         double snap, crackle;
         correct_component(pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), force[c], force[3 + c], dt, snap, crackle);
     }
-    if (!IS_TOGETHER<M> && g.call.field.parts) {
-        double *placed = g.placed(place);
-#pragma unroll
-        for (int c = 0; c < 3; ++c) placed[c] = pos[c], placed[3 + c] = vel[c];
-    }
     Body<M> body = g.place_at(k, pos, vel);
     u32 next = g.exchange + 1;
     if (g.replica == 0) Record<M>::store(g.record(next & 1, g.group, place), body, next);
     return is_usual(g.call, pos, vel) && is_usual(g.call, force);
 }
 
-/// Evaluates the external field on `count` of a group's targets, whose places in the group are `due`; in P(EC)^n after the first
-/// correction where that `placed` them.
-__device__ __noinline__ void evaluate_field(Members<Steps> g, History history, const unsigned short *due, u32 count, u64 now,
-                                            u64 moment, const double *placed, double *found) {
-    auto place_of = [&](u32 target, double (&pos)[3], double (&vel)[3]) {
-        u32 k = due[target];
-        double dt = g.since(now, moment, k);
-        if (placed != nullptr) {
-#pragma unroll
-            for (int c = 0; c < 3; ++c) pos[c] = placed[6 * target + c], vel[c] = placed[6 * target + 3 + c];
-        } else if (g.call.points > 0) predict_target(g, history, k, dt, pos, vel);
-        else g.predict(k, dt, pos, vel);
-    };
-    evaluate_field(g.call.field, count, STEP_THREADS, moment, g.call.dt_max, CORRECTED + 1, found, place_of);
-}
-
-/// PLAIN: the 4th-order scheme with one evaluation a step and no external field, whose loop needs fewer registers.
+/// PLAIN: the 4th-order scheme with one evaluation a step, whose loop needs fewer registers.
 template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const Steps &call) {
     extern __shared__ float4 room[];
     __shared__ Agreed agreed;
@@ -446,23 +425,16 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
             u32 first_target = agreed.before[g.group];
             for (u32 first = 0; first < found; first += CORRECTED) {
                 u32 count = min(CORRECTED, found - first);
-                const bool in_field = !PLAIN && !IS_TOGETHER<M> && call.field.parts > 0;
-                if (in_field)
-                    evaluate_field(g, g.history, g.due + first, count, now, moment, iteration > 1 ? g.placed(first) : nullptr,
-                                   g.found_of_field());
                 collect(g, first_target + first, count, force, piece);
                 __syncthreads();
                 if (g.thread < count) {
                     u32 k = g.due[first + g.thread], i = g.group * g.own + k;
                     bool fine;
-                    const double *external = nullptr;
-                    if (in_field)
-                        external = add_field(call.field, g.thread, count, CORRECTED + 1, g.found_of_field(), force[g.thread]);
                     if (!last) fine = correct_target(g, k, first + g.thread, now, moment, force[g.thread]);
                     else if (!PLAIN && call.points > 0) {
-                        u32 result = correct_multipoint<Steps>(g, g.history, k, i, now, moment, force[g.thread], external);
+                        u32 result = correct_multipoint<Steps>(g, g.history, k, i, now, moment, force[g.thread], nullptr);
                         fine = result & FINE, clamped += result / CLAMPED;
-                    } else fine = correct(g, k, i, now, moment, force[g.thread], clamped, external);
+                    } else fine = correct(g, k, i, now, moment, force[g.thread], clamped);
                     if (!fine) atomicOr(&refused_here, 1u);
                 }
                 if (first + CORRECTED < found) __syncthreads();

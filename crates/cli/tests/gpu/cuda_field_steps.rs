@@ -1,13 +1,13 @@
-//! Promise: block steps that the GPU takes by itself in an external field, with either of its kernels for them, have the bits of those
-//! that the host takes, in every mode, also about a moving origin; in f64 those of the CPU. Without a GPU each test reports that it is
-//! skipped.
+//! Promise: block steps that the GPU takes by itself in an external field have the bits of those that the host takes, in every mode, also
+//! about a moving origin; in f64 those of the CPU. Without a GPU each test reports that it is skipped. The GPU needs NVRTC.
 #![cfg(feature = "cuda")]
 
-use crate::cuda_steps::{CLOCK, engine, hermite, kernels, other_schemes, run};
+use crate::cuda_steps::{CLOCK, engine, hermite, other_schemes, run};
 use crate::gpu::{modes, sizes};
 use std::sync::Arc;
 use tisane::force::block_steps::Span;
 use tisane::force::cpu::{self, Width};
+use tisane::force::cuda::StepKernels;
 use tisane::force::external::guide::{MovingOrigin, OrbitState};
 use tisane::force::external::{ExternalField, FieldSource, FieldSum, FormulaField, Plummer, Summand, WithExternal};
 use tisane::force::precision::Precision;
@@ -19,6 +19,8 @@ use tisane::particles::{Particles, Vec3};
 use tisane::time::{Level, Time};
 
 const EPSILON: f64 = 1.0 / 64.0;
+/// Kernels that take steps in fields.
+const BY: Option<StepKernels> = Some(StepKernels::Launched);
 
 fn formula(text: &str, position: Vec3) -> Box<dyn ExternalField> {
     Box::new(FormulaField::new(&FieldSource::new(text, &[]), position).expect("a field"))
@@ -104,14 +106,11 @@ fn steps_in_a_field_end_in_the_hosts_state_in_every_mode() {
                 let Some(host) = engine(precision, EPSILON, None) else { return };
                 let mut host = placed(place, Box::new(host));
                 let want = run(&mut host, &mut hermite(precision, unlimited), &start, u64::MAX);
-                for kernels in kernels() {
-                    let Some(device) = engine(precision, EPSILON, Some(kernels)) else { return };
-                    let mut device = placed(place, Box::new(device));
-                    for max in [u64::MAX, 100, 17] {
-                        let got = run(&mut device, &mut hermite(precision, unlimited), &start, max);
-                        let what = format!("{} N = {n}, {place:?}", precision.name());
-                        assert_eq!(got, want, "{what}, {kernels:?}, {max} steps a call");
-                    }
+                let Some(device) = engine(precision, EPSILON, BY) else { return };
+                let mut device = placed(place, Box::new(device));
+                for max in [u64::MAX, 100, 17] {
+                    let got = run(&mut device, &mut hermite(precision, unlimited), &start, max);
+                    assert_eq!(got, want, "{} N = {n}, {place:?}, {max} steps a call", precision.name());
                 }
                 println!("{} N = {n}, {place:?}: {:?}", precision.name(), want.1);
             }
@@ -130,13 +129,11 @@ fn steps_of_other_schemes_in_a_field_end_in_the_hosts_state() {
                 let of_host = other_schemes(precision).into_iter();
                 let want: Vec<_> =
                     of_host.map(|(_, mut scheme)| run(&mut host, &mut *scheme, &start, u64::MAX)).collect();
-                for kernels in kernels() {
-                    let Some(device) = engine(precision, EPSILON, Some(kernels)) else { return };
-                    let mut device = placed(place, Box::new(device));
-                    for ((name, mut scheme), want) in other_schemes(precision).into_iter().zip(&want) {
-                        let got = run(&mut device, &mut *scheme, &start, u64::MAX);
-                        assert_eq!(&got, want, "{} {name} N = {n}, {place:?}, {kernels:?}", precision.name());
-                    }
+                let Some(device) = engine(precision, EPSILON, BY) else { return };
+                let mut device = placed(place, Box::new(device));
+                for ((name, mut scheme), want) in other_schemes(precision).into_iter().zip(&want) {
+                    let got = run(&mut device, &mut *scheme, &start, u64::MAX);
+                    assert_eq!(&got, want, "{} {name} N = {n}, {place:?}", precision.name());
                 }
             }
         }
@@ -149,29 +146,29 @@ fn in_f64_steps_in_a_field_end_in_the_state_of_the_cpu() {
     for place in PLACES {
         let mut on_cpu = placed(place, cpu::engine(Precision::F64, EPSILON, CLOCK, Width::choose().unwrap()));
         let want = run(&mut on_cpu, &mut hermite(Precision::F64, unlimited), &start, u64::MAX);
-        for kernels in kernels() {
-            let Some(device) = engine(Precision::F64, EPSILON, Some(kernels)) else { return };
-            let mut device = placed(place, Box::new(device));
-            let got = run(&mut device, &mut hermite(Precision::F64, unlimited), &start, u64::MAX);
-            assert_eq!(got, want, "{place:?}, {kernels:?}");
-        }
+        let Some(device) = engine(Precision::F64, EPSILON, BY) else { return };
+        let mut device = placed(place, Box::new(device));
+        let got = run(&mut device, &mut hermite(Precision::F64, unlimited), &start, u64::MAX);
+        assert_eq!(got, want, "{place:?}");
     }
 }
 
 /// The tests above would hold, too, if the host took all steps.
 #[test]
 fn the_device_takes_the_steps_in_a_field() {
-    for kernels in kernels() {
-        for place in PLACES {
-            let Some(device) = engine(Precision::F64, EPSILON, Some(kernels)) else { return };
+    for place in PLACES {
+        // By the kernels that are chosen in a field, and those that are asked for.
+        for by in [BY, None] {
+            let Some(mut device) = engine(Precision::F64, EPSILON, BY) else { return };
+            device.set_step_kernels(by);
             let (mut device, mut integrator) = (placed(place, Box::new(device)), hermite(Precision::F64, unlimited));
             let mut p: Particles = plummer::sample(500, 4, 0.999);
             let now = integrator.start(&mut p, &mut device).unwrap().now;
-            assert!(device.can_take_steps().unwrap());
+            assert!(device.can_take_steps().unwrap(), "NVRTC is needed to compile the field");
             let span = Span { from: now, until: Time::from_dt_max(2), max: u64::MAX };
             let rules = integrator.step_rules(&p).unwrap();
             let taken = device.take_steps(&mut p, &rules, span, None).unwrap().expect("steps of the device");
-            assert_eq!((taken.now, taken.refused), (span.until, 0), "{place:?}, {kernels:?}");
+            assert_eq!((taken.now, taken.refused), (span.until, 0), "{place:?}, {by:?}");
             assert!(taken.block_steps > 20, "{taken:?}");
         }
     }

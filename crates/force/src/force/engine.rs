@@ -160,7 +160,7 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     ///
     /// # Errors
     /// If the engine fails.
-    fn can_take_steps_in(&mut self, _: &FieldParts) -> Result<bool> {
+    fn can_take_steps_in(&mut self, _: &Arc<FieldParts>) -> Result<bool> {
         Ok(false)
     }
 

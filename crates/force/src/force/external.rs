@@ -52,7 +52,7 @@ mod assembly;
 mod bodies;
 mod engine;
 pub(crate) mod field;
-mod formula;
+pub(crate) mod formula;
 pub mod guide;
 mod motion;
 mod moving;

@@ -35,4 +35,5 @@ pub use shapes::step_shape::StepShape;
 pub use shapes::system_shape::SystemShape;
 pub use shapes::tuning_table::{HEADER, TuningRow, TuningTable};
 pub use steps::device_steps::StepKernels;
+pub use steps::field_source::field_type;
 pub use systems::on_device::SystemsOnDevice;

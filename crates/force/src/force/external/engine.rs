@@ -322,7 +322,7 @@ mod tests {
         fn evaluate(&mut self, _: Time, _: Targets<'_>, _: &mut Forces) -> Result<()> {
             Ok(())
         }
-        fn can_take_steps_in(&mut self, _: &FieldParts) -> Result<bool> {
+        fn can_take_steps_in(&mut self, _: &Arc<FieldParts>) -> Result<bool> {
             Ok(true)
         }
         fn take_steps_in(

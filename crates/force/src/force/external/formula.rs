@@ -8,11 +8,10 @@
 //! The straight-line programs are evaluated in f64 and in a fixed order: the same bits on every machine.
 
 mod check;
-mod program;
+pub(crate) mod program;
 mod source;
-pub(super) mod steps;
 mod together;
-mod variable;
+pub(crate) mod variable;
 
 pub use source::FieldSource;
 
@@ -24,6 +23,7 @@ use crate::formula::Mistake;
 use crate::formula::mistake::At;
 use crate::particles::Vec3;
 use program::{Program, Programs};
+use std::sync::Arc;
 
 /// Field whose potential is a formula, compiled.
 #[derive(Clone, Debug)]
@@ -109,7 +109,7 @@ impl ExternalField for FormulaField {
     }
 
     fn parts(&self) -> Option<Summand> {
-        let program = self.programs.steps.clone()?;
+        let program = Arc::clone(&self.programs.device);
         Some(Summand::Part(FieldPart::Formula { position: self.position, program }))
     }
 

@@ -49,12 +49,12 @@ pub fn compile(path: &Path, capability: (i32, i32)) -> Result<Arc<Vec<u8>>> {
     compile_once(path, Job { source, files: &[], options })
 }
 
-/// Compiles a source text that includes some of these files, and returns the machine code.
+/// Compiles a source text that includes some of these files, and returns the machine code. `name` stands for it in messages.
 ///
 /// # Errors
 /// As [`compile`].
-pub fn compile_sources(source: &str, files: Sources, capability: (i32, i32)) -> Result<Arc<Vec<u8>>> {
-    let name = Path::new("[force.law]");
+pub fn compile_sources(name: &str, source: &str, files: Sources, capability: (i32, i32)) -> Result<Arc<Vec<u8>>> {
+    let name = Path::new(name);
     let source = CString::new(source).map_err(|e| Error::input(name, e))?;
     compile_once(name, Job { source, files, options: options(capability, None) })
 }

@@ -460,7 +460,7 @@ impl ForceEngine for CudaGroup {
             let Some(Buffers { arrays, staging, steps: Some(Some(DeviceSteps::Launched(steps))), .. }) = held else {
                 return Ok(None);
             };
-            let launcher = Launcher { device, arrays, kernels, shape };
+            let launcher = Launcher { device, arrays, kernels, field: None, shape };
             device.bind()?;
             if !steps.send(device, p, (rules, span), staging.free_words())? {
                 return Ok(None);

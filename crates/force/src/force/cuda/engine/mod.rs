@@ -19,6 +19,7 @@ use crate::force::cuda::shapes::launch_shape::LaunchShape;
 use crate::force::cuda::shapes::memory_plan::MemoryPlan;
 use crate::force::cuda::shapes::tuning_table::TuningTable;
 use crate::force::cuda::steps::device_steps::{DeviceSteps, StepKernels};
+use crate::force::cuda::steps::field_source::FieldKernel;
 use crate::force::cuda::steps::followed_steps::FollowedSteps;
 use crate::force::cuda::steps::launched_steps::Launcher;
 use crate::force::cuda::steps::system::System;
@@ -43,17 +44,13 @@ const PHASE_NAMES: [&str; 4] = ["copy_up", "predict", "force", "reduce"];
 /// Part of the particles, 1 / this number, for which there is room besides where rows have begun.
 const MORE: usize = 64;
 
-/// Steps of a field's programs above which it is a long one: the device takes 0.2 µs for each of one part. In `mw-2014` an H100 took 126 µs a block
-/// step of 4096 particles, and 93 µs with steps by the host; for 16384 particles 150 and 175 µs. No result depends on these.
-const LONG_FIELD: usize = 250;
-/// Number of particles from which on the device takes whole block steps in a long one.
-const MIN_IN_LONG_FIELD: usize = 8192;
-
 /// Engine of forces on one NVIDIA GPU.
 pub struct CudaEngine {
     // Declared in the order in which they must be dropped: kernels and memory before the device.
     kernels: Kernels,
     held: Option<Buffers>,
+    /// External field of whole block steps with its kernel, once there was one; none where it could not be compiled.
+    field: Option<(Arc<FieldParts>, Option<FieldKernel>)>,
     watch: Option<Stopwatch<4>>,
     device: Device,
     precision: Precision,
@@ -125,6 +122,7 @@ impl CudaEngine {
         Ok(Self {
             kernels,
             held: None,
+            field: None,
             watch: None,
             device,
             precision,
@@ -419,7 +417,9 @@ impl ForceEngine for CudaEngine {
         self.device.bind()?;
         if held.steps.is_none() {
             let sizes = (held.sources, held.slots);
-            let by = (self.step_kernels, self.step_blocks);
+            // In a field the launched ones.
+            let in_field = self.field.is_some().then_some(StepKernels::Launched);
+            let by = (self.step_kernels.or(in_field), self.step_blocks);
             held.steps = Some(DeviceSteps::new(&self.device, self.precision, sizes, by)?);
         }
         Ok(matches!(held.steps, Some(Some(_))))
@@ -443,9 +443,9 @@ impl ForceEngine for CudaEngine {
         self.held.iter_mut().for_each(Buffers::outdate);
     }
 
-    /// The neighbour scheme's steps in a field are the host's.
-    fn can_take_steps_in(&mut self, field: &FieldParts) -> Result<bool> {
-        Ok(self.is_quicker_in(field) && self.can_take_steps()?)
+    /// The neighbour scheme's steps in a field are the host's, and all where there is no NVRTC to compile the field.
+    fn can_take_steps_in(&mut self, field: &Arc<FieldParts>) -> Result<bool> {
+        Ok(self.stepping && self.has_kernel_of(field) && self.can_take_steps()?)
     }
 
     fn take_steps_in(
@@ -456,7 +456,7 @@ impl ForceEngine for CudaEngine {
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
-        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.is_quicker_in(field.parts) {
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.has_kernel_of(field.parts) {
             return Ok(None);
         }
         self.take(Some(field), p, rules, (span, pause))
@@ -469,7 +469,7 @@ impl ForceEngine for CudaEngine {
         rules: &StepRules,
         next: NextStep<'_>,
     ) -> Result<Option<Taken>> {
-        if self.is_quicker_in(field.parts) { self.step(Some(field), p, rules, next) } else { Ok(None) }
+        if self.has_kernel_of(field.parts) { self.step(Some(field), p, rules, next) } else { Ok(None) }
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
@@ -482,10 +482,12 @@ impl ForceEngine for CudaEngine {
 }
 
 impl CudaEngine {
-    /// Returns true if whole steps in a field on the device take less time than those of the host, or if their kernels were asked for.
-    fn is_quicker_in(&self, field: &FieldParts) -> bool {
-        let sources = self.held.as_ref().map_or(0, |held| held.sources);
-        self.step_kernels.is_some() || sources >= MIN_IN_LONG_FIELD || field.steps() <= LONG_FIELD
+    /// Compiles the kernel of a field, unless that was tried before. Returns false if there is none.
+    fn has_kernel_of(&mut self, field: &Arc<FieldParts>) -> bool {
+        if !self.field.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, field)) {
+            self.field = Some((Arc::clone(field), FieldKernel::new(&self.device, field).ok()));
+        }
+        matches!(self.field, Some((_, Some(_))))
     }
 
     /// Takes block steps, in an external field if there is one.
@@ -514,7 +516,9 @@ impl CudaEngine {
         let (n, multiprocessors) = (*sources, self.device.multiprocessors());
         let (fixed, precision, shapes) = (self.shape, self.precision, &self.shapes);
         let shape = |targets| choice::choose(fixed, precision, (n, targets), multiprocessors, shapes);
-        let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
+        let of_field = self.field.as_ref().and_then(|(_, kernel)| kernel.as_ref());
+        let launcher =
+            Launcher { device: &self.device, arrays, kernels: &self.kernels, field: of_field, shape: &shape };
         let system = System { p, clock: self.clock, eps2: self.eps2, field };
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))
     }
@@ -549,7 +553,9 @@ impl CudaEngine {
         let (n, multiprocessors) = (*sources, self.device.multiprocessors());
         let (fixed, precision, shapes) = (self.shape, self.precision, &self.shapes);
         let shape = |targets| choice::choose(fixed, precision, (n, targets), multiprocessors, shapes);
-        let launcher = Launcher { device: &self.device, arrays, kernels: &self.kernels, shape: &shape };
+        let of_field = self.field.as_ref().and_then(|(_, kernel)| kernel.as_ref());
+        let launcher =
+            Launcher { device: &self.device, arrays, kernels: &self.kernels, field: of_field, shape: &shape };
         let system = System { p, clock: self.clock, eps2: self.eps2, field };
         followed.take(launcher, system, rules, next, staging.free_words())
     }

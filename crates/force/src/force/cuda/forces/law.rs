@@ -6,6 +6,7 @@ use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::module::Module;
 use crate::force::cuda::driver::nvrtc;
 use crate::force::cuda::driver::nvrtc::Sources;
+use crate::force::cuda::forces::operations::expression;
 use crate::force::cuda::shapes::launch_shape::LaunchShape;
 use crate::force::cuda::shapes::layout::MAX_COLUMNS;
 use crate::force::precision::Precision;
@@ -63,7 +64,7 @@ fn compile(law: &Law, precision: Precision, capability: (i32, i32)) -> Result<Ar
         let problem = format!("the law reads {columns} columns, and a GPU takes {MAX_COLUMNS}");
         return Err(Error::input("[force.law]", problem).with_help(r#"take force.engine = "cpu""#));
     }
-    nvrtc::compile_sources(&law_source(law, precision), KERNELS, capability)
+    nvrtc::compile_sources("[force.law]", &law_source(law, precision), KERNELS, capability)
 }
 
 /// Returns the CUDA source of a law's kernels in a mode, which includes files of `kernels/`.
@@ -131,7 +132,7 @@ fn cost(law: &Law) -> usize {
 fn statements(program: &Program) -> String {
     let mut text = String::new();
     for (k, &op) in program.ops.iter().enumerate() {
-        let _ = writeln!(text, "        R x{k} = {};", expression(op));
+        let _ = writeln!(text, "        R x{k} = {};", expression(op, input));
     }
     let or_zero = |register: Option<Register>| register.map_or("R(0)".to_owned(), |it| format!("x{it}"));
     let (slope, minus_potential) = (or_zero(program.slope), or_zero(program.minus_potential));
@@ -139,34 +140,16 @@ fn statements(program: &Program) -> String {
     text
 }
 
-/// Returns an operation on earlier results. Nothing is fused: the kernels are compiled so.
-fn expression(op: Op) -> String {
-    match op {
-        Op::Input(input) => match input {
-            Input::S => "elementary::sqrt(pair.s2)".into(),
-            Input::SquareS => "pair.s2".into(),
-            Input::InverseS => "roots.inverse(pair.s2)".into(),
-            Input::SourceMass => "pair.source_mass".into(),
-            Input::TargetMass => "pair.target_mass".into(),
-            Input::Source(column) => format!("pair.source.of[{column}]"),
-            Input::Target(column) => format!("pair.target.of[{column}]"),
-        },
-        // By its bits: exact, and so are infinities.
-        Op::Constant(value) => format!("(R)elementary::of_bits({:#x}ull)", value.to_bits()),
-        Op::Add(a, b) => format!("x{a} + x{b}"),
-        Op::Sub(a, b) => format!("x{a} - x{b}"),
-        Op::Mul(a, b) => format!("x{a} * x{b}"),
-        Op::Div(a, b) => format!("x{a} / x{b}"),
-        Op::Neg(a) => format!("-x{a}"),
-        Op::Sqrt(a) => format!("elementary::sqrt(x{a})"),
-        Op::Exp(a) => format!("elementary::exp(x{a})"),
-        Op::Log(a) => format!("elementary::log(x{a})"),
-        Op::Sin(a) => format!("elementary::sin(x{a})"),
-        Op::Cos(a) => format!("elementary::cos(x{a})"),
-        Op::Pow(a, b) => format!("elementary::pow(x{a}, x{b})"),
-        Op::Min(a, b) => format!("x{a} < x{b} ? x{a} : x{b}"),
-        Op::Max(a, b) => format!("x{a} > x{b} ? x{a} : x{b}"),
-        Op::Less(a, b, c, d) => format!("x{a} < x{b} ? x{c} : x{d}"),
+/// Returns the source of what a program reads of a pair.
+fn input(of: Input) -> String {
+    match of {
+        Input::S => "elementary::sqrt(pair.s2)".into(),
+        Input::SquareS => "pair.s2".into(),
+        Input::InverseS => "roots.inverse(pair.s2)".into(),
+        Input::SourceMass => "pair.source_mass".into(),
+        Input::TargetMass => "pair.target_mass".into(),
+        Input::Source(column) => format!("pair.source.of[{column}]"),
+        Input::Target(column) => format!("pair.target.of[{column}]"),
     }
 }
 

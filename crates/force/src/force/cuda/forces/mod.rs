@@ -3,4 +3,5 @@
 pub mod acceleration;
 pub mod launch;
 pub mod law;
+pub mod operations;
 pub mod staging;

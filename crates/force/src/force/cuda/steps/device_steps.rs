@@ -78,7 +78,7 @@ impl DeviceSteps {
     }
 
     /// Takes steps with the particles that the arrays of `launcher` hold, and stores the new state in `p`; [`None`] if
-    /// they are not on schedule. The pinned memory is for the way of the state: as large as the upload of all particles.
+    /// they are not on schedule, or by the resident kernel in an external field. The pinned memory is for the way of the state: as large as the upload of all particles.
     ///
     /// # Errors
     /// If the device fails.
@@ -91,6 +91,7 @@ impl DeviceSteps {
         way: (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
         match self {
+            Self::Resident(_) if system.field.is_some() => Ok(None),
             Self::Resident(steps) => {
                 let (pause, through) = way;
                 let member = ResidentMember { device: launcher.device, arrays: launcher.arrays, steps, through };

@@ -4,6 +4,7 @@
 
 use super::field_call::FieldCall;
 use super::field_memory::FieldMemory;
+use super::field_source::FieldKernel;
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
 use super::step_memory::{CHUNK, Report, StepMemory};
@@ -25,8 +26,6 @@ use std::time::Duration;
 
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
-/// Bytes that a part of an external field gives to the targets of a thread block of `correct` and at the origin: acceleration and jerk.
-const POINT_BYTES: usize = 48 * (CORRECT_THREADS / 8 + 1);
 /// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
 /// Largest number of threads that share the spans of a sum: then a thread block has one target.
@@ -63,6 +62,8 @@ pub struct Launcher<'a> {
     pub arrays: &'a Arrays,
     /// Kernels of the forces.
     pub kernels: &'a Kernels,
+    /// Kernel of the external field, if there is one.
+    pub field: Option<&'a FieldKernel>,
     /// Shape of the launch for a number of targets.
     pub shape: &'a dyn Fn(usize) -> LaunchShape,
 }
@@ -163,8 +164,8 @@ impl LaunchedSteps {
     /// If the driver fails.
     pub fn field_call(&mut self, device: &Device, field: Option<StepField<'_>>) -> Result<Option<FieldCall>> {
         let Some(field) = field else { return Ok(Some(FieldCall::default())) };
-        if !self.field.as_ref().is_some_and(|it| it.is_of(field.parts)) {
-            self.field = FieldMemory::new(device, field.parts, (0, 0))?;
+        if self.field.is_none() {
+            self.field = FieldMemory::new(device, self.memory.slots)?;
         }
         self.field.as_mut().map(|memory| memory.call(device, field)).transpose()
     }
@@ -278,6 +279,9 @@ impl LaunchedSteps {
     fn evaluate_and_correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
         let Launcher { device, kernels, .. } = launcher;
         let shape = (launcher.shape)(targets);
+        if call.field.is_there != 0 {
+            launcher.field.map_or(Ok(()), |field| field.launch(device, call, targets))?;
+        }
         for batch in self.batches(call, shape, 0..targets) {
             let parts = match shape {
                 LaunchShape::Whole { .. } => 0,
@@ -339,8 +343,7 @@ impl LaunchedSteps {
     fn correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
         let of_block = CORRECT_THREADS / 8 / (call.parts as usize).max(1);
         let blocks = call.force.targets_of_batch().div_ceil(of_block) as u32;
-        let bytes = call.field.parts as usize * POINT_BYTES;
-        self.correct.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), bytes as u32, call)
+        self.correct.launch(launcher.device, (blocks, 1), (CORRECT_THREADS as u32, 1), 0, call)
     }
 
     /// Returns the calls for the targets `part`, as many at a time as there is memory for partial sums.

@@ -3,6 +3,7 @@
 pub mod device_steps;
 mod field_call;
 mod field_memory;
+pub mod field_source;
 pub mod followed_steps;
 pub mod launched_call;
 pub mod launched_span;

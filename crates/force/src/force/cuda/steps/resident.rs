@@ -1,13 +1,11 @@
 //! Whole block steps on the device by a kernel that keeps the particles in shared memory (kernels/steps.cu): the host
 //! launches some hundred at a time.
 
-use super::field_call::FieldCall;
-use super::field_memory::FieldMemory;
 use super::noise_call::NoiseCall;
 use super::step_state::StepState;
 use super::system::System;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepField, StepRules, StepScheme, Taken, is_on_schedule};
+use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::driver::module::{Kernel, KernelArgument, Module};
@@ -80,7 +78,6 @@ pub struct StepsCall<'a> {
     share_from: u32,
     inverse: u32,
     unused: u32,
-    field: FieldCall,
     arrays: PhantomData<&'a Memory>,
 }
 
@@ -119,7 +116,7 @@ struct Sharing<'a> {
 /// If a device fails.
 pub fn take_together(
     members: &mut [ResidentMember<'_>],
-    System { p, clock, eps2, field }: System<'_>,
+    System { p, clock, eps2, .. }: System<'_>,
     rules: &StepRules,
     span: Span,
     (pause, shared_pairs): (Option<&Pause>, usize),
@@ -134,9 +131,6 @@ pub fn take_together(
             // Before another device writes to the mailbox, or waits for this one.
             device.wait()?;
         }
-        if !steps.has_room_for(device, field)? {
-            return Ok(None);
-        }
     }
     let mail = |it: &ResidentMember<'_>| it.steps.shared.as_ref().map_or(0, |it| it.mail.address());
     let mail: Vec<_> = members.iter().map(mail).collect();
@@ -148,9 +142,8 @@ pub fn take_together(
         for (k, member) in members.iter_mut().enumerate() {
             let part = Span { from: taken.now, until: span.until, max: steps };
             let sharing = Sharing { mail: &mail, device: k, from_pairs: shared_pairs };
-            let field = member.steps.field_call(member.device, field)?;
             let call = member.steps.call(member.arrays, (clock, eps2), rules, part, sharing);
-            member.steps.launch(member.device, rules, &StepsCall { field, ..call })?;
+            member.steps.launch(member.device, rules, &call)?;
         }
         members.iter_mut().try_for_each(|member| member.steps.end(member.device))?;
         // All have the same.
@@ -207,8 +200,6 @@ pub struct ResidentSteps {
     nodes: Memory,
     /// What steps with other devices need, once there were some.
     shared: Option<Shared>,
-    /// External field, once there was one.
-    field: Option<FieldMemory>,
     report: Pinned,
     exchange: u64,
     sources: usize,
@@ -262,7 +253,6 @@ impl ResidentSteps {
             targets: targets?,
             nodes: nodes?,
             shared: None,
-            field: None,
             precision,
             report: device.pinned(REPORT)?,
             exchange: 0,
@@ -299,23 +289,6 @@ impl ResidentSteps {
         Ok(true)
     }
 
-    /// Makes room for an external field, which several devices do not take. Returns false if there is too little memory.
-    fn has_room_for(&mut self, device: &Device, field: Option<StepField<'_>>) -> Result<bool> {
-        let Some(field) = field else { return Ok(true) };
-        if !self.field.as_ref().is_some_and(|it| it.is_of(field.parts)) {
-            let blocks = self.shape.groups * self.shape.replicas;
-            self.field = FieldMemory::new(device, field.parts, (blocks, self.shape.own()))?;
-        }
-        Ok(self.field.is_some())
-    }
-
-    /// Returns what the kernels are given of an external field.
-    fn field_call(&mut self, device: &Device, field: Option<StepField<'_>>) -> Result<FieldCall> {
-        device.bind()?;
-        let call = self.field.as_mut().zip(field).map(|(memory, field)| memory.call(device, field));
-        call.unwrap_or_else(|| Ok(FieldCall::default()))
-    }
-
     /// Prepares steps with other devices. Returns false if this device has no kernels for them.
     ///
     /// # Errors
@@ -339,7 +312,7 @@ impl ResidentSteps {
         let threads = (THREADS as u32, self.shared_bytes as u32);
         let blocks = (self.shape.groups * self.shape.replicas) as u32;
         let [plain, any] = self.shared.as_ref().filter(|_| call.devices > 1).map_or(&self.kernels, |it| &it.kernels);
-        let kernel = if rules.scheme.plain_nu().is_some() && call.field.parts == 0 { plain } else { any };
+        let kernel = if rules.scheme.plain_nu().is_some() { plain } else { any };
         device.bind()?;
         kernel.launch_together(device, blocks, threads.0, threads.1, call)
     }
@@ -418,7 +391,6 @@ impl ResidentSteps {
             share_from: if mail.len() > 1 { from_pairs.div_ceil(self.sources) as u32 } else { u32::MAX },
             inverse: inverse(mail.len().max(2) as u64),
             unused: 0,
-            field: FieldCall::default(),
             arrays: PhantomData,
         }
     }

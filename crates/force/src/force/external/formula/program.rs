@@ -1,7 +1,6 @@
 //! The programs of a field: acceleration, jerk, potential, tidal tensor and rate from one formula.
 
 use super::source::FieldSource;
-use super::steps::ProgramSteps;
 use super::together::Together;
 use super::variable::FieldVariable;
 use crate::formula::compile::{Compiler, TooLong};
@@ -11,6 +10,7 @@ use crate::formula::mistake::{At, Checked};
 use crate::formula::op::{Op, Register, needed};
 use crate::formula::terms::{Id, Terms};
 use crate::formula::{parse, unit_check};
+use std::sync::Arc;
 
 /// Largest number of operations of all programs of a field together.
 pub(super) const MAX_OPS: usize = 4096;
@@ -40,6 +40,23 @@ impl Program {
     }
 }
 
+/// Program of the acceleration and the jerk of a field, for a device.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForceProgram {
+    pub(crate) ops: Vec<Op<FieldVariable>>,
+    /// Acceleration, jerk.
+    pub(crate) results: [Register; 6],
+}
+
+impl ForceProgram {
+    /// Takes them from a program of which they are the first results.
+    fn new(program: &Program) -> Self {
+        let results: [Register; 6] = std::array::from_fn(|k| program.results[k]);
+        let (ops, results) = needed(&program.ops, &results);
+        Self { ops, results: std::array::from_fn(|k| results[k]) }
+    }
+}
+
 /// The programs of a field. A result has the same bits in each program that has it.
 #[derive(Clone, Debug)]
 pub(super) struct Programs {
@@ -53,8 +70,8 @@ pub(super) struct Programs {
     pub tide: Program,
     /// ∂φ/∂t, and its time derivative along a path; absent where φ does not depend on the time.
     pub rate: Option<Program>,
-    /// Acceleration and jerk, for a device; absent where it has too little room.
-    pub steps: Option<ProgramSteps>,
+    /// Acceleration and jerk, for a device.
+    pub device: Arc<ForceProgram>,
     /// Acceleration, jerk and potential, at several places.
     pub forces: Together,
     /// Acceleration, at several places.
@@ -99,7 +116,7 @@ impl Programs {
         let (acc, tide, rate) = (acc?, tide?, Some(rate?).filter(|it| !is_constant(it)));
         let forces = forces?;
         Ok(Self {
-            steps: ProgramSteps::new(&forces.ops, std::array::from_fn(|k| forces.results[k])),
+            device: Arc::new(ForceProgram::new(&forces)),
             forces: forces.together(),
             accelerations: acc.together(),
             tides: tide.together(),

@@ -4,7 +4,7 @@ use crate::formula::terms::Variable;
 
 /// Variable of the formula of a field, or of its derivatives along a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) enum FieldVariable {
+pub(crate) enum FieldVariable {
     /// Coordinate relative to the centre, by its axis.
     Place(u8),
     /// Time.

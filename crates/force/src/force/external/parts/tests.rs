@@ -1,5 +1,5 @@
-//! Promise: what kernels compute of a field has the bits of the field. The functions here are those of kernels/field.cuh, operation by
-//! operation.
+//! Promise: what kernels compute of a field has the bits of the field. The functions here are those of kernels/field.cuh and
+//! kernels/field_on_targets.cu, operation by operation.
 
 use super::*;
 use crate::force::external::field::{ExternalField, FieldSum, parts_of};
@@ -46,13 +46,18 @@ fn formula(text: &str) -> Box<dyn ExternalField> {
     Box::new(field.unwrap_or_else(|it| panic!("{text}: {it}")))
 }
 
-/// `evaluate_part`.
+/// What `UserField::part` stores.
 fn of_part(part: &FieldPart, pos: Vec3, vel: Vec3, t: f64) -> [f64; 6] {
     match part {
         FieldPart::Formula { position, program } => {
-            assert!(!program.words.is_empty(), "a device takes it for a sphere");
             let [x, y, z] = (pos - position).into();
-            program.evaluate([x, y, z, t, vel.x, vel.y, vel.z])
+            let variables = [x, y, z, t, vel.x, vel.y, vel.z];
+            let mut registers = Vec::new();
+            for op in &program.ops {
+                let result = op.result(&registers, |input| variables[input.index()]);
+                registers.push(result);
+            }
+            program.results.map(|result| registers[usize::from(result)])
         }
         FieldPart::Sphere { mass, position, eps2 } => {
             let (r, v) = (position - pos, -vel);
@@ -67,24 +72,21 @@ fn of_part(part: &FieldPart, pos: Vec3, vel: Vec3, t: f64) -> [f64; 6] {
     }
 }
 
-/// `sum_in_order` of what `found` has of each part.
-fn sum_in_order(order: &[u32], found: impl Fn(usize) -> f64) -> f64 {
-    let (mut sum, mut depth) = ([0.0; MAX_DEPTH], 0);
-    for &code in order {
-        match code {
-            ALL_ENDS => break,
-            SUM_BEGINS => {
-                depth += 1;
-                sum[depth] = 0.0;
-            }
-            SUM_ENDS => {
-                depth -= 1;
-                sum[depth] += sum[depth + 1];
-            }
-            part => sum[depth] += found(part as usize),
-        }
+/// `UserField::whole`, `carried`: a sum begins with 0.
+fn of_sum(summand: &Summand, pos: Vec3, vel: Vec3, t: f64) -> [f64; 6] {
+    let add = |sum: [f64; 6], found: [f64; 6]| std::array::from_fn(|s| sum[s] + found[s]);
+    match summand {
+        Summand::Part(part) => add([0.0; 6], of_part(part, pos, vel, t)),
+        Summand::Sum(all) => all.iter().fold([0.0; 6], |sum, it| {
+            add(
+                sum,
+                match it {
+                    Summand::Part(part) => of_part(part, pos, vel, t),
+                    Summand::Sum(_) => of_sum(it, pos, vel, t),
+                },
+            )
+        }),
     }
-    sum[0]
 }
 
 /// `origin_at`.
@@ -106,24 +108,18 @@ fn origin_at(orbit: &OrbitSpan, moment: Time) -> [Vec3; 2] {
     [pos, vel]
 }
 
-/// `evaluate_field` and `add_field`: acceleration and jerk on a target.
+/// `add_field`: acceleration and jerk on a target.
 fn on_target(parts: &FieldParts, orbit: Option<(&OrbitSpan, Time)>, pos: Vec3, vel: Vec3, t: f64) -> [f64; 6] {
     let origin = orbit.map(|(orbit, moment)| origin_at(orbit, moment));
-    let [x, v] = origin.unwrap_or_default();
-    let of = |k: usize, at_origin: bool| match (origin, k < parts.of_origin, at_origin) {
-        (Some(_), true, true) => of_part(&parts.parts[k], x, v, t),
-        (Some(_), true, false) => of_part(&parts.parts[k], x + pos, v + vel, t),
-        _ => of_part(&parts.parts[k], pos, vel, t),
+    let at_origin = origin.map(|[x, v]| of_sum(&parts.field, x, v, t));
+    let on_target = match origin {
+        Some([x, v]) => of_sum(&parts.field, x + pos, v + vel, t),
+        None => of_sum(&parts.field, pos, vel, t),
     };
+    let carried = parts.carried.as_ref().map(|carried| of_sum(carried, pos, vel, t));
     std::array::from_fn(|s| {
-        let mut sum = sum_in_order(&parts.order, |k| of(k, false)[s]);
-        if origin.is_some() {
-            sum -= sum_in_order(&parts.order, |k| of(k, true)[s]);
-        }
-        if parts.of_origin < parts.parts.len() {
-            sum += sum_in_order(&parts.order[parts.order_of_others..], |k| of(k, false)[s]);
-        }
-        sum
+        let sum = at_origin.map_or(on_target[s], |at_origin| on_target[s] - at_origin[s]);
+        carried.map_or(sum, |carried| sum + carried[s])
     })
 }
 
@@ -154,7 +150,6 @@ fn sums_within_sums_are_added_in_their_order() {
     let inner = FieldSum(vec![formula(FORMULAS[1]), formula(FORMULAS[3])]);
     let outer = FieldSum(vec![formula(FORMULAS[2]), Box::new(inner), formula(FORMULAS[0])]);
     let parts = parts_of(&outer, false).expect("parts");
-    assert_eq!(parts.order, [0, SUM_BEGINS, 1, 2, SUM_ENDS, 3, ALL_ENDS]);
     assert_same("a sum", &outer, 0.5, |x, v| on_target(&parts, None, x, v, 0.5));
 }
 
@@ -166,9 +161,6 @@ fn too_many_parts_and_what_has_no_program_are_left_to_the_host() {
     };
     assert!(parts_of(&FieldSum(spheres(MAX_PARTS)), false).is_some());
     assert!(parts_of(&FieldSum(spheres(MAX_PARTS + 1)), false).is_none());
-    let nested = |depth| (1..depth).fold(FieldSum(spheres(1)), |inner, _| FieldSum(vec![Box::new(inner)]));
-    assert!(parts_of(&nested(MAX_DEPTH), false).is_some());
-    assert!(parts_of(&nested(MAX_DEPTH + 1), false).is_none());
     struct OfUser;
     impl ExternalField for OfUser {
         fn acc(&self, _: Vec3, _: f64) -> Vec3 {
@@ -219,7 +211,7 @@ fn about_a_moving_origin_targets_have_the_bits_of_the_host() {
             [(false, Arc::new(galaxy()) as Arc<dyn ExternalField>), (true, Arc::new(WithGas(galaxy(), gas)))]
         {
             let parts = parts_of(&*field, true).expect("parts");
-            assert_eq!(parts.parts.len() - parts.of_origin, usize::from(with_gas));
+            assert_eq!(parts.carried.is_some(), with_gas);
             let origin = MovingOrigin::new(field, clock, (0, start));
             for step in [0, 1, 5] {
                 let orbit = origin.span(Time::from_dt_max(step)).unwrap().expect("an orbit");
