@@ -164,7 +164,7 @@ pub(super) fn open(
     log::lock(&lock);
     tracing::info!(directory = %dir.display(), "starting {name}: {source}");
     if !derived.is_empty() {
-        tracing::info!("from the system: {}", derived.join("; "));
+        tracing::info!("defaults: {}", derived.join("; "));
     }
     for folder in directory::pictures(&dir) {
         tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());
@@ -393,8 +393,7 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
          \x20 relative error   {error}{angular_momentum}\n\
          \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
          \x20 speed            {wall} wall time{rate}, engine {engine}, {precision}, {threads} threads\n\
-         \x20 engine           {choice}\n\
-         {profile}\
+         {choice}{profile}\
          \x20 state            sha256 {hash}\n\
          \x20 output           {dir}\n",
         name = s.name,
@@ -405,7 +404,11 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         engine = s.engine,
         precision = s.precision,
         threads = s.threads,
-        choice = s.engine_choice,
+        // That a machine without a GPU takes its CPU is no news.
+        choice = match s.engine_choice.as_str() {
+            choice if choice.starts_with("auto: cpu: ") => String::new(),
+            choice => format!("\x20 engine           {choice}\n"),
+        },
         profile = s.profile.as_ref().map_or_else(String::new, |profile| {
             format!("\x20 profile          {:.3} s: {}\n", profile.total.total_seconds(), profile.total.shares())
         }),
