@@ -48,12 +48,12 @@ pub struct Summary {
     pub massless_bodies_not_measured: u64,
     /// Largest |relative energy error| of any row; null likewise.
     pub max_relative_energy_error: Option<f64>,
-    /// That column at the last row; only if this session wrote one after the start.
+    /// The column of that name at the last row; only if this session wrote one after the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.
     pub energy_time: f64,
-    /// Relative error of the angular momentum there; null also in an external field.
+    /// Relative error of the angular momentum at the last row; null likewise, and in an external field.
     pub angular_momentum_error: Option<f64>,
     /// Time at which a cluster in a tide had dissolved; only if it had.
     #[serde(skip_serializing_if = "Option::is_none")]
