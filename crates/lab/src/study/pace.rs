@@ -147,7 +147,7 @@ mod tests {
         let text = part.describe(2, (0.5, "Myr"));
         assert!(text.contains("measured: 0.3 s, from 5e-4 to 0.0015 Myr (0.2 % of one dt_max)"), "{text}");
         assert!(text.contains("; in CPU time: this machine is busy (load "), "{text}");
-        assert!(text.ends_with(": beside that it takes 6 times as long"), "{text}");
+        assert!(text.ends_with(", and the run takes 6 times as long now"), "{text}");
         let whole = Pace { skipped: [0.1, 1.0], whole: vec![0.2; 3], ..Pace::default() };
         assert_eq!(whole.describe(4, (1.0, "T")), "about 700 ms (469 ms to 1 s); measured: the whole run");
     }
