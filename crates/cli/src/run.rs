@@ -393,7 +393,8 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
          \x20 relative error   {error}{angular_momentum}\n\
          \x20 steps            {blocks} block steps of {mean_block:.1} particles on average\n\
          \x20 speed            {wall} wall time{rate}, engine {engine}, {precision}, {threads} threads\n\
-         {choice}{profile}\
+         \x20 engine           {choice}\n\
+         {profile}\
          \x20 state            sha256 {hash}\n\
          \x20 output           {dir}\n",
         name = s.name,
@@ -404,11 +405,7 @@ fn table(s: &Summary, simulation: &Simulation, unit: &str) -> String {
         engine = s.engine,
         precision = s.precision,
         threads = s.threads,
-        // That a machine without a GPU takes its CPU is no news.
-        choice = match s.engine_choice.as_str() {
-            choice if choice.starts_with("auto: cpu: ") => String::new(),
-            choice => format!("\x20 engine           {choice}\n"),
-        },
+        choice = s.engine_choice,
         profile = s.profile.as_ref().map_or_else(String::new, |profile| {
             format!("\x20 profile          {:.3} s: {}\n", profile.total.total_seconds(), profile.total.shares())
         }),

@@ -6,6 +6,9 @@ use crate::config::Config;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 
+/// Reason for the CPU where no GPU can be used: for lack of one, of its driver, or of a new one.
+const NO_GPU: &str = "no usable GPU on this machine (`tisane verify` says why)";
+
 /// Returns the number of particles from which a GPU is faster than the cores: fewer where it takes whole block steps.
 fn wins_from(config: &Config) -> usize {
     let precision = config.force.precision();
@@ -37,8 +40,8 @@ fn prefer_gpu(
     }
     match gpus() {
         Err(Error::Config(e)) => (false, e.problem),
-        Err(e) => (false, problem(&e)),
-        Ok(gpus) if gpus.is_empty() => (false, "the NVIDIA driver finds no GPU".into()),
+        Err(_) => (false, NO_GPU.into()),
+        Ok(gpus) if gpus.is_empty() => (false, NO_GPU.into()),
         Ok(_) => (true, format!("N = {n} is at least {from}, from where a GPU wins in {mode}")),
     }
 }
@@ -70,9 +73,9 @@ mod tests {
             let (wins, why) = prefer_gpu(precision, (from, from), || Ok(vec![gpu()]));
             assert!(wins && why.starts_with(&format!("N = {from} is at least {from}")), "{why}");
             let (wins, why) = prefer_gpu(precision, (from, from), || Ok(Vec::new()));
-            assert!(!wins && why.contains("finds no GPU"), "{why}");
+            assert!(!wins && why == NO_GPU, "{why}");
             let (wins, why) = prefer_gpu(precision, (from, from), || Err(Error::input("CUDA", "no NVIDIA driver")));
-            assert!(!wins && why == "no NVIDIA driver", "{why}");
+            assert!(!wins && why == NO_GPU, "{why}");
         }
     }
 
