@@ -1,4 +1,4 @@
-//! A star cluster: a Plummer sphere of 512 stars for two time units (Hénon units), with its Lagrangian radii and energy
+//! A star cluster: a Plummer sphere of 512 stars for two time units (N-body units), with its Lagrangian radii and energy
 //! error.
 //!
 //! `cargo run --release --example cluster`

@@ -1,4 +1,4 @@
-"""Two real runs for the tests, made by the program: a Plummer sphere in Henon units and one in Msun, pc, km/s, Myr."""
+"""Two real runs for the tests, made by the program: a Plummer sphere in N-body units and one in Msun, pc, km/s, Myr."""
 
 import os
 import pathlib

@@ -23,7 +23,7 @@ def test_astropy(runs, name):
         speed = snapshot["Velocities"][0, 0]
         assert speed.to_value("cm/s") == pytest.approx(1e5 * speed.value)
     else:
-        # In Henon units V = L / T and G = 1.
+        # In N-body units V = L / T and G = 1.
         henon = tisane.convert.henon_units()
         assert (snapshot["Coordinates"][0] / snapshot["Velocities"][0]).unit.is_equivalent(henon["T"])
         assert (snapshot["Masses"][0] / snapshot["Coordinates"][0]).unit.is_equivalent(henon["V"] ** 2)

@@ -140,7 +140,7 @@ def test_plain_yt_reads_the_units_of_the_file(runs, program, name, converted, tm
     assert found["reader"] == "ArepoHDF5Dataset"
     assert found["time"] == pytest.approx(float(snapshot.time) * snapshot.time.to_cgs, rel=1e-12)
     order, ours = np.argsort(found["number"]), np.argsort(snapshot["ParticleIDs"])
-    # In Henon units, which have no size, the numbers are those of the file.
+    # In N-body units, which have no size, the numbers are those of the file.
     for theirs, column in [("mass", "Masses"), ("position", "Coordinates"), ("velocity", "Velocities")]:
         expected = (snapshot[column] * snapshot[column].to_cgs)[ours]
         assert np.allclose(np.array(found[theirs])[order], expected, rtol=1e-12, atol=0), theirs

@@ -11,7 +11,7 @@ class Column(np.ndarray):
     """A numpy array that knows its unit.
 
     Attributes: `unit`, the name of the unit, as `Msun (km/s)^2`, `1` for a pure number; `to_cgs`, its factor to cgs, 1 in
-    Henon units, which have no size, and NaN in tables of results, which have the names of units alone; `description`, what
+    N-body units, which have no size, and NaN in tables of results, which have the names of units alone; `description`, what
     it is. A slice keeps them. The result of arithmetic is a plain array: it has another unit, which this class does not
     work out. `quantity()` gives an astropy Quantity, which does.
     """
@@ -46,7 +46,7 @@ class Column(np.ndarray):
         return Column, (self.view(np.ndarray), self.unit, self.to_cgs, self.description)
 
     def quantity(self):
-        """An astropy Quantity. Henon units become units of their own, in which G = 1. Needs astropy."""
+        """An astropy Quantity. N-body units become units of their own, in which G = 1. Needs astropy."""
         return convert.quantity(self)
 
 

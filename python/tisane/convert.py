@@ -44,12 +44,12 @@ _henon = {}
 
 
 def henon_units():
-    """Astropy units for Henon units, by their names M, L, V, T: L and T of their own, V = L / T, M = L^3 / T^2 as G = 1."""
+    """Astropy units for N-body units, by their names M, L, V, T: L and T of their own, V = L / T, M = L^3 / T^2 as G = 1."""
     from astropy import units
 
     if not _henon:
-        length = units.def_unit("L_henon", doc="Henon unit of length")
-        time = units.def_unit("T_henon", doc="Henon unit of time")
+        length = units.def_unit("L_henon", doc="N-body unit of length")
+        time = units.def_unit("T_henon", doc="N-body unit of time")
         _henon.update(L=length, T=time)
         _henon["V"] = units.def_unit("V_henon", length / time)
         _henon["M"] = units.def_unit("M_henon", length**3 / time**2)

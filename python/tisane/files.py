@@ -88,7 +88,7 @@ def read_attributes(group: h5py.Group) -> dict:
 
 @dataclass(frozen=True)
 class Units:
-    """The units of a file: their names, sizes in cgs (1 in Henon units), and G in them."""
+    """The units of a file: their names, sizes in cgs (1 in N-body units), and G in them."""
 
     mass: str
     length: str

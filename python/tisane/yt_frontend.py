@@ -31,7 +31,7 @@ class TisaneDataset(ArepoHDF5Dataset):
     """A snapshot of tisane. A subclass of the reader that yt has for it, so that yt prefers this one.
 
     `yt.load(path, **options)` takes the options of yt's Gadget reader. By default the domain is a cube around all particles,
-    centred on the median of their positions, not periodic; `bounding_box` gives another. A snapshot in Henon units has no physical scale: its values are in code units
+    centred on the median of their positions, not periodic; `bounding_box` gives another. A snapshot in N-body units has no physical scale: its values are in code units
     unless `unit_base={"length": (1, "pc"), "mass": (1e4, "Msun")}` says what one unit of length and mass is; velocity and
     time follow from G = 1.
     """
@@ -42,7 +42,7 @@ class TisaneDataset(ArepoHDF5Dataset):
         with open_hdf5(filename, "tisane snapshot") as file:
             self.file_units = Units.read(file["Units"])
         if unit_base is not None and not self.file_units.henon:
-            raise ValueError(f"{filename}: the file says what its units are; unit_base is for Henon units")
+            raise ValueError(f"{filename}: the file says what its units are; unit_base is for N-body units")
         scale_free = self.file_units.henon and unit_base is None
         unit_system = unit_system or ("code" if scale_free else "cgs")
         super().__init__(filename, *args, unit_base=unit_base, unit_system=unit_system, **kwargs)

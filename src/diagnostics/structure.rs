@@ -34,7 +34,7 @@ pub fn virial_radius(mass: f64, potential_energy: f64) -> f64 {
     mass * mass / (2.0 * potential_energy.abs())
 }
 
-/// Returns the crossing time, `G M^(5/2) / (2 |E|)^(3/2)` with G = 1: 2 √2 in Hénon units (Heggie & Mathieu 1986).
+/// Returns the crossing time, `G M^(5/2) / (2 |E|)^(3/2)` with G = 1: 2 √2 in N-body units (Heggie & Mathieu 1986).
 #[must_use]
 pub fn crossing_time(mass: f64, energy: f64) -> f64 {
     mass.powf(2.5) / (2.0 * energy.abs()).powf(1.5)

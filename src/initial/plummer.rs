@@ -5,10 +5,10 @@ use super::scaling;
 use std::f64::consts::PI;
 use tisane_force::particles::Particles;
 
-/// Structural length of the Plummer model in Hénon units: E = −3π/64 · M²/a = −1/4 gives a = 3π/16.
+/// Structural length of the Plummer model in N-body units: E = −3π/64 · M²/a = −1/4 gives a = 3π/16.
 pub const STRUCTURAL_LENGTH: f64 = 3.0 * PI / 16.0;
 
-/// Returns a random sample of `n` equal masses 1/n from the isotropic Plummer model in Hénon units (G = M = 1, E = −1/4
+/// Returns a random sample of `n` equal masses 1/n from the isotropic Plummer model in N-body units (G = M = 1, E = −1/4
 /// of the whole model), without further scaling: centre of mass and energy scatter by 1/√n; see [`scaling`].
 ///
 /// The method is that of Aarseth, Hénon & Wielen (1974, A&A 37, 183), appendix: enclosed mass X uniform in (0,

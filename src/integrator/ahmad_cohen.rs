@@ -346,7 +346,7 @@ pub struct AhmadCohenSettings {
     /// Mean number of neighbours. Default: 0.75 √N.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     neighbours: Option<Real>,
-    /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
+    /// Longest time step; unit: time. Default: 1/8 in N-body units, otherwise by the crossing time or shortest period.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
     /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23; where dt_max follows from the system,

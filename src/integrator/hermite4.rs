@@ -162,7 +162,7 @@ pub struct Hermite4Settings {
     /// Accuracy of the first time step, above 0. Default: nu/16, with which the first step adds no error that shows.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     nu_start: Option<Real>,
-    /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
+    /// Longest time step; unit: time. Default: 1/8 in N-body units, otherwise by the crossing time or shortest period.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
     /// Shortest time step; unit: time. At least dt_max/2^36, which is the default with subsystems. Default without: dt_max/2^23;
@@ -272,7 +272,11 @@ impl Scheme for Hermite4Settings {
     }
 
     fn describe(&self) -> [String; 2] {
-        [format!("hermite4, nu = {}, P(EC)^{}", self.nu.get(), self.iterations), self.steps().describe()]
+        let iterations = match self.iterations {
+            1 => String::new(),
+            n => format!(", P(EC)^{n}"),
+        };
+        [format!("hermite4, nu = {}{iterations}", self.nu.get()), self.steps().describe()]
     }
 
     fn resolve(&mut self) {

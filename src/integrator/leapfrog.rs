@@ -14,6 +14,7 @@ use tisane_force::force::{Accelerations, ForceEngine, Forces, Targets};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Level, Time};
 use tisane_force::units::Real;
+use tisane_force::units::digits;
 
 /// Minimum number of particles that a thread moves: waking it costs as much as some hundred of them.
 const SHARE: usize = 1024;
@@ -237,7 +238,7 @@ impl Scheme for LeapfrogSettings {
     }
 
     fn describe(&self) -> [String; 2] {
-        ["leapfrog, one step for all".to_owned(), format!("{:.6e}", self.dt.get())]
+        ["leapfrog, one step for all".to_owned(), digits(self.dt.get())]
     }
 
     fn check(&self, _: bool, _: Precision, found: &mut Vec<InvalidSetting>) -> bool {

@@ -385,7 +385,7 @@ pub struct MultipointSettings {
     /// 0.22. Default: 0.35, at order 8 0.2.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     eta: Option<Real>,
-    /// Longest time step; unit: time. Default: 1/8 in Henon units, otherwise by the crossing time or shortest period.
+    /// Longest time step; unit: time. Default: 1/8 in N-body units, otherwise by the crossing time or shortest period.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
     /// Shortest time step; unit: time. At least dt_max/2^36. Default: dt_max/2^23; where dt_max follows from the system,

@@ -143,7 +143,7 @@ pub trait Scheme {
         }
     }
 
-    /// Writes the defaults into all keys that are not set. That of the longest step is one in Hénon units.
+    /// Writes the defaults into all keys that are not set. That of the longest step is one in N-body units.
     fn resolve(&mut self) {}
 
     /// Returns the settings whose defaults follow from the precision mode and the number of particles.

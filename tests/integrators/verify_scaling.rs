@@ -1,4 +1,4 @@
-//! Promise: in Hénon units the size of numbers does not matter: a system whose masses and lengths are multiplied by
+//! Promise: in N-body units the size of numbers does not matter: a system whose masses and lengths are multiplied by
 //! powers of two goes through the same steps to the same bits, in every mode and by both schemes.
 
 use crate::common;

@@ -27,7 +27,7 @@ def isotropic(random, length):
 
 
 def plummer(n, seed):
-    """Return positions and velocities of a Plummer sphere of mass 1 in Hénon units, at rest at the origin."""
+    """Return positions and velocities of a Plummer sphere of mass 1 in N-body units, at rest at the origin."""
     random = np.random.default_rng(seed)
     radius = (random.uniform(0.0, 0.999, n) ** (-2.0 / 3.0) - 1.0) ** -0.5
     speed = np.empty(n)

@@ -145,7 +145,7 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
             (
                 "in the galaxy",
                 format!(
-                    "tidal radius {radius}, half-mass radius {ratio:.3} of it; stars leave with E_J above {energy}"
+                    "tidal radius {radius}, half-mass radius {ratio:.3} of it; stars leave with a Jacobi energy above {energy}"
                 ),
             )
         }));
@@ -220,7 +220,7 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: S
     let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
     let fields = config.external.iter().map(|field| ("external field", field.description(&units)));
     let derived = setup.derived.iter().enumerate();
-    let derived = derived.map(|(line, text)| (if line == 0 { "from the system" } else { "" }, text.clone()));
+    let derived = derived.map(|(line, text)| (if line == 0 { "defaults" } else { "" }, text.clone()));
     let law = config.law_section().map(|law| format!("; law {}", law.describe())).unwrap_or_default();
     let how = [
         ("softening", with_unit(setup.epsilon() * scale.length, Dimension::LENGTH, &units)),

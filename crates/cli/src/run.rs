@@ -164,7 +164,7 @@ pub(super) fn open(
     log::lock(&lock);
     tracing::info!(directory = %dir.display(), "starting {name}: {source}");
     if !derived.is_empty() {
-        tracing::info!("from the system: {}", derived.join("; "));
+        tracing::info!("defaults: {}", derived.join("; "));
     }
     for folder in directory::pictures(&dir) {
         tracing::warn!("{}: these pictures are not of this run, but of what was here before it", folder.display());

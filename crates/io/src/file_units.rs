@@ -15,7 +15,7 @@ pub struct FileUnits {
     pub scale: Scale,
 }
 
-/// Value of `system` for Hénon units, which have no physical size.
+/// Value of `system` for N-body units, which have no physical size.
 const HENON: &str = "henon";
 /// Value of `system` for units with a physical size.
 const PHYSICAL: &str = "physical";

@@ -36,29 +36,26 @@ pub struct Summary {
     pub energy_initial: f64,
     /// Energy at the last row of the diagnostics; null if there is none after the start.
     pub energy_final: Option<f64>,
-    /// What mergers and escapes had taken out until then, by the kind of the event; only if they had.
+    /// What mergers and escapes took out until then, by event; only if they did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub removed: Vec<Removed>,
-    /// Energy error at the last row of the diagnostics, as its column `relative_energy_error`; null likewise.
+    /// Energy error there; null likewise.
     pub relative_energy_error: Option<f64>,
-    /// What the energy errors are relative to: total energy, internal energy, sum of kinetic and |potential| energy, energies of the
-    /// massless bodies; or not measured.
+    /// What it is relative to, in words.
     pub energy_error_relative_to: &'static str,
-    /// Number of massless bodies whose energies are not conserved and not measured; only if there are some.
+    /// Massless bodies whose energies are not measured; only if there are some.
     #[serde(skip_serializing_if = "is_zero")]
     pub massless_bodies_not_measured: u64,
     /// Largest |relative energy error| of any row; null likewise.
     pub max_relative_energy_error: Option<f64>,
-    /// Energy error at the last row, relative to the internal energy of the cluster with each binary and hierarchy as one
-    /// body; only if a row after the start was written in this session.
+    /// The column of that name at the last row; only if this session wrote one after the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.
     pub energy_time: f64,
-    /// Relative error of the angular momentum at the last row; null if there is none after the start, and in an external field.
+    /// Relative error of the angular momentum at the last row; null likewise, and in an external field.
     pub angular_momentum_error: Option<f64>,
-    /// Time of the first measurement of the cluster at which the mass within its tidal radius was below `limits.bound_fraction`,
-    /// or 0.05, of that at the start; only in runs in a tide where it was.
+    /// Time at which a cluster in a tide had dissolved; only if it had.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dissolution_time: Option<f64>,
     /// Number of block steps.
@@ -67,13 +64,13 @@ pub struct Summary {
     pub particle_steps: u64,
     /// Number of particle steps clamped at dt_min.
     pub clamped_steps: u64,
-    /// Number of pair interactions evaluated by the integrator.
+    /// Number of pairs evaluated by the integrator.
     pub pair_interactions: u64,
     /// Wall time of all sessions of the run, in s.
     pub wall_seconds: f64,
-    /// Pair interactions per second of wall time; null if no wall time was measured.
+    /// Pairs per second of wall time; null if it was not measured.
     pub pairs_per_second: Option<f64>,
-    /// Reason for the end of the run: finished, interrupted, time-limit, block-step-limit, dissolution, collision, failed.
+    /// Reason for the end of the run.
     pub exit_reason: &'static str,
     /// Error that ended the run; only if it failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -81,14 +78,14 @@ pub struct Summary {
     /// Advice that comes with the error.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub advice: Option<String>,
-    /// Settings that were changed when the run was resumed, in order; only if there were some.
+    /// Settings changed at a resume, in order; only if there were some.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
     /// Warnings about settings and initial conditions, as in `run.log`.
     pub warnings: Vec<String>,
-    /// SHA-256 of mass, pos, vel, time of all particles in id order (internal units, little-endian f64), and of digits beyond f64.
+    /// Hash of the state.
     pub state_sha256: String,
-    /// Time spent in each part of the block steps of this session; only with `--profile`.
+    /// Where the time of this session went; only with `--profile`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub profile: Option<Profile>,
     /// Provenance, as in `/Provenance` of the HDF5 files.

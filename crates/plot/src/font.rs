@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn the_font_is_there_and_has_what_labels_need() {
-        for c in "0123456789⁰¹²³⁴⁵⁶⁷⁸⁹⁻−×ΔδενημσΣ|₀₁₂·∝≤≥√…–[]⟨⟩☉⊙".chars()
+        for c in "0123456789⁰¹²³⁴⁵⁶⁷⁸⁹⁻−×ΔδενημσΣ|₀₁₂·∝≤≥√ₕᵣₜ…–[]⟨⟩☉⊙".chars()
         {
             assert!(face().glyph_index(c).is_some(), "{c}");
         }

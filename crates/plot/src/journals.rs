@@ -64,7 +64,7 @@ fn structure(dir: &Path, table: &Table) -> Result<Figure, String> {
         let core = run.panel("Core radius", y, &[("", "core_radius", true)], |r| r)?;
         let lines = [("bound", "bound_number", true), ("in the core", "core_number", true)];
         let number = run.panel("Particles", Axis::log("number"), &lines, |n| n)?;
-        let y = Axis::linear("1 − σt² / σr²");
+        let y = Axis::linear("1 − σₜ² / σᵣ²");
         let mut anisotropy = run.panel("Anisotropy β", y, &[("", "anisotropy", true)], |beta| beta)?;
         let times = table.numbers("time")?;
         let isotropic = [times.first(), times.last()].into_iter().flatten().map(|t| (t, 0.0)).collect();

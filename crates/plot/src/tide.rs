@@ -48,7 +48,10 @@ pub(super) fn over_time(dir: &Path, table: &Table) -> Option<Result<Figure, Stri
             mark(&mut panel, &passages);
             panel
         };
-        let masses = [("within the tidal radius", "tidal_mass", true), ("bound by E_J", "jacobi_bound_mass", true)];
+        let masses = [
+            ("within the tidal radius", "tidal_mass", true),
+            ("bound by their Jacobi energy", "jacobi_bound_mass", true),
+        ];
         let mass = run.panel("Mass", Axis::linear(run.label("mass", "tidal_mass")?), &masses, |m| m)?;
         let radii = [("tidal radius", "tidal_radius", true), ("half-mass radius", "tidal_half_mass_radius", true)];
         let radii = run.panel("Radii", Axis::linear(run.label("radius", "tidal_radius")?), &radii, |r| r)?;
@@ -66,7 +69,7 @@ fn filling(run: &Run<'_>, radii: &Panel) -> Option<Panel> {
     let [tidal, half] = &radii.series[..] else { return None };
     let ratio = |(tidal, half): (&(f64, f64), &(f64, f64))| (tidal.0, half.1 / tidal.1);
     let points = tidal.points.iter().zip(&half.points).map(ratio).collect();
-    let mut panel = Panel::new("Half-mass radius / tidal radius", run.time()?, Axis::linear("r_h / r_t"));
+    let mut panel = Panel::new("Half-mass radius / tidal radius", run.time()?, Axis::linear("rₕ / rₜ"));
     panel.series.push(Series { colour: Some(2), ..Series::new("", half.mark, points) });
     Some(panel)
 }
@@ -147,7 +150,7 @@ fn panel(look: &Look, JacobiEnergies { part, bodies }: &JacobiEnergies) -> Panel
     let drawn: Vec<&JacobiBody> = bodies.iter().step_by(every).collect();
     let [inside, free, outside] = groups(&drawn, part.radius, critical);
     let x = Axis::log(quantity(units, "distance from the density centre", Dimension::LENGTH));
-    let y = Axis::linear(quantity(units, "Jacobi energy E_J", Dimension::POTENTIAL));
+    let y = Axis::linear(quantity(units, "Jacobi energy", Dimension::POTENTIAL));
     let mut panel = Panel::new(format!("Jacobi energies at {}", look.time_label()), x, y);
     let named = [("bound", inside, 0), ("potential escapers", free, 1), ("beyond the tidal radius", outside, 2)];
     for (name, bodies, colour) in named {

@@ -8,8 +8,9 @@ use crate::real;
 use tisane_force::force::precision::Precision;
 use tisane_force::time::Clock;
 use tisane_force::units::Real;
+use tisane_force::units::digits;
 
-/// Longest step in Hénon units where the configuration does not give it.
+/// Longest step in N-body units where the configuration does not give it.
 const DT_MAX: Real = real!(0.125);
 /// Largest tolerance: one of f64, beyond which other schemes are as good.
 const MAX_TOLERANCE: f64 = 1e-6;
@@ -34,7 +35,7 @@ pub struct ExtrapolatedSettings {
     #[cfg_attr(feature = "serde", schemars(extend("enum" = [106, 192, 256, 384, 512, 1024])))]
     bits: Option<u32>,
     /// Longest time step; unit: time. Output intervals and the length of the run are whole multiples of it. Default: 1/8 in
-    /// Henon units, none in others.
+    /// N-body units, none in others.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_max: Option<Real>,
 }
@@ -86,7 +87,7 @@ impl Scheme for ExtrapolatedSettings {
     fn describe(&self) -> [String; 2] {
         [
             format!("extrapolated leapfrog, tolerance = {:e}, {} bits", self.tolerance.get(), self.bits()),
-            format!("by the motion, at most {:.6e}", self.dt_max()),
+            format!("by the motion, at most {}", digits(self.dt_max())),
         ]
     }
 

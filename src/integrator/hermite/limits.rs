@@ -5,8 +5,9 @@ use crate::real;
 use std::num::NonZeroU32;
 use tisane_force::time::{LOG2_TICKS_PER_DT_MAX, Level};
 use tisane_force::units::Real;
+use tisane_force::units::digits;
 
-/// Longest time step in Hénon units where the configuration does not give it.
+/// Longest time step in N-body units where the configuration does not give it.
 const DT_MAX: Real = real!(0.125);
 /// Number of shortest time steps in the longest one where the configuration does not give the shortest.
 const DT_MIN_PARTS: NonZeroU32 = NonZeroU32::new(1 << 23).unwrap();
@@ -62,7 +63,7 @@ impl StepRange {
     /// Returns the range for people.
     #[must_use]
     pub fn describe(&self) -> String {
-        format!("{:.6e} to {:.6e}", self.shortest(), self.longest())
+        format!("{} to {}", digits(self.shortest()), digits(self.longest()))
     }
 
     /// Adds the invalid settings to `found`. Returns true if the longest step is valid. In `physical` units a longest

@@ -86,8 +86,8 @@ impl Disk {
             pairs => format!(", {pairs} pairs that form and dissolve once an orbit"),
         };
         format!(
-            "{known}, and {} to {} of journals of binaries, events and subsystems, by those of the start ({} binaries and \
-             hierarchies{marginal})",
+            "{known}, and {} to {} for the journals of binaries, events and subsystems, if it goes on with {} binaries and \
+             hierarchies{marginal}",
             bytes(min as u64),
             bytes(max as u64),
             self.binaries

@@ -43,14 +43,14 @@ pub(super) fn describe(setup: &Setup, close: &Binaries, clusters: &[OwnFrame]) -
             [own] => {
                 let escape = escape_speed(setup, own);
                 let slow = found.kicks.iter().filter(|speed| **speed < escape).count();
-                format!("; kicks below the mean speed of escape now, {} km/s: {slow}", digits(escape))
+                format!("; {slow} with a kick below the present speed of escape, {} km/s", digits(escape))
             }
             _ => String::new(),
         };
         lines.push(("  supernovae", format!("{}, the first at {} Myr{kicks}", found.supernovae, digits(first))));
         let units = setup.config.units();
         let dt_max = setup.clock.dt_max * setup.scale.time * units.time.cgs / (1e6 * YEAR_CGS);
-        lines.push(("  dt_max", format!("{} Myr: orbits take changes over at most that late", digits(dt_max))));
+        lines.push(("  dt_max", format!("{} Myr: changes reach the orbits at most that late", digits(dt_max))));
     }
     let RocheForecast { pairs, filling, first } =
         RocheForecast::new(&evolution, &setup.particles, close, &setup.clock, end);

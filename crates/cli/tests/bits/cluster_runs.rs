@@ -41,7 +41,7 @@ fn particles(mass: f64, length: f64, velocity: f64) -> String {
     text
 }
 
-/// Its configuration, in Hénon units or in others, which round.
+/// Its configuration, in N-body units or in others, which round.
 fn folder(physical: bool) -> Folder {
     let (units, dt_max, t_end, epsilon) = if physical {
         ("mass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\ntime = \"Myr\"", 0.05, 0.4, 1e-4)

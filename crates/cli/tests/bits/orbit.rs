@@ -18,7 +18,7 @@ fn galaxy(more: &str) -> String {
     )
 }
 
-/// A cluster of the size of its tidal radius, in Hénon units.
+/// A cluster of the size of its tidal radius, in N-body units.
 fn config(more: &str) -> String {
     format!(
         "[run]\nname = \"r\"\nt_end = 1.0\n[initial.plummer]\nn = 128\n[softening]\nepsilon = \"1/256\"\n\

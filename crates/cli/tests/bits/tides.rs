@@ -99,7 +99,7 @@ fn verify_a_star_at_the_tidal_radius_stays_there() {
     assert!(off < 1e-8, "{off:e}");
 }
 
-/// A cluster of the size of its tidal radius about two spheres, with its escapers, in Hénon units; `action` is what becomes of them.
+/// A cluster of the size of its tidal radius about two spheres, with its escapers, in N-body units; `action` is what becomes of them.
 fn losing(action: &str, more: &str) -> String {
     format!(
         "[run]\nname = \"r\"\nt_end = 8.0\n[initial.plummer]\nn = 128\n[external.point-mass]\nmass = 1e4\n\
@@ -383,7 +383,7 @@ fn check_tells_the_tide_of_a_cluster() {
     for tide in ["[orbit]\ncircular = 8000.0\n", "[external.tide]\nradius = 8000.0\n"] {
         let folder = Folder::new(&milky_way(tide));
         // E_crit = −1.5 G 1000 / 13.7.
-        let said = ["tidal radius 13.7", "of it; stars leave with E_J above -0.47"];
+        let said = ["tidal radius 13.7", "of it; stars leave with a Jacobi energy above -0.47"];
         folder.tisane(&["check", "run.toml"]).exits(0).says(&said);
         folder.write("run.toml", milky_way(tide).replace("virial_radius = 3.0", "virial_radius = 30.0"));
         folder.tisane(&["check", "run.toml"]).exits(0).says(&["half of the mass is beyond the tidal radius"]);

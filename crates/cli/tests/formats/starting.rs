@@ -34,7 +34,7 @@ fn a_run_starts_at_the_time_of_the_snapshot() {
     let Err(Error::Input { problem, help, .. }) = prepared(folder.path(), "system = \"henon\"").map(|_| ()) else {
         panic!("expected an input error")
     };
-    assert_says(&problem, &["its units are Msun, pc, km/s, Myr", "cannot be converted to Henon units"]);
+    assert_says(&problem, &["its units are Msun, pc, km/s, Myr", "cannot be converted to N-body units"]);
     assert_says(&help.unwrap_or_default(), &["[units]"]);
 }
 

@@ -108,7 +108,7 @@ fn units_are_told_by_the_files_that_can() {
         let henon = state_in(Some(Units::henon()));
         let (read, lost) = back(&henon, format);
         assert_eq!((read.units, read.time), (Some(Units::henon()), Some(2.5)), "{format}");
-        assert_eq!(lost.contains("take Henon units for g"), format == "gadget", "{lost}");
+        assert_eq!(lost.contains("take N-body units for g"), format == "gadget", "{lost}");
     }
 }
 
@@ -237,5 +237,5 @@ fn units_are_converted_exactly_where_they_are_powers_of_ten_apart() {
     // 2.5 Myr in kpc/(m/s).
     assert!((it.time.expect("a time") / (2.5 / 977_792.221_680_789_2) - 1.0).abs() < 1e-9);
     let said = it.to_units(&Units::henon()).expect_err("no size");
-    assert_says(&said, &["Msun, kpc, m/s", "cannot be converted to Henon units"]);
+    assert_says(&said, &["Msun, kpc, m/s", "cannot be converted to N-body units"]);
 }

@@ -39,7 +39,7 @@ fn they_follow_from_the_crossing_time_and_divide_the_run() {
     {
         assert!(told.contains(part), "{part} in {told}");
     }
-    // The leapfrog has its step, and Hénon units their defaults.
+    // The leapfrog has its step, and N-body units their defaults.
     let leapfrog = prepared(&cluster::run(), &["integrator.leapfrog.dt=0.01"]).unwrap();
     assert!(leapfrog.derived.is_empty());
     let henon = prepared("run = { name = 'x', t_end = 1 }\ninitial.plummer.n = 64\n", &[PLAIN]).unwrap();
@@ -110,7 +110,7 @@ fn a_run_is_stopped_resumed_and_reproduced_with_the_same_bits() {
         .says(&["lengths of steps are those that were found then"]);
     assert_eq!(state("again"), state("whole"));
     let log = std::fs::read_to_string(folder.path("whole/run.log")).unwrap();
-    assert!(log.contains("from the system: dt_max = 0.2 Myr: 1/30 of the crossing time"), "{log}");
+    assert!(log.contains("defaults: dt_max = 0.2 Myr: 1/30 of the crossing time"), "{log}");
 }
 
 #[test]

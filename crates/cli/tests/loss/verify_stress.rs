@@ -12,7 +12,7 @@ use tisane_io::snapshot::{self, SnapshotData};
 /// Mass, position, velocity.
 type Body = [f64; 7];
 
-/// A run of some bodies: by default in Hénon units with the Hermite scheme.
+/// A run of some bodies: by default in N-body units with the Hermite scheme.
 #[derive(Clone)]
 struct Case {
     bodies: Vec<Body>,

@@ -32,7 +32,7 @@ impl Units {
     }
 
     /// Returns the unit in which a quantity of this size is easy to read, and the factor from these units to it: the
-    /// own unit where that serves, in Hénon units, and for quantities that are neither times nor lengths.
+    /// own unit where that serves, in N-body units, and for quantities that are neither times nor lengths.
     #[must_use]
     pub fn fitting(&self, value: f64, d: Dimension) -> (String, f64) {
         let others: &[_] = match d {

@@ -21,7 +21,7 @@ impl Scale {
     /// Scale of units that have G = 1 already: nothing is scaled.
     pub const IDENTITY: Self = Self { mass: 1.0, length: 1.0, velocity: 1.0, time: 1.0 };
 
-    /// Returns the scale of the internal units for a system of `total_mass` and `typical_length` (user units). Hénon
+    /// Returns the scale of the internal units for a system of `total_mass` and `typical_length` (user units). N-body
     /// units stay as they are. Otherwise mass and length units are the powers of two nearest to the arguments, so that
     /// scaling masses and positions is exact; the velocity unit makes G = 1. An argument that is not positive and
     /// finite counts as 1.

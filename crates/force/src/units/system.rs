@@ -9,7 +9,7 @@ use super::names::{G_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 pub struct Unit {
     /// Name, as printed.
     pub name: String,
-    /// Size in cgs (g, cm, cm/s or s); 1 for Hénon units, which have no size.
+    /// Size in cgs (g, cm, cm/s or s); 1 for N-body units, which have no size.
     pub cgs: f64,
 }
 
@@ -96,7 +96,7 @@ impl Units {
         good.then_some(Self { mass, length, velocity, time, g, henon: false })
     }
 
-    /// Returns the gravitational constant in length · velocity² / mass of these units; exactly 1 in Hénon units.
+    /// Returns the gravitational constant in length · velocity² / mass of these units; exactly 1 in N-body units.
     #[must_use]
     pub const fn g(&self) -> f64 {
         self.g
@@ -109,22 +109,22 @@ impl Units {
         self.length.cgs / self.velocity.cgs / self.time.cgs
     }
 
-    /// Returns true for Hénon units.
+    /// Returns true for N-body units.
     #[must_use]
     pub const fn is_henon(&self) -> bool {
         self.henon
     }
 
-    /// Returns the names of the units: `Msun, pc, km/s, Myr`, or `Henon units`.
+    /// Returns the names of the units: `Msun, pc, km/s, Myr`, or `N-body units`.
     #[must_use]
     pub fn describe(&self) -> String {
         if self.henon {
-            return "Henon units".into();
+            return "N-body units".into();
         }
         [&self.mass, &self.length, &self.velocity, &self.time].map(|unit| unit.name.as_str()).join(", ")
     }
 
-    /// Returns the size in cgs of the unit of a quantity; 1 in Hénon units.
+    /// Returns the size in cgs of the unit of a quantity; 1 in N-body units.
     #[must_use]
     pub fn cgs(&self, d: Dimension) -> f64 {
         self.mass.cgs.powi(d.mass)

@@ -49,9 +49,9 @@ macro_rules! columns {
 
 columns! {
     STAR_ID = "ParticleIDs", NONE, 1, "identity, as in `/PartType4`", |of| counts(of, |_, star| star.id);
-    STAR_SUBSYSTEM = "Subsystem", NONE, 1, "row in `/Subsystems` of the subsystem that it is in, of the outermost one",
+    STAR_SUBSYSTEM = "Subsystem", NONE, 1, "row in `/Subsystems` of its outermost subsystem",
         |of| counts(of, |row, _| row as u64);
-    STAR_POSITION = "RelativePosition", LENGTH, 3, "position relative to the centre of mass of that subsystem",
+    STAR_POSITION = "RelativePosition", LENGTH, 3, "position relative to its centre of mass",
         |of| vectors(of, |star| star.pos);
     STAR_VELOCITY = "RelativeVelocity", VELOCITY, 3, "velocity relative to it", |of| vectors(of, |star| star.vel);
 }

@@ -57,24 +57,24 @@ macro_rules! columns {
 }
 
 columns! {
-    SUBSYSTEM_MEMBERS, Text, NONE, "its stars by their ids: (3+7) two that move about each other, ((3+7)+12) with an inner subsystem",
+    SUBSYSTEM_MEMBERS, Text, NONE, "its stars by their ids: (3+7), or ((3+7)+12) with an inner subsystem",
         |of| Values::Text(of.iter().map(|one| one.members.to_string()).collect());
     "Number", Count, NONE, "how many they are", |of| counts(of, |_, one| one.members.ids().len());
-    "InsideOf", Count, NONE, "row of the subsystem that it is inside of; its own row if of none",
+    "InsideOf", Count, NONE, "row of the subsystem around it; its own row if there is none",
         |of| counts(of, |row, one| one.inside_of.unwrap_or(row));
     "Mass", Float, MASS, "mass", |of| floats(of, |one| one.mass);
-    "Mass1", Float, MASS, "mass of the first of two bodies; NaN for more, as below", |of| orbits(of, |orbit| orbit.mass[0]);
+    "Mass1", Float, MASS, "mass of the first of two bodies; NaN for more", |of| orbits(of, |orbit| orbit.mass[0]);
     "Mass2", Float, MASS, "mass of the second", |of| orbits(of, |orbit| orbit.mass[1]);
     SUBSYSTEM_AXIS, Float, LENGTH, "semi-major axis of their orbit; negative where they are not bound",
         |of| orbits(of, |orbit| orbit.semi_major_axis);
     SUBSYSTEM_ECCENTRICITY, Float, NONE, "its eccentricity", |of| orbits(of, |orbit| orbit.eccentricity);
     SUBSYSTEM_PERIOD, Float, TIME, "its period; NaN where they are not bound", |of| orbits(of, |orbit| orbit.period);
-    SUBSYSTEM_BINDING, Float, ENERGY, "binding energy of its bodies on each other, without that inside of them: the sum of all rows is binding_energy of the diagnostics",
+    SUBSYSTEM_BINDING, Float, ENERGY, "binding energy of its bodies on each other: the sum of all rows is binding_energy of the diagnostics",
         |of| floats(of, |one| one.binding);
-    "Perturbed", Count, NONE, "1 if the motion of its bodies is integrated with the forces of others, 0 if not",
+    "Perturbed", Count, NONE, "1 if the forces of others act on its motion, 0 if not",
         |of| counts(of, |_, one| usize::from(one.is_perturbed));
-    "Averaged", Count, NONE, "1 if it is followed in the mean over its orbit, 0 if not: there are others that it feels so, and that feel it, or it is a stable triple or quadruple, or the inner pair of one",
+    "Averaged", Count, NONE, "1 if it is followed in the mean over its orbit, 0 if not",
         |of| counts(of, |_, one| usize::from(one.is_averaged));
-    "NeglectedEnergy", Float, ENERGY, "energy of the tides that are neglected, as in the diagnostics; 0 for one that is inside of another",
+    "NeglectedEnergy", Float, ENERGY, "energy of the tides that are neglected; 0 inside of another",
         |of| floats(of, |one| one.neglected);
 }

@@ -131,7 +131,7 @@ impl Scheme {
     }
 }
 
-/// Returns the units that are given by name; [`None`] for Hénon units.
+/// Returns the units that are given by name; [`None`] for N-body units.
 fn named_units(section: &Value) -> Option<Units> {
     fn unit<'de, T: serde::Deserialize<'de>>(section: &Value, key: &str) -> Option<T> {
         section.get(key)?.clone().try_into().ok()

@@ -47,6 +47,6 @@ pub enum WritableUnits {
     Unnamed,
     /// Any known units; the file states them.
     Named,
-    /// The given units, or Hénon units.
+    /// The given units, or N-body units.
     Only(fn() -> Units),
 }

@@ -130,7 +130,7 @@ fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
         return Err(Error::input(path, problem).with_help("choose other units: --to-units"));
     }
     write_for_others(path, |root| fill(root, state, units, time))?;
-    let henon = "the meaning of the units: readers other than tisane take Henon units for g, cm, cm/s";
+    let henon = "the meaning of the units: readers other than tisane take N-body units for g, cm, cm/s";
     Ok(if units.is_henon() { vec![henon.into()] } else { Vec::new() })
 }
 

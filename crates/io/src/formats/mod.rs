@@ -47,7 +47,6 @@ pub(crate) use unit_text::{ANGLE, LENGTH, MASS, TIME, TextUnit};
 pub use validate::validate;
 
 use datasets::WITHOUT_DATASETS;
-use sniff::EMPTY;
 use std::path::Path;
 use tisane::{Error, Result};
 
@@ -218,12 +217,10 @@ pub(crate) fn known() -> String {
     format!("tisane reads {}", names.join("; "))
 }
 
-/// Adds the list of formats to the error for an empty file, and for an HDF5 file without datasets.
+/// Adds the list of formats to the error for an HDF5 file without datasets.
 fn with_formats(error: Error) -> Error {
     match &error {
-        Error::Input { problem, .. } if [EMPTY, WITHOUT_DATASETS].iter().any(|end| problem.ends_with(end)) => {
-            error.with_help(known())
-        }
+        Error::Input { problem, .. } if problem.ends_with(WITHOUT_DATASETS) => error.with_help(known()),
         _ => error,
     }
 }

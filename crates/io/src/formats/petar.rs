@@ -38,7 +38,7 @@ fn read(path: &Path, _: &[String]) -> Result<FileState> {
     Ok(FileState { units: Some(units()), ..state })
 }
 
-/// Writes a file, in PeTar's or in Hénon units.
+/// Writes a file, in PeTar's or in N-body units.
 fn write(path: &Path, state: &FileState) -> Result<Vec<String>> {
     columns::write_seven(path, state)
 }

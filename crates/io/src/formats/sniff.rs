@@ -7,8 +7,6 @@ use std::io::Read;
 use std::path::Path;
 use tisane::{Error, Result};
 
-/// Error for an empty file.
-pub(super) const EMPTY: &str = "the file is empty";
 /// Number of bytes at the start of a file that detection reads.
 const HEAD: u64 = 4096;
 
@@ -83,7 +81,7 @@ pub(crate) fn head(path: &Path) -> Result<Vec<u8>> {
         return Err(Error::input(path, format!("expected a file of particles, found {kind}")));
     }
     if metadata.len() == 0 {
-        return Err(Error::input(path, EMPTY));
+        return Err(Error::input(path, "the file is empty"));
     }
     let mut head = Vec::new();
     File::open(path).map_err(failed)?.take(HEAD).read_to_end(&mut head).map_err(failed)?;

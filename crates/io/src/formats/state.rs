@@ -74,7 +74,7 @@ impl FileState {
     /// state of unknown units is assumed to be in them already.
     ///
     /// # Errors
-    /// A message if only one of the two systems is that of Hénon units, which have no physical size, or if a number
+    /// A message if only one of the two systems is that of N-body units, which have no physical size, or if a number
     /// exceeds the range of 8-byte floats in the new units. The state must not be used after an error.
     pub fn to_units(&mut self, to: &Units) -> Result<Option<String>, String> {
         let Some(from) = self.units.replace(to.clone()) else { return Ok(None) };

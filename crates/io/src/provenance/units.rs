@@ -11,7 +11,7 @@ struct WithUnits {
     units: Names,
 }
 
-/// Units by name; none of them for Hénon units.
+/// Units by name; none of them for N-body units.
 #[derive(Deserialize)]
 struct Names {
     mass: Option<MassUnit>,

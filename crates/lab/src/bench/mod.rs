@@ -147,7 +147,7 @@ impl<T> Report<T> {
     }
 }
 
-/// Returns a Plummer sphere in exact Hénon units, as `[initial.plummer]` makes it.
+/// Returns a Plummer sphere in exact N-body units, as `[initial.plummer]` makes it.
 fn particles(n: usize, seed: u64, options: &Options) -> Result<Particles> {
     let mut p = plummer::sample(n, seed, 0.999);
     to_centre_of_mass(&mut p);

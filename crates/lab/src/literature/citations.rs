@@ -152,7 +152,7 @@ impl Citations {
             found.add(format!("engine {}", engine.name()), of_engine(engine));
         }
         if config.units() == Units::henon() {
-            found.add("Hénon units".into(), HENON_UNITS);
+            found.add("N-body units".into(), HENON_UNITS);
         }
         found.add_initial(&config.initial);
         for field in config.external.iter() {

@@ -191,7 +191,7 @@ fn table(rows: &[(Key, Errors)], remarks: Vec<(String, String)>) -> Table {
     let mut columns = vec![
         rows.counts("n", "1", "number of particles", |(key, _)| u64::from(key.n)),
         rows.counts("seed", "1", "seed of the Plummer sphere", |(key, _)| key.seed),
-        rows.numbers("epsilon", "length", "softening, Hénon units", |(key, _)| key.epsilon),
+        rows.numbers("epsilon", "length", "softening, N-body units", |(key, _)| key.epsilon),
         rows.text("engine", "engine and what it computes on", |(key, _)| key.engine.clone()),
         rows.text("mode", "precision mode", |(key, _)| key.mode.name().into()),
         rows.counts("bag", "1", "sources in a bag", |(key, _)| u64::from(key.bag)),

@@ -235,7 +235,7 @@ impl Integrator {
             return self.section(accuracy, "");
         }
         let kept = shared(configured);
-        // The longest step has a default in Hénon units only, and the shortest follows from it.
+        // The longest step has a default in N-body units only, and the shortest follows from it.
         let dt_max = kept.iter().filter(|(key, _)| *key == "dt_max").map(|(key, value)| (key.clone(), value.clone()));
         let defaults = self.with(accuracy, &dt_max.collect()).map(|mut it| {
             it.scheme_mut().resolve();

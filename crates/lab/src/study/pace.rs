@@ -109,7 +109,7 @@ impl Pace {
         }
         let load = load().map_or_else(String::new, |load| format!(" ({load})"));
         format!(
-            "; CPU time, as this machine is busy{load}: beside that it takes {} times as long",
+            "; in CPU time: this machine is busy{load}, and the run takes {} times as long now",
             three_digits(wall / undisturbed)
         )
     }
@@ -146,8 +146,8 @@ mod tests {
         assert!((part.seconds_per_dt_max() - 150.0).abs() < 1e-9 && (part.total(2) - 300.15).abs() < 1e-9);
         let text = part.describe(2, (0.5, "Myr"));
         assert!(text.contains("measured: 0.3 s, from 5e-4 to 0.0015 Myr (0.2 % of one dt_max)"), "{text}");
-        assert!(text.contains("; CPU time, as this machine is busy (load "), "{text}");
-        assert!(text.ends_with(": beside that it takes 6 times as long"), "{text}");
+        assert!(text.contains("; in CPU time: this machine is busy (load "), "{text}");
+        assert!(text.ends_with(", and the run takes 6 times as long now"), "{text}");
         let whole = Pace { skipped: [0.1, 1.0], whole: vec![0.2; 3], ..Pace::default() };
         assert_eq!(whole.describe(4, (1.0, "T")), "about 700 ms (469 ms to 1 s); measured: the whole run");
     }

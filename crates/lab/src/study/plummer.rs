@@ -9,7 +9,7 @@ use tisane::force::precision::Precision;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::{Config, Engine, LawSection};
 
-/// A Plummer sphere in Hénon units.
+/// A Plummer sphere in N-body units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sphere {
     /// Number of particles, of equal masses.

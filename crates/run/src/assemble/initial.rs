@@ -11,6 +11,7 @@ use tisane::initial::laws::Laws;
 use tisane::initial::{self, InitialState, scaling};
 use tisane::particles::{NamedColumn, Particles, Vec3};
 use tisane::units::Units;
+use tisane::units::digits;
 use tisane::units::names::{AU_CGS, G_CGS, GM_SUN_CGS};
 use tisane_io::elements::{self, ElementUnits, Phase};
 
@@ -136,7 +137,7 @@ fn several(
 }
 
 fn format_vector(v: Vec3) -> String {
-    format!("({:.6e}, {:.6e}, {:.6e})", v[0], v[1], v[2])
+    format!("({}, {}, {})", digits(v[0]), digits(v[1]), digits(v[2]))
 }
 
 /// Warns of two clusters of the same model with the same seed, which are copies of each other.

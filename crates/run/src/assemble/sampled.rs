@@ -13,6 +13,7 @@ use tisane::initial::{
     InitialState, central_body, fractal, hernquist, plummer, rotation, scaling, segregation, uniform_sphere,
 };
 use tisane::particles::{Particles, Vec3};
+use tisane::units::digits;
 use tisane::units::{Dimension, Units};
 
 /// Name, lengths and profile of a model, in its own unit of length.
@@ -92,7 +93,7 @@ fn enclosed(p: &Particles, shape: &Shape, unit: f64, mass: f64) -> Curve {
 
 /// Describes the model for a summary: its lengths in units of `unit`, segregation, rotation, a central body.
 fn describe(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &Units) -> Vec<(String, String)> {
-    let in_length = |x: f64| format!("{x:.6e} {}", units.length.name);
+    let in_length = |x: f64| format!("{} {}", digits(x), units.length.name);
     let lengths = shape.lengths.iter().map(|(_, name, length)| ((*name).into(), in_length(length * unit)));
     let mut about: Vec<(String, String)> = lengths.collect();
     if let Some(segregation) = &initial.segregation {
@@ -101,11 +102,12 @@ fn describe(initial: &Initial, p: &Particles, shape: &Shape, unit: f64, units: &
     if let Some(rotation) = &initial.rotation {
         let (flip, solid) = (rotation.flip, rotation.solid_body);
         let omega = rotation::angular_velocity(p);
-        let rate = format!("{omega:.6e} {}", units.label(Dimension { velocity: 1, length: -1, ..Dimension::NONE }));
+        let rate =
+            format!("{} {}", digits(omega), units.label(Dimension { velocity: 1, length: -1, ..Dimension::NONE }));
         about.push(("rotation".into(), format!("flip {flip}, solid body {solid}; Lz/Iz = {rate}")));
     }
     if let Some(central) = &initial.central {
-        about.push(("central body".into(), format!("{:.6e} {}", central.mass.get(), units.mass.name)));
+        about.push(("central body".into(), format!("{} {}", digits(central.mass.get()), units.mass.name)));
     }
     about
 }

@@ -12,6 +12,7 @@ use tisane::initial::laws::{self, Curve, Laws};
 use tisane::initial::masses::MassFunction;
 use tisane::particles::Particles;
 use tisane::units::Units;
+use tisane::units::digits;
 use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS};
 
 /// Masses of the stars.
@@ -20,7 +21,7 @@ pub(super) struct Stars {
     pub(super) masses: Vec<f64>,
     /// Sum of the masses.
     pub(super) total: f64,
-    /// One solar mass in the unit of mass; in Hénon units after the masses were scaled.
+    /// One solar mass in the unit of mass; in N-body units after the masses were scaled.
     msun: f64,
     /// True if all masses are equal.
     pub(super) equal: bool,
@@ -63,7 +64,7 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
         }
         _ => {
             let mass = of.sampling.mass().unwrap_or(1.0);
-            let about = vec![("masses".into(), format!("equal, {:.6e} {}", mass / n as f64, units.mass.name))];
+            let about = vec![("masses".into(), format!("equal, {} {}", digits(mass / n as f64), units.mass.name))];
             let masses = vec![1.0 / n as f64 * mass; n];
             return Ok(Stars { masses, total: mass, msun, equal: true, about, law: Curve::new() });
         }
@@ -88,7 +89,8 @@ fn describe_masses(name: &str, masses: &[f64], total: f64, units: &Units) -> Str
     let max = masses.iter().copied().fold(0.0, f64::max);
     let mean = total / masses.len() as f64;
     let (n, unit) = (masses.len(), &units.mass.name);
-    format!("{name}: {n} from {min:.4e} to {max:.4e}, mean {mean:.4e}, sum {total:.6e} {unit}")
+    let [min, max, mean, total] = [min, max, mean, total].map(digits);
+    format!("{name}: {n} from {min} to {max}, mean {mean}, sum {total} {unit}")
 }
 
 /// Returns the mass function in solar masses, and its name.
@@ -263,8 +265,10 @@ pub(super) fn describe_binaries(
     let hard = pairs.of.iter().zip(orbits).filter(|binary| energy(*binary) > kt).count();
     let (n, of, unit) = (axes.len(), pairs.masses.len(), &units.length.name);
     let text = format!(
-        "{n} of {of} systems; a from {min:.4e} to {max:.4e}, median {:.4e} {unit}; {hard} hard (above kT)",
-        axes[n / 2]
+        "{n} of {of} systems; semi-major axes {} to {}, median {} {unit}; {hard} hard (above kT)",
+        digits(*min),
+        digits(*max),
+        digits(axes[n / 2])
     );
     Some(("binaries".into(), text))
 }

@@ -15,11 +15,11 @@ use tisane::particles::Particles;
 use tisane::time::{Clock, LOG2_TICKS_PER_DT_MAX, Time};
 use tisane::units::{Dimension, Scale, digits, twelve_digits};
 
-/// Longest steps in a crossing time, as in Hénon units: 2 √2 over 1/8.
+/// Longest steps in a crossing time, as in N-body units: 2 √2 over 1/8.
 const PER_CROSSING: f64 = 16.0 * SQRT_2;
 /// Longest steps in the shortest period.
 const PER_PERIOD: f64 = 16.0;
-/// Number of halvings of the longest step in the default of the shortest one, as in Hénon units.
+/// Number of halvings of the longest step in the default of the shortest one, as in N-body units.
 const HALVINGS: u32 = 23;
 /// Largest number of outputs in the default of their interval.
 const MAX_OUTPUTS: f64 = 500.0;

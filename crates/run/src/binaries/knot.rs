@@ -117,7 +117,7 @@ mod tests {
         let all = found(100, (1e-4, 1.0), 1.0);
         let knot = all.knot.expect("a knot");
         assert!((90..=100).contains(&knot.bodies) && knot.id < 100, "{knot:?}");
-        // Of a Plummer sphere in Hénon units: 0.77, and 2 √2 for mass 1.
+        // Of a Plummer sphere in N-body units: 0.77, and 2 √2 for mass 1.
         assert!((knot.radius / 0.77e-4 - 1.0).abs() < 0.3, "{knot:?}");
         assert!((knot.crossing_time / (8.0f64.sqrt() * 1e-6 / 0.5f64.sqrt()) - 1.0).abs() < 0.3, "{knot:?}");
         let told = all.warnings().into_iter().find(|text| text.contains("are a knot")).expect("a warning");

@@ -28,7 +28,7 @@ pub fn at_least(found: &mut Vec<Problem>, key: impl Into<String>, value: Option<
 /// Adds a problem for each missing key: in physical units, values with a unit have no default.
 pub(super) fn required(found: &mut Vec<Problem>, section: &str, keys: &[(&str, Option<Real>)]) {
     for (key, _) in keys.iter().filter(|(_, value)| value.is_none()) {
-        let problem = format!("missing key `{key}` in [{section}]: it has a default in Hénon units only");
+        let problem = format!("missing key `{key}` in [{section}]: it has a default in N-body units only");
         found.push(Problem::new(format!("{section}.{key}"), problem));
     }
 }

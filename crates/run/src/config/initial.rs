@@ -77,9 +77,9 @@ pub enum Model {
     TwoBody(TwoBody),
     /// Binary and a single star that approaches it from infinity: binary-single scattering (Hut & Bahcall 1983).
     BinarySingle(BinarySingle),
-    /// Three equal masses on the figure-eight orbit (Chenciner & Montgomery 2000); Henon units.
+    /// Three equal masses on the figure-eight orbit (Chenciner & Montgomery 2000); N-body units.
     FigureEight {},
-    /// Masses 3, 4, 5 at rest in the corners of a right triangle (Burrau 1913); Henon units.
+    /// Masses 3, 4, 5 at rest in the corners of a right triangle (Burrau 1913); N-body units.
     Pythagorean {},
     /// Sun and planets at J2000 from published elements; units by name.
     SolarSystem {},
@@ -262,13 +262,13 @@ impl Elements {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TwoBody {
-    /// Mass of the first body; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    /// Mass of the first body; unit: mass. Default: 1/2 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) m1: Option<Real>,
-    /// Mass of the second body; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    /// Mass of the second body; unit: mass. Default: 1/2 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) m2: Option<Real>,
-    /// Semi-major axis; unit: length. Default: 1 in Henon units, required otherwise.
+    /// Semi-major axis; unit: length. Default: 1 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) semi_major_axis: Option<Real>,
     /// Eccentricity, from 0 to below 1.

@@ -154,7 +154,7 @@ impl LawSection {
         }
     }
 
-    /// Compiles the law for Hénon units, where everything is a number; [`None`] for Newton's. `section` is its key path.
+    /// Compiles the law for N-body units, where everything is a number; [`None`] for Newton's. `section` is its key path.
     ///
     /// # Errors
     /// The first mistake in it, at its key.
@@ -169,7 +169,7 @@ impl LawSection {
         for (section, values) in [("parameters", &self.parameters), ("columns", &self.columns)] {
             for (name, value) in values {
                 if units.is_henon() && value.dimension() != Dimension::NONE {
-                    let problem = format!("expected a number, found \"{}\": Hénon units have no names", value.text());
+                    let problem = format!("expected a number, found \"{}\": N-body units have no names", value.text());
                     return Err(Problem::new(format!("{SECTION}.{section}.{name}"), problem));
                 }
             }

@@ -53,7 +53,7 @@ pub struct UnitsSection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum System {
-    /// Hénon units: G = 1, total mass 1, energy −1/4 (Heggie & Mathieu 1986).
+    /// N-body units: G = 1, total mass 1, energy −1/4 (Heggie & Mathieu 1986).
     Henon,
 }
 

@@ -74,7 +74,7 @@ impl Sun {
     /// Adds the mistakes in the values.
     pub(super) fn check(&self, units: &Units, found: &mut Vec<Problem>) {
         if units.is_henon() {
-            let problem = "the place of the Sun is known in units by name, not in Hénon units";
+            let problem = "the place of the Sun is known in units by name, not in N-body units";
             found.push(Problem::new("orbit.sun", problem));
             return;
         }
@@ -124,7 +124,7 @@ impl Sky {
     /// Adds the mistakes in the values.
     pub(super) fn check(&self, units: &Units, found: &mut Vec<Problem>) {
         if units.is_henon() {
-            let problem = "proper motions are in mas/yr: `sky` needs units by name, not Hénon units";
+            let problem = "proper motions are in mas/yr: `sky` needs units by name, not N-body units";
             found.push(
                 Problem::new("orbit.sky", problem)
                     .with_help("[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\""),

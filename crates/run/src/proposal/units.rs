@@ -13,7 +13,7 @@ const LIKELY: [Named; 6] = [
     Named::physical(LengthUnit::Kiloparsec, VelocityUnit::KilometrePerSecond),
 ];
 
-/// Names of units in a configuration; none are Hénon units.
+/// Names of units in a configuration; none are N-body units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Named(Option<(MassUnit, LengthUnit, VelocityUnit, TimeUnit)>);
 

@@ -112,7 +112,7 @@ fn verify_files_that_state_their_units_are_converted() {
     folder
         .tisane(&[&henon[..], &["output={}", "--set", "run={name=\"h\",t_end=1}"]].concat())
         .exits(2)
-        .says(&["cannot be converted to Henon units"]);
+        .says(&["cannot be converted to N-body units"]);
     for (from, to, said) in [
         ("unit: kpc", "unit: furlong", "of the unit \"furlong\""),
         ("unit: kpc", "unit: km / s", "column y: the unit \"km / s\" is not one of this quantity"),

@@ -193,6 +193,6 @@ fn validate_the_cluster_of_mcluster_has_the_scales_of_its_table() {
     assert!(
         (number(&said, "crossing time") - 2.6).abs() < 0.01 && (number(&said, "virial ratio Q") - 0.5).abs() < 0.01
     );
-    assert_eq!(line(&said, "from the system"), "dt_max = 0.1 Myr: 1/26 of the crossing time of 2.60 Myr");
+    assert_eq!(line(&said, "defaults"), "dt_max = 0.1 Myr: 1/26 of the crossing time of 2.60 Myr");
     assert!(said.out.contains("encounters.perturbation = 1e-5, as nothing softens the forces in this cluster"));
 }

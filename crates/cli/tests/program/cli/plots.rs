@@ -300,12 +300,15 @@ fn a_run_on_an_orbit_has_its_orbit_its_tails_and_the_sky() {
         ("tails", &["along the orbit [pc]", "outwards from the galaxy [pc]", "surface density [Msun pc⁻²]"]),
         (
             "tide",
-            &["mass [Msun]", "bound by E_J", "tidal radius", "Half-mass radius / tidal radius", "potential escapers"],
+            &[
+                "mass [Msun]",
+                "bound by their Jacobi energy",
+                "tidal radius",
+                "Half-mass radius / tidal radius",
+                "potential escapers",
+            ],
         ),
-        (
-            "jacobi",
-            &["Jacobi energies at t = 20", "Jacobi energy E_J [(km/s)²]", "critical energy, tidal radius", "bound"],
-        ),
+        ("jacobi", &["Jacobi energies at t = 20", "Jacobi energy [(km/s)²]", "critical energy, tidal radius", "bound"]),
         ("sky", &["galactic longitude l [deg]", "mass [Msun deg⁻²]", "seen from (-8120, 0, 20.8) pc"]),
     ] {
         let svg = read(&folder, &format!("r/plots/{figure}.svg"));

@@ -18,11 +18,11 @@ pub struct Sampling {
     /// number of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) seed: Option<u64>,
-    /// Total mass of the stars; unit: mass. Default: 1 in Henon units, required otherwise, unless a mass function gives
+    /// Total mass of the stars; unit: mass. Default: 1 in N-body units, required otherwise, unless a mass function gives
     /// it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) mass: Option<Real>,
-    /// Virial radius G M^2/(2|U|) of the sample; unit: length. Default: 1 in Henon units; otherwise one radius is required.
+    /// Virial radius G M^2/(2|U|) of the sample; unit: length. Default: 1 in N-body units; otherwise one radius is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) virial_radius: Option<Real>,
     /// Radius that holds half the mass of the sample, in place of another radius; unit: length.
@@ -157,7 +157,7 @@ pub struct UniformSphere {
     /// Settings of all sampled models.
     #[serde(flatten)]
     pub sampling: Sampling,
-    /// Radius; unit: length. Default: 1 in Henon units; otherwise one radius is required.
+    /// Radius; unit: length. Default: 1 in N-body units; otherwise one radius is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) radius: Option<Real>,
 }
@@ -212,7 +212,7 @@ impl Sampled<'_> {
         of_samples.into_iter().chain(self.lengths.iter().copied()).collect()
     }
 
-    /// Returns the radius that is given, or else the default in Hénon units; [`None`] where the size follows from the tide.
+    /// Returns the radius that is given, or else the default in N-body units; [`None`] where the size follows from the tide.
     #[must_use]
     pub fn size(&self) -> Option<Size> {
         if self.sampling.tidal_filling.is_some() {

@@ -13,16 +13,16 @@ use tisane::units::Real;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BinarySingle {
-    /// Mass of the first star of the binary; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    /// Mass of the first star of the binary; unit: mass. Default: 1/2 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) m1: Option<Real>,
-    /// Mass of the second star of the binary; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    /// Mass of the second star of the binary; unit: mass. Default: 1/2 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) m2: Option<Real>,
-    /// Mass of the single star; unit: mass. Default: 1/2 in Henon units, required otherwise.
+    /// Mass of the single star; unit: mass. Default: 1/2 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) m3: Option<Real>,
-    /// Semi-major axis of the binary; unit: length. Default: 1 in Henon units, required otherwise.
+    /// Semi-major axis of the binary; unit: length. Default: 1 in N-body units, required otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) semi_major_axis: Option<Real>,
     /// Law of the binary's eccentricity.

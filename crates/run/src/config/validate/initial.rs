@@ -137,7 +137,7 @@ fn sizes(at: &str, initial: &Initial, sampled: &Sampled<'_>, physical: bool, fou
         (None, _) if physical => {
             let first = radii.last().map_or("virial_radius", |(key, _)| key);
             let others: Vec<_> = radii.iter().map(|(key, _)| format!("`{key}`")).collect();
-            let problem = format!("missing key `{first}` in [{section}]: it has a default in Hénon units only");
+            let problem = format!("missing key `{first}` in [{section}]: it has a default in N-body units only");
             let help = format!("exactly one of {} gives the size", others.join(", "));
             found.push(Problem::new(format!("{section}.{first}"), problem).with_help(help));
         }
@@ -293,7 +293,7 @@ fn pairs(section: &str, binaries: &Binaries, physical: bool, found: &mut Vec<Pro
         }
         SemiMajorAxis::Kroupa | SemiMajorAxis::DuquennoyMayor if !physical => {
             let problem = "periods in days need units by name, in [units]";
-            let help = "in Hénon units: \"opik\" or \"uniform\" with a_min and a_max";
+            let help = "in N-body units: \"opik\" or \"uniform\" with a_min and a_max";
             found.push(Problem::new(key("semi_major_axis"), problem).with_help(help));
         }
         SemiMajorAxis::Kroupa | SemiMajorAxis::DuquennoyMayor => {}

@@ -36,7 +36,7 @@ fn has_driver() -> bool {
 /// [`Error::Input`] if there is no driver, or one too old for this program.
 fn cuda_version() -> Result<i32> {
     if !has_driver() {
-        return Err(unavailable("no NVIDIA driver on this machine (there is no libcuda)"));
+        return Err(unavailable("no NVIDIA driver on this machine"));
     }
     let mut version = 0;
     // SAFETY: writes one number. This is the only call before the driver is known to be new enough: every driver has

@@ -48,7 +48,7 @@ impl FieldSettings for Mw2014Settings {
             match value {
                 Some(value) => values::positive(found, key, value),
                 None if units.is_henon() => {
-                    let problem = format!("missing key `{key}`: Hénon units do not tell what {name} are");
+                    let problem = format!("missing key `{key}`: N-body units do not tell what {name} are");
                     found.push(Mistake::new(key, problem));
                 }
                 None => {}

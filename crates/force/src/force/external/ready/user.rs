@@ -55,7 +55,7 @@ impl FieldSettings for FormulaSettings {
     fn check(&self, units: &Units, found: &mut Vec<Mistake>) {
         for (name, value) in &self.parameters {
             if units.is_henon() && value.dimension() != Dimension::NONE {
-                let problem = format!("expected a number, found \"{}\": Hénon units have no names", value.text());
+                let problem = format!("expected a number, found \"{}\": N-body units have no names", value.text());
                 found.push(Mistake::new(&format!("parameters.{name}"), problem));
             }
         }
