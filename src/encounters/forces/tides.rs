@@ -4,7 +4,7 @@ use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling;
 use crate::few_body::Tide;
 use nalgebra::Matrix3;
-use tisane_force::gravity::predict;
+use tisane_force::gravity::{predict, predict_with};
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
@@ -66,19 +66,22 @@ pub struct Passing {
     outer2: f64,
     /// Position, velocity, acceleration and jerk at the moment at which the motion begins.
     path: [Vec3; 4],
+    /// Further derivatives of the acceleration, where the engine predicts by them.
+    further: Option<[Vec3; 4]>,
 }
 
 impl Passing {
     /// Returns body `k` relative to body `here` at `from`, with the square of its outer radius.
     pub fn new(bodies: &Bodies, clock: &Clock, from: Time, [here, k]: [usize; 2], outer2: f64) -> Self {
         let p = &bodies.particles;
-        let [a, b] = [here, k].map(|i| {
+        let [(a, of_a), (b, of_b)] = [here, k].map(|i| {
             // A body that moved since then: the motion is advanced before any perturber moves.
             let dt = clock.between(p.time[i], from);
-            let (pos, vel) = predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], dt);
-            [pos, vel, p.acc[i] + p.jerk[i] * dt, p.jerk[i]]
+            let ((pos, vel), ([acc, jerk], further)) = (bodies.source(i, dt), bodies.accelerations(i, dt));
+            ([pos, vel, acc, jerk], further)
         });
-        Self { mass: p.mass[k], outer2, path: std::array::from_fn(|of| b[of] - a[of]) }
+        let further = of_a.zip(of_b).map(|(a, b)| std::array::from_fn(|of| b[of] - a[of]));
+        Self { mass: p.mass[k], outer2, path: std::array::from_fn(|of| b[of] - a[of]), further }
     }
 }
 
@@ -88,8 +91,11 @@ impl Tide for Tides {
         if let Some(far) = self.far {
             acc.iter_mut().zip(offsets).for_each(|(acc, offset)| *acc = far.tide * offset);
         }
-        for Passing { mass, outer2, path: [pos, vel, a, jerk] } in &self.passing {
-            let (r, _) = predict(*pos, *vel, *a, *jerk, time);
+        for Passing { mass, outer2, path: [pos, vel, a, jerk], further } in &self.passing {
+            let (r, _) = match further {
+                Some(further) => predict_with((*pos, *vel), (*a, *jerk), *further, time),
+                None => predict(*pos, *vel, *a, *jerk, time),
+            };
             for (acc, offset) in acc.iter_mut().zip(offsets) {
                 *acc += coupling::tide(*mass, r, *offset, *outer2);
             }
