@@ -157,10 +157,11 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Returns the largest number of targets that may be evaluated at a time.
     ///
-    /// Iterated targets act on each other as corrected, and those of a scheme with a history as its own predictor has
-    /// them, which is better than the engine's: there the block must stay in one piece.
-    fn tile(&self) -> usize {
-        if self.scheme.iterations() == 1 && self.scheme.history() == [0, 0] { TILE } else { usize::MAX }
+    /// Iterated targets act on each other as corrected, and where the engine predicts by fewer derivatives than the scheme,
+    /// as the scheme has them: there the block must stay in one piece.
+    fn tile(&self, f: &dyn ForceEngine) -> usize {
+        let [_, derivatives] = self.scheme.history();
+        if self.scheme.iterations() == 1 && f.derivatives() == derivatives { TILE } else { usize::MAX }
     }
 
     /// Predicts the particles `tile` of the block into the targets, each by the time `dt` of its index.
@@ -317,7 +318,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Moves the particles of the block to `now`; returns the number of clamped particles.
     fn step(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {
-        let (n, tile, mut clamped) = (self.block.len(), self.tile(), 0);
+        let (n, tile, mut clamped) = (self.block.len(), self.tile(f), 0);
         for begin in (0..n).step_by(tile) {
             self.predict_and_evaluate(p, begin..n.min(begin.saturating_add(tile)), now, f)?;
             self.find_cancelled(p, now)?;

@@ -3,10 +3,12 @@
 //!
 //! The corrector goes through acceleration and jerk at the two ends of a step, as in the scheme of 4th order, and at
 //! one or two earlier points, which the particle keeps: the order rises by two a point, at one evaluation a step and by
-//! the same forces. The particles of a block are predicted with as many derivatives as the order needs (d²a/dt² and
-//! d³a/dt³ at order 6, also the next two at order 8), both as targets and as sources; all other sources by the engine, to
-//! the jerk. A particle without earlier points takes a step of 4th order, which is that
-//! of [`hermite4`](super::hermite4) bit for bit.
+//! the same forces. Particles are predicted with as many derivatives as the order needs (d²a/dt² and d³a/dt³ at order 6,
+//! also the next two at order 8). In f64 that holds for all, also as sources of the others: a source that is predicted to
+//! the jerk alone jumps by a⁽²⁾h⁴/24 at the end of its step h, which targets with shorter steps take for high derivatives.
+//! In the other modes, whose derivatives have the noise of f32, only the particles of a block are predicted so, and all
+//! other sources to the jerk. A particle without earlier points takes a step of 4th order, which is that of
+//! [`hermite4`](super::hermite4) bit for bit.
 
 mod stencil;
 
@@ -24,7 +26,7 @@ use super::variant::Variant;
 use crate::real;
 use tisane_force::force::block_steps::StepScheme;
 use tisane_force::force::precision::Precision;
-use tisane_force::gravity::predict;
+use tisane_force::gravity::{predict, predict_by};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::states::history::History;
 use tisane_force::time::{Clock, Time};
@@ -168,29 +170,6 @@ pub(super) fn correction(
     Correction { pos, vel, derivatives }
 }
 
-/// Returns the position and velocity after `dt` of a particle with these derivatives. Where they are zero from the
-/// second of the acceleration on, it is [`predict`] bit for bit.
-#[inline(always)]
-pub(super) fn predict_with<const K: usize>(
-    pos: Vec3,
-    vel: Vec3,
-    acc: Vec3,
-    jerk: Vec3,
-    more: [Vec3; K],
-    dt: f64,
-) -> (Vec3, Vec3) {
-    const THIRD: f64 = 1.0 / 3.0;
-    // Horner's scheme: derivative k of the acceleration over (k + 2)! in the position, and over (k + 1)! in the velocity.
-    const INVERSE: [f64; 8] = [1.0, 1.0, 0.5, THIRD, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0];
-    let (mut x, mut v) = (Vec3::zeros(), Vec3::zeros());
-    for (k, derivative) in more.iter().enumerate().rev() {
-        x = (x + derivative) * (dt * INVERSE[k + 4]);
-        v = (v + derivative) * (dt * INVERSE[k + 3]);
-    }
-    let half = 0.5 * dt;
-    ((((x + jerk) * (dt * THIRD) + acc) * half + vel) * dt + pos, ((v + jerk) * half + acc) * dt + vel)
-}
-
 impl MultipointScheme {
     /// Corrects particle `i` of the slices: returns its position and velocity, the derivatives of [`Correction`], and the
     /// factors of its earlier points.
@@ -272,12 +251,8 @@ impl HermiteScheme for MultipointScheme {
     fn predict(&self, p: &Particles, i: usize, dt: f64) -> (Vec3, Vec3) {
         let (pos, vel, acc, jerk) = (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]);
         let derivatives = &p.states.get::<History>().derivatives;
-        let of = |k: usize| derivatives[k][i];
-        match self.order {
-            Order::Four => predict(pos, vel, acc, jerk, dt),
-            Order::Six => predict_with(pos, vel, acc, jerk, [of(0), of(1)], dt),
-            Order::Eight => predict_with(pos, vel, acc, jerk, [of(0), of(1), of(2), of(3)], dt),
-        }
+        let [_, kept] = self.order.history();
+        predict_by((pos, vel), (acc, jerk), (&derivatives[..kept], i), dt)
     }
 
     #[inline(always)]

@@ -68,6 +68,10 @@ impl<E: Evaluation> ForceEngine<E> for FaultyEngine<E> {
         self.engine.load(&wrong)
     }
 
+    fn derivatives(&self) -> usize {
+        self.engine.derivatives()
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         self.engine.update(all, changed)
     }

@@ -7,6 +7,7 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use tisane::force::{Block, ForceEngine, Forces, NO_SOURCE};
 use tisane::gravity::predict;
 use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History;
 use tisane::time::{Clock, Level, Time};
 
 /// The time axis.
@@ -29,6 +30,17 @@ pub fn system(n: usize, seed: u64) -> (Particles, Time) {
         p.time[i] = Time(now.0 - Level(9 + (rng.next_u32() % 3) as u8).ticks());
     }
     (p, now)
+}
+
+/// The particles as a multi-point scheme has them, with `kept` further derivatives.
+pub fn with_derivatives(mut p: Particles, kept: usize, seed: u64) -> Particles {
+    let (n, mut rng) = (p.len(), Xoshiro256PlusPlus::seed_from_u64(seed));
+    let mut history = History::new(n, kept / 2, kept);
+    for vector in history.derivatives.iter_mut().flatten() {
+        *vector = Vec3::from([0; 3].map(|_| rng.random_range(-100.0..100.0)));
+    }
+    p.states.set(history);
+    p
 }
 
 /// The block of these particles, predicted to `now`.

@@ -8,6 +8,7 @@ use tisane::force::precision::Precision;
 use tisane::force::split::{Split, Threads};
 use tisane::force::{ForceEngine, Forces, reference};
 use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History;
 use tisane::states::neighbours::Neighbours;
 
 /// Every engine of a mode on the CPU.
@@ -38,6 +39,34 @@ fn replaced_rows_have_the_bits_of_a_fresh_load() {
                 assert!(bits(&mut *engine, &after, now) == loaded, "{name}: {n} rows and {new}");
                 assert!(*expected.get_or_insert_with(|| loaded.clone()) == loaded, "{name}: {n} rows and {new}");
             }
+        }
+    }
+}
+
+/// The same of sources that are predicted by further derivatives, which other rows keep.
+#[test]
+fn replaced_rows_have_the_derivatives_of_a_fresh_load() {
+    for (n, new) in [(10, 0), (64, 1), (500, 30)] {
+        let (mut before, mut after, rows, now) = changed(n, new);
+        after.states.clear();
+        let after = systems::with_derivatives(after, 4, 1);
+        let mut history = History::new(n, 2, 4);
+        for (of, was) in history.derivatives.iter_mut().zip(after.derivatives()) {
+            of.copy_from_slice(&was[..n]);
+            rows.iter().filter(|&&i| (i as usize) < n).for_each(|&i| of[i as usize].fill(1.0));
+        }
+        before.states.clear();
+        before.states.set(history);
+        let targets = systems::block(&after, now, (1..after.len() as u32).step_by(3).collect());
+        let mut expected = None;
+        for (name, mut engine) in engines(Precision::F64, 0.01) {
+            let loaded = systems::bits(&systems::forces(&mut *engine, &after, now, &targets));
+            let mut replaced = Forces::default();
+            engine.load(&before).unwrap();
+            engine.replace(&after, &rows).unwrap();
+            engine.evaluate(now, targets.view(), &mut replaced).unwrap();
+            assert!(systems::bits(&replaced) == loaded, "{name}: {n} rows and {new}");
+            assert!(*expected.get_or_insert_with(|| loaded.clone()) == loaded, "{name}: {n} rows and {new}");
         }
     }
 }

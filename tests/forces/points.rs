@@ -1,12 +1,14 @@
 //! Promise: forces at any points have the bits of the reference engine, leave out exactly the excluded source, follow
 //! the softening, and are those of `evaluate` where the points are predicted particles.
 
-use crate::systems::{CLOCK, bits, block, forces, points, system};
+use crate::systems::{CLOCK, bits, block, forces, points, system, with_derivatives};
 use tisane::Error;
 use tisane::force::cpu::{self, Width};
 use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, FieldEngine, Forces, NO_SOURCE, Points, SourceForces, reference};
+use tisane::gravity::predict_by;
 use tisane::particles::{Particles, Vec3};
+use tisane::states::history::History;
 use tisane::time::Time;
 
 fn at(engine: &mut dyn FieldEngine, p: &Particles, now: Time, points: Points<'_>) -> Forces {
@@ -48,6 +50,44 @@ fn predicted_particles_feel_the_forces_of_a_block() {
         let want = forces(&mut *engine, &p, now, &targets);
         let points = Points { exclude: &targets.index, pos: &targets.pos, vel: &targets.vel };
         assert!(bits(&at(&mut *engine, &p, now, points)) == bits(&want), "{}", precision.name());
+    }
+}
+
+/// Where every stage is in f64; in other modes by acceleration and jerk alone.
+#[test]
+fn sources_are_predicted_by_all_derivatives_that_a_scheme_keeps() {
+    for (precision, kept) in Precision::ALL.into_iter().flat_map(|precision| [(precision, 2), (precision, 4)]) {
+        let (before, now) = system(130, 3);
+        let before = with_derivatives(before, kept, 1);
+        let (mut p, changed) = (with_derivatives(before.clone(), kept, 2), [0, 63, 64, 100, 129]);
+        p.pos[100] *= 0.5;
+        let by = if precision.in_f64() { kept } else { 0 };
+        // All others stay as they were.
+        for (of, was) in p.states.get_mut::<History>().derivatives.iter_mut().zip(before.derivatives()) {
+            (0..130).filter(|i| !changed.contains(&(*i as u32))).for_each(|i| of[i] = was[i]);
+        }
+        // At their predicted places and this moment nothing is predicted.
+        let mut there = p.clone();
+        for i in 0..130 {
+            let ((x, v), (acc, jerk), of) = ((p.pos[i], p.vel[i]), (p.acc[i], p.jerk[i]), &p.derivatives()[..by]);
+            (there.pos[i], there.vel[i]) = predict_by((x, v), (acc, jerk), (of, i), CLOCK.between(p.time[i], now));
+            there.time[i] = now;
+        }
+        let (exclude, pos, vel) = points(130, 40);
+        let points = Points { exclude: &exclude, pos: &pos, vel: &vel };
+        let want = at(&mut *reference::engine(precision, 0.01, CLOCK), &there, now, points);
+        let cpus = Width::available().into_iter().map(|width| cpu::engine(precision, 0.01, CLOCK, width));
+        for mut engine in cpus.chain([reference::engine(precision, 0.01, CLOCK)]) {
+            let mut got = Forces::default();
+            engine.load(&before).unwrap();
+            engine.update(&p, &changed).unwrap();
+            engine.evaluate_at(now, points, &mut got).unwrap();
+            assert!(bits(&got) == bits(&want) && engine.derivatives() == by, "{} {kept}", precision.name());
+            let mut one_more = Forces::default();
+            engine.replace(&p, &[7]).unwrap();
+            engine.evaluate_at(now, points, &mut one_more).unwrap();
+            assert!(bits(&one_more) == bits(&got));
+        }
     }
 }
 

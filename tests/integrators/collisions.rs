@@ -334,8 +334,9 @@ fn escapers_take_their_energy_along() {
         let stays = run_on((kind, 0.01), &p, (None, beyond(80.0)), 64, WHOLE);
         assert_eq!(stays.p.len(), n + 2);
         let before = stays.errors();
+        // The orbits part, and with them the close passages that set the errors.
         for (found, want) in done.errors().into_iter().zip(before) {
-            assert!(found.abs() < if kind.has_lists() { 4.0 } else { 2.0 } * want.abs(), "{found:e} {want:e}");
+            assert!(found.abs() < 4.0 * want.abs(), "{found:e} {want:e}");
         }
     });
 }

@@ -13,6 +13,8 @@ struct Call {
     u64 *ticks;
     // Masses, and in the columns behind them, of `slots` numbers each, what a law reads of the particles.
     double *mass;
+    // Further derivatives of the acceleration, by which sources are predicted: three columns of `slots` numbers of each.
+    double *more;
     // Sources predicted to `now`, in units of 16 bytes: the units of a source are adjacent, source after source.
     float4 *predicted;
     // Sums over spans of bags: [span][target of the batch][sum].
@@ -21,9 +23,10 @@ struct Call {
     u32 *arrived;
     // Forces on the block, in the host's memory: [targets][sum].
     double *out;
-    // Corrected particles: indices in ascending order; ticks, pos, vel, acc, jerk of each.
+    // Corrected particles: indices in ascending order; ticks, pos, vel, acc, jerk of each; its further derivatives.
     const u32 *changed_index;
     const u64 *changed_state;
+    const double *changed_more;
     // Block: indices in ascending order; pos, vel of each.
     const u32 *target_index;
     const double *target_state;
@@ -40,6 +43,9 @@ struct Call {
     u32 batch;
     u32 span_bags;
     u32 spans;
+    // Number of the further derivatives.
+    u32 derivatives;
+    u32 unused;
 };
 
 /// Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square overflows.

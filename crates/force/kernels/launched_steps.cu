@@ -69,7 +69,7 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
     for (int c = 0; c < 3; ++c) {
         pos[c] = state[c];
         vel[c] = state[3 + c];
-        if (due && call.points > 0)
+        if (call.points > 0 && (due || (BY_DERIVATIVES<M> && filled)))
             predict_with({call.history, call.slots, call.points}, c, i, pos[c], vel[c], state[6 + c], state[9 + c], dt);
         else predict_component(pos[c], vel[c], state[6 + c], state[9 + c], dt);
     }

@@ -3,9 +3,8 @@
 #pragma once
 #include "corrector.cuh"
 
-/// Largest numbers of earlier points and of derivatives that a scheme keeps, and of columns of a point: acceleration,
-/// jerk, moment.
-constexpr u32 MAX_POINTS = 2, MAX_DERIVATIVES = 4, POINT_COLUMNS = 7;
+/// Largest number of earlier points that a scheme keeps, and number of columns of a point: acceleration, jerk, moment.
+constexpr u32 MAX_POINTS = 2, POINT_COLUMNS = 7;
 
 /// History of particles, in columns: three of each derivative of the acceleration from the second on, then those of each
 /// point, the latest first. A scheme with `points` earlier points keeps twice as many derivatives.
@@ -28,21 +27,11 @@ struct History {
     }
 };
 
-/// Predicts one component by the derivatives that the scheme keeps too (`predict_with`).
+/// Predicts one component of particle k by the derivatives that the scheme keeps too (`predict_with`).
 __device__ __forceinline__ void predict_with(const History &history, u32 c, u32 k, double &pos, double &vel, double acc,
                                              double jerk, double dt) {
-    constexpr double INVERSE[8] = {1.0, 1.0, 0.5, 1.0 / 3.0, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0};
-    double x = 0.0, v = 0.0;
-#pragma unroll
-    for (int d = MAX_DERIVATIVES - 1; d >= 0; --d) {
-        if (d >= (int)history.derivatives()) continue;
-        double derivative = history.derivative(d, c, k);
-        x = (x + derivative) * (dt * INVERSE[d + 4]);
-        v = (v + derivative) * (dt * INVERSE[d + 3]);
-    }
-    double half = 0.5 * dt;
-    pos = (((x + jerk) * (dt * INVERSE[3]) + acc) * half + vel) * dt + pos;
-    vel = ((v + jerk) * half + acc) * dt + vel;
+    auto of = [&](int d) { return history.derivative(d, c, k); };
+    predict_component_with(history.derivatives(), of, pos, vel, acc, jerk, dt);
 }
 
 /// Acceleration at a point in time, and jerk times the length of the step.

@@ -36,6 +36,12 @@ __device__ __forceinline__ Pair<R> pair(R mass, const R (&r)[3], const R (&v)[3]
     return {m_s, m_s3, {fma_rn(alpha, r[0], v[0]), fma_rn(alpha, r[1], v[1]), fma_rn(alpha, r[2], v[2])}};
 }
 
+/// Largest number of derivatives of the acceleration from the second on.
+constexpr u32 MAX_DERIVATIVES = 4;
+
+/// Flag of modes whose sources are predicted by the derivatives that a multi-point scheme keeps, as its targets are.
+template <class M> constexpr bool BY_DERIVATIVES = sizeof(typename M::Real) == 8;
+
 /// Returns one component of the predicted position and velocity after dt. Nothing is fused.
 __device__ __forceinline__ void predict_component(double &pos, double &vel, double acc, double jerk, double dt) {
     const double THIRD = 1.0 / 3.0;
@@ -44,6 +50,25 @@ __device__ __forceinline__ void predict_component(double &pos, double &vel, doub
     double v = (jerk * half_dt + acc) * dt + vel;
     pos = x;
     vel = v;
+}
+
+/// Returns the same by further derivatives of the acceleration, `derivatives` of them: of number d, which is that of order
+/// d + 2, `of(d)` has the component.
+template <class F>
+__device__ __forceinline__ void predict_component_with(u32 derivatives, F of, double &pos, double &vel, double acc,
+                                                       double jerk, double dt) {
+    constexpr double INVERSE[8] = {1.0, 1.0, 0.5, 1.0 / 3.0, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0};
+    double x = 0.0, v = 0.0;
+#pragma unroll
+    for (int d = MAX_DERIVATIVES - 1; d >= 0; --d) {
+        if (d >= (int)derivatives) continue;
+        double derivative = of(d);
+        x = (x + derivative) * (dt * INVERSE[d + 4]);
+        v = (v + derivative) * (dt * INVERSE[d + 3]);
+    }
+    double half = 0.5 * dt;
+    pos = (((x + jerk) * (dt * INVERSE[3]) + acc) * half + vel) * dt + pos;
+    vel = ((v + jerk) * half + acc) * dt + vel;
 }
 
 /// Values of a particle in the columns that a law reads.

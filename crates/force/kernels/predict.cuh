@@ -76,11 +76,24 @@ template <class M> __device__ __forceinline__ void predict_bag(const Call &call,
         }
         double pos[3], vel[3];
         double dt = (double)(call.now - ticks[h]) * call.tick;
+        // Padding has none.
+        bool further = BY_DERIVATIVES<M> && call.derivatives > 0 && i < call.sources;
 #pragma unroll
         for (int c = 0; c < 3; ++c) {
             pos[c] = held[h][c];
             vel[c] = held[h][3 + c];
-            predict_component(pos[c], vel[c], held[h][6 + c], held[h][9 + c], dt);
+            if (further) {
+                auto of = [&](int d) {
+                    double &kept = call.more[(size_t)(3 * d + c) * call.slots + i];
+                    if (!changed.has(t)) return kept;
+                    double found = call.changed_more[3 * call.derivatives * (size_t)changed.place(t) + 3 * d + c];
+                    if (keep) kept = found;
+                    return found;
+                };
+                predict_component_with(call.derivatives, of, pos[c], vel[c], held[h][6 + c], held[h][9 + c], dt);
+            } else {
+                predict_component(pos[c], vel[c], held[h][6 + c], held[h][9 + c], dt);
+            }
         }
         if (targets.has(t)) {
             const double *state = call.target_state + TARGET * (size_t)targets.place(t);

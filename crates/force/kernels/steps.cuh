@@ -213,11 +213,16 @@ template <class M> struct Group : Members<Steps> {
         }
     }
 
-    /// Predicts particle k as a source, and returns it. Where it is `due`, it is a target too, which a multi-point scheme
-    /// predicts better.
-    __device__ __forceinline__ Body<M> place(u32 k, u64 now, u64 moment, bool due) {
+    /// Returns true if a multi-point scheme predicts particle k by its derivatives: every one, or where these are too noisy,
+    /// those that are `due`.
+    __device__ __forceinline__ bool by_derivatives(u32 k, bool due) const {
+        return call.points > 0 && (due || (BY_DERIVATIVES<M> && k < filled));
+    }
+
+    /// Predicts particle k as a source, and returns it. `further`: by the derivatives of a multi-point scheme too.
+    __device__ __forceinline__ Body<M> place(u32 k, u64 now, u64 moment, bool further) {
         double pos[3], vel[3], dt = since(now, moment, k);
-        if (due && call.points > 0) predict_target(*this, history, k, dt, pos, vel);
+        if (further) predict_target(*this, history, k, dt, pos, vel);
         else predict(k, dt, pos, vel);
         return place_at(k, pos, vel);
     }

@@ -396,7 +396,7 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
             u32 due = g.due_among(k, shallowest);
             if (k / 32 % STEP_WARPS == g.warp) {
                 bool is_due = due >> g.lane & 1;
-                Body<M> body = g.place(k + g.lane, now, next, !PLAIN && is_due);
+                Body<M> body = g.place(k + g.lane, now, next, !PLAIN && g.by_derivatives(k + g.lane, is_due));
                 if (is_due) {
                     u32 place = found + __popc(due & ((1u << g.lane) - 1));
                     g.due[place] = (unsigned short)(k + g.lane);
@@ -415,7 +415,8 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
         if (IS_TOGETHER<M>) g.shared = agreed.shared;
         particle_steps += agreed.before[MAX_BLOCKS];
         if (moment != next) {
-            for (u32 k = g.thread; k < g.own; k += STEP_THREADS) g.place(k, now, moment, false);
+            for (u32 k = g.thread; k < g.own; k += STEP_THREADS)
+                g.place(k, now, moment, !PLAIN && g.by_derivatives(k, false));
             __syncthreads();
             found = 0;
         }

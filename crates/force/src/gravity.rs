@@ -105,6 +105,55 @@ pub fn predict_component(pos: f64, vel: f64, acc: f64, jerk: f64, dt: f64) -> (f
     (x, v)
 }
 
+/// Returns what derivative `k` of the acceleration, from the second on, and those above it add, for the next one below: to
+/// the jerk in the position and in the velocity at last. Horner's scheme, by its first two numbers 0, from above.
+#[inline(always)]
+#[must_use]
+pub fn further((x, v): (f64, f64), k: usize, derivative: f64, dt: f64) -> (f64, f64) {
+    // Derivative k over (k + 2)! in the position, and over (k + 1)! in the velocity.
+    const INVERSE: [f64; 8] = [1.0, 1.0, 0.5, 1.0 / 3.0, 0.25, 0.2, 1.0 / 6.0, 1.0 / 7.0];
+    ((x + derivative) * (dt * INVERSE[k + 2]), (v + derivative) * (dt * INVERSE[k + 1]))
+}
+
+/// Returns one component of the predicted position and velocity after `dt`, as [`predict_component`] does, where further
+/// derivatives add to the jerk.
+#[inline(always)]
+#[must_use]
+pub fn predict_component_with(
+    (pos, vel): (f64, f64),
+    (acc, jerk): (f64, f64),
+    (x, v): (f64, f64),
+    dt: f64,
+) -> (f64, f64) {
+    const THIRD: f64 = 1.0 / 3.0;
+    let half = 0.5 * dt;
+    ((((x + jerk) * (dt * THIRD) + acc) * half + vel) * dt + pos, ((v + jerk) * half + acc) * dt + vel)
+}
+
+/// Returns a component of what [`predict_with`] returns.
+#[inline(always)]
+#[must_use]
+pub fn predict_component_by<const K: usize>(at: (f64, f64), by: (f64, f64), more: [f64; K], dt: f64) -> (f64, f64) {
+    let added = (0..K).rev().fold((0.0, 0.0), |added, k| further(added, k + 2, more[k], dt));
+    predict_component_with(at, by, added, dt)
+}
+
+/// Returns the predicted position and velocity after `dt`, with further derivatives of the acceleration, from the second on.
+#[inline(always)]
+#[must_use]
+pub fn predict_with<const K: usize>(
+    (pos, vel): (Vec3, Vec3),
+    (acc, jerk): (Vec3, Vec3),
+    more: [Vec3; K],
+    dt: f64,
+) -> (Vec3, Vec3) {
+    let (mut x, mut v) = (Vec3::zeros(), Vec3::zeros());
+    for c in 0..3 {
+        (x[c], v[c]) = predict_component_by((pos[c], vel[c]), (acc[c], jerk[c]), more.map(|of| of[c]), dt);
+    }
+    (x, v)
+}
+
 /// Returns the predicted position and velocity after `dt`.
 #[inline(always)]
 #[must_use]
@@ -114,6 +163,23 @@ pub fn predict(pos: Vec3, vel: Vec3, acc: Vec3, jerk: Vec3, dt: f64) -> (Vec3, V
         (x[k], v[k]) = predict_component(pos[k], vel[k], acc[k], jerk[k], dt);
     }
     (x, v)
+}
+
+/// Returns the predicted position and velocity of row `i` after `dt`, with as many further derivatives of the acceleration
+/// as there are columns of them: none, two or four.
+#[inline(always)]
+#[must_use]
+pub fn predict_by(
+    (pos, vel): (Vec3, Vec3),
+    (acc, jerk): (Vec3, Vec3),
+    (more, i): (&[Vec<Vec3>], usize),
+    dt: f64,
+) -> (Vec3, Vec3) {
+    match more {
+        [a, b] => predict_with((pos, vel), (acc, jerk), [a[i], b[i]], dt),
+        [a, b, c, d] => predict_with((pos, vel), (acc, jerk), [a[i], b[i], c[i], d[i]], dt),
+        _ => predict(pos, vel, acc, jerk, dt),
+    }
 }
 
 #[cfg(test)]
@@ -148,5 +214,26 @@ mod tests {
         assert!((x - (1.0 + 1.0 + 0.375 + 4.0 * 0.125 / 6.0)).abs() < 1e-15);
         assert!((v - (2.0 + 1.5 + 0.5)).abs() < 1e-15);
         assert_eq!(predict_component(0.1, 0.2, 0.3, 0.4, 0.0), (0.1, 0.2));
+    }
+
+    #[test]
+    fn further_derivatives_continue_the_taylor_series() {
+        let (of, rates) = ((1.0, 2.0), (3.0, 4.0));
+        let (of, rates, dt) = (pairs(of), pairs(rates), 0.5f64);
+        let plain = predict(of.0, of.1, rates.0, rates.1, dt);
+        assert_eq!(predict_with(of, rates, [], dt), plain);
+        assert_eq!(predict_with(of, rates, [Vec3::zeros(); 4], dt), plain);
+        let (x, v) = predict_with(of, rates, [5.0, 6.0, 7.0, 8.0].map(Vec3::repeat), dt);
+        let term = |k: i32| dt.powi(k) / (1..=k).map(f64::from).product::<f64>();
+        let (mut x0, mut v0) = (plain.0.x, plain.1.x);
+        for (k, derivative) in (2..).zip([5.0, 6.0, 7.0, 8.0]) {
+            x0 += derivative * term(k + 2);
+            v0 += derivative * term(k + 1);
+        }
+        assert!((x.z - x0).abs() < 1e-14 && (v.y - v0).abs() < 1e-14, "{x} {x0} {v} {v0}");
+    }
+
+    fn pairs((a, b): (f64, f64)) -> (Vec3, Vec3) {
+        (Vec3::repeat(a), Vec3::repeat(b))
     }
 }

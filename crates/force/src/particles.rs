@@ -8,6 +8,8 @@ pub use close::CloseStars;
 pub use evolving::EvolvingStar;
 
 use crate::states::digits::Digits;
+use crate::states::history::History;
+use crate::states::neighbours::Neighbours;
 use crate::states::{States, keep};
 use crate::time::{Clock, Level, Time};
 use sha2::{Digest, Sha256};
@@ -95,6 +97,14 @@ impl Particles {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.mass.is_empty()
+    }
+
+    /// Returns the derivatives of the acceleration, from the second on, by which engines predict the particles besides
+    /// acceleration and jerk: those of a [`History`]. None in a scheme of two parts of the force, whose history is that of
+    /// one part.
+    #[must_use]
+    pub fn derivatives(&self) -> &[Vec<Vec3>] {
+        if self.states.get::<Neighbours>().is_empty() { &self.states.get::<History>().derivatives } else { &[] }
     }
 
     /// Returns the column of a name, if there is one.
@@ -198,8 +208,6 @@ impl Particles {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::states::history::History;
-    use crate::states::neighbours::Neighbours;
 
     #[test]
     fn the_hash_depends_on_every_bit_and_not_on_storage_order() {

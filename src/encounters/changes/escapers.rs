@@ -255,6 +255,7 @@ impl Encounters {
         bodies.stars.retain(|&star| !is_gone(star));
         self.particles.select_rows(&stays);
         bodies.particles = motion_of(&self.particles);
+        bodies.select_derivatives(&stays);
         self.take_out(Changed { merged: Vec::new(), gone: stars });
     }
 }

@@ -226,7 +226,9 @@ impl Encounters {
         }
         bodies.particles.id.clone_from(&self.particles.id);
         let (all, sizes) = (std::mem::take(&mut bodies.particles), std::mem::take(&mut bodies.sizes));
+        let derivatives = bodies.derivatives;
         self.hierarchy.bodies = Bodies::new(all, stars, self.ids.len()).with_sizes(sizes);
+        self.hierarchy.bodies.derivatives = derivatives;
         for subsystem in &mut self.hierarchy.subsystems {
             subsystem.stars.retain(|&star| stays(star));
             subsystem.stars.iter_mut().for_each(|star| *star = number(*star));

@@ -3,6 +3,7 @@
 use crate::encounters::settings::stars::Collisions;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use tisane_force::gravity::predict_by;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Level, Time};
 
@@ -21,6 +22,8 @@ const FAR: f64 = 1e9;
 pub struct Bodies {
     /// The bodies as particles; empty rows are particles without a mass that are far away and at rest.
     pub particles: Particles,
+    /// Derivatives of their accelerations from the second on, as far as the engine predicts by them.
+    pub derivatives: Vec<Vec<Vec3>>,
     /// Star of each row.
     pub stars: Vec<u32>,
     /// Row of each star that has one, marked where it is empty.
@@ -58,7 +61,53 @@ impl Bodies {
     pub fn new(particles: Particles, stars: Vec<u32>, n: usize) -> Self {
         let mut rows = vec![NONE; n];
         stars.iter().zip(0..).for_each(|(&star, row)| rows[star as usize] = row);
-        Self { particles, stars, rows, empty: Vec::new(), sizes: Sizes::default(), rests: Vec::new() }
+        let (empty, sizes, rests) = (Vec::new(), Sizes::default(), Vec::new());
+        Self { particles, derivatives: Vec::new(), stars, rows, empty, sizes, rests }
+    }
+
+    /// Takes over the derivatives of all bodies, of which an engine predicts by the first `known`.
+    pub fn set_derivatives(&mut self, all: &Particles, known: usize) {
+        self.derivatives = all.derivatives().iter().take(known).cloned().collect();
+    }
+
+    /// Keeps the derivatives of some rows alone, in this order.
+    pub fn select_derivatives(&mut self, rows: &[u32]) {
+        for column in &mut self.derivatives {
+            *column = rows.iter().map(|&row| column[row as usize]).collect();
+        }
+    }
+
+    /// Takes over the derivatives of some bodies, of which those at the end may be new.
+    pub fn store_derivatives(&mut self, all: &Particles, changed: &[u32]) {
+        for (column, of) in self.derivatives.iter_mut().zip(all.derivatives()) {
+            column.resize(of.len(), Vec3::zeros());
+            changed.iter().map(|&i| i as usize).for_each(|i| column[i] = of[i]);
+        }
+    }
+
+    /// Returns the position and velocity of row `i` at a time `dt` after its own, as the engine predicts a source.
+    #[inline]
+    pub fn source(&self, i: usize, dt: f64) -> (Vec3, Vec3) {
+        let p = &self.particles;
+        predict_by((p.pos[i], p.vel[i]), (p.acc[i], p.jerk[i]), (&self.derivatives, i), dt)
+    }
+
+    /// Returns the acceleration and its derivatives of row `i` at a time `dt` after its own, by all that are known: up to the
+    /// fifth; those beyond the jerk only where the engine predicts by them.
+    pub fn accelerations(&self, i: usize, dt: f64) -> ([Vec3; 2], Option<[Vec3; 4]>) {
+        let (acc, jerk) = (self.particles.acc[i], self.particles.jerk[i]);
+        if self.derivatives.is_empty() {
+            return ([acc + jerk * dt, jerk], None);
+        }
+        let more = |k: usize| self.derivatives.get(k).map_or_else(Vec3::zeros, |column| column[i]);
+        let mut of = [acc, jerk, more(0), more(1), more(2), more(3)];
+        // Each by Horner's scheme, from those above it.
+        for k in 0..of.len() {
+            let above = (k + 1..of.len()).rev().fold(Vec3::zeros(), |sum, j| (sum + of[j]) * (dt / (j - k) as f64));
+            of[k] += above;
+        }
+        let [acc, jerk, further @ ..] = of;
+        ([acc, jerk], Some(further))
     }
 
     /// Returns the rows with a body, ascending.
@@ -87,6 +136,7 @@ impl Bodies {
         let place = self.empty.partition_point(|&other| (other as usize) < row);
         self.empty.insert(place, row as u32);
         set(&mut self.particles, row, 0.0, [Vec3::x() * FAR, Vec3::zeros()], (now, Level::default()));
+        self.derivatives.iter_mut().for_each(|column| column[row] = Vec3::zeros());
     }
 
     /// Begins a body of the lowest star `star`, of an identity, at `now`. Returns its row.
@@ -99,6 +149,7 @@ impl Bodies {
         if known == NONE {
             self.stars.push(star);
             push(&mut self.particles);
+            self.derivatives.iter_mut().for_each(|column| column.push(Vec3::zeros()));
             if !self.rests.is_empty() {
                 self.rests.push([Vec3::zeros(); 2]);
             }
@@ -106,6 +157,7 @@ impl Bodies {
         self.rows[star as usize] = row as u32;
         self.particles.id[row] = id;
         set(&mut self.particles, row, state.mass, [state.pos, state.vel], (now, now.shallowest_level()));
+        self.derivatives.iter_mut().for_each(|column| column[row] = Vec3::zeros());
         self.rests.get_mut(row).into_iter().for_each(|rest| *rest = state.rest);
         row
     }
@@ -235,6 +287,28 @@ mod tests {
 
     fn state(mass: f64) -> FirstState {
         FirstState::rounded(mass, Vec3::repeat(mass), Vec3::zeros())
+    }
+
+    #[test]
+    fn all_derivatives_of_a_path_agree() {
+        let (mut it, dt) = (bodies(1), 0.25);
+        (it.particles.acc[0], it.particles.jerk[0]) = (Vec3::repeat(3.0), Vec3::repeat(-2.0));
+        assert_eq!(it.accelerations(0, dt), ([Vec3::repeat(2.5), Vec3::repeat(-2.0)], None));
+        assert_eq!(it.source(0, dt).1, Vec3::repeat(0.6875));
+        const OF: [f64; 6] = [3.0, -2.0, 7.0, -11.0, 13.0, -17.0];
+        it.derivatives = OF[2..].iter().map(|&of| vec![Vec3::repeat(of)]).collect();
+        let sum = |k: usize, dt: f64| {
+            let term = |j: usize| (1..=j - k).map(|it| dt / it as f64).product::<f64>();
+            (k..6).map(|j| OF[j] * term(j)).sum::<f64>()
+        };
+        let ([acc, jerk], further) = it.accelerations(0, dt);
+        let all = [[acc, jerk].as_slice(), &further.unwrap()].concat();
+        for (k, found) in all.iter().enumerate() {
+            assert!((found.y - sum(k, dt)).abs() < 1e-13, "{k}: {found} {}", sum(k, dt));
+        }
+        // The velocity is their integral: by Simpson's rule, whose error is of the 5th order.
+        let simpson = (OF[0] + 4.0 * sum(0, 0.5 * dt) + sum(0, dt)) * dt / 6.0;
+        assert!((it.source(0, dt).1.x - simpson).abs() < 20.0 * dt.powi(5) / 2880.0);
     }
 
     #[test]

@@ -2,7 +2,6 @@
 
 use crate::encounters::forces::bodies::motion_of;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::forces::surroundings::at;
 use crate::encounters::membership::each::{ASK, WORK, each, each_mut};
 use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
@@ -38,7 +37,13 @@ pub struct CoupledEngine<'a> {
 impl ForceEngine for CoupledEngine<'_> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.hierarchy.bodies.particles = motion_of(all);
-        self.engine.load(all)
+        self.engine.load(all)?;
+        self.hierarchy.bodies.set_derivatives(all, self.engine.derivatives());
+        Ok(())
+    }
+
+    fn derivatives(&self) -> usize {
+        self.engine.derivatives()
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
@@ -48,6 +53,7 @@ impl ForceEngine for CoupledEngine<'_> {
 
     /// The rows of the bodies have changed before the scheme hears of it.
     fn replace(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
+        self.hierarchy.bodies.store_derivatives(all, changed);
         self.engine.replace(all, changed)
     }
 
@@ -141,6 +147,7 @@ impl Hierarchy {
         } else {
             own.for_chunks(changed, share).into_par_iter().zip(changed.par_chunks(share)).for_each(copy);
         }
+        bodies.store_derivatives(all, changed);
     }
 
     /// Returns true if an engine may take a step of some bodies by itself: no subsystem has a part in it, nor had one in those before.
@@ -217,7 +224,7 @@ impl Hierarchy {
         targets_of.resize(self.bodies.particles.len(), NONE);
         targets.index.iter().zip(0..).for_each(|(&i, k)| targets_of[i as usize] = k);
         let state = |i: usize| match targets_of[i] {
-            NONE => at(&self.bodies.particles, i, &self.clock, now),
+            NONE => self.bodies.source(i, self.clock.between(self.bodies.particles.time[i], now)),
             k => (targets.pos[k as usize], targets.vel[k as usize]),
         };
         // Returns what the perturber feels, if it is coupled, at this position relative to the subsystem.

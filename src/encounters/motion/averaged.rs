@@ -6,7 +6,6 @@
 use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::{AveragedPair, Orbit};
-use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::elements::bound_by;
 use crate::encounters::motion::subsystem::{Approach, Course, Perturber, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
@@ -14,7 +13,6 @@ use crate::few_body::Motion;
 use nalgebra::Matrix3;
 use std::cell::LazyCell;
 use tisane_force::error::Result;
-use tisane_force::gravity::predict;
 use tisane_force::time::{Clock, Level, Time};
 
 /// Coupling of a subsystem from now on.
@@ -109,10 +107,7 @@ impl Subsystem {
 
     /// Returns the tidal field of the perturbers with orbit-averaged coupling, at a time after `from`.
     fn averaged_tide(&self, bodies: &Bodies, clock: &Clock, from: Time, since: f64) -> Matrix3<f64> {
-        let position = |i: usize| {
-            let p = &bodies.particles;
-            predict(p.pos[i], p.vel[i], p.acc[i], p.jerk[i], clock.between(p.time[i], from) + since).0
-        };
+        let position = |i: usize| bodies.source(i, clock.between(bodies.particles.time[i], from) + since).0;
         let centre = position(bodies.of_star(self.stars[0]));
         let mut tide = Matrix3::zeros();
         for perturber in self.perturbers.iter().filter(|perturber| perturber.is_averaged) {
@@ -173,11 +168,12 @@ impl Subsystem {
         clock: &Clock,
     ) -> f64 {
         let Some(averaged) = self.averaged_pair(mean, bodies, clock) else { return 0.0 };
-        let (pos, _) = at(&bodies.particles, bodies.of_star(self.stars[0]), clock, self.time);
+        let position = |i: usize| bodies.source(i, clock.between(bodies.particles.time[i], self.time)).0;
+        let pos = position(bodies.of_star(self.stars[0]));
         let points = PointMasses { mass: present.masses(), offsets: present.offsets(), speeds: Vec::new() };
         let difference = |perturber: &Perturber| {
             let k = bodies.of_star(perturber.star);
-            let r = at(&bodies.particles, k, clock, self.time).0 - pos;
+            let r = position(k) - pos;
             let factor = coupling::factor(r.norm_squared(), perturber.outer2) * bodies.particles.mass[k];
             if factor > 0.0 { factor * (averaged.potential(r) - coupling::potential(&points, r)) } else { 0.0 }
         };

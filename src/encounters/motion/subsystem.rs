@@ -416,10 +416,11 @@ impl Subsystem {
 /// Returns the tidal field of all others at a body, which is `tide` in sum, as far as they are no perturbers.
 fn far_field(tide: Far, perturbers: &[Perturber], search: &PerturberSearch<'_>, here: usize) -> Far {
     let PerturberSearch { bodies, clock, now, .. } = *search;
-    let (mut far, (pos, _)) = (tide, at(&bodies.particles, here, clock, now));
+    let position = |i: usize| bodies.source(i, clock.between(bodies.particles.time[i], now)).0;
+    let (mut far, pos) = (tide, position(here));
     for perturber in perturbers {
         let k = bodies.of_star(perturber.star);
-        let r = at(&bodies.particles, k, clock, now).0 - pos;
+        let r = position(k) - pos;
         let factor = coupling::factor(r.norm_squared(), perturber.outer2);
         if factor > 0.0 {
             far.add(-factor * bodies.particles.mass[k], r);

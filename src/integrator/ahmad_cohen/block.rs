@@ -6,14 +6,14 @@ use super::{AhmadCohen, Order, particle};
 use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::out_of_range;
 use crate::integrator::hermite::{LANES, MIN_SHARE, Moved, share};
-use crate::integrator::multipoint::{self, predict_with};
+use crate::integrator::multipoint;
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
 use std::ops::Range;
 use tisane_force::error::Result;
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets, next_radius};
 use tisane_force::force::{Block, ForceEngine, Forces};
-use tisane_force::gravity::{Force, predict};
+use tisane_force::gravity::{Force, predict, predict_with};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::states::history::History;
 use tisane_force::states::neighbours::Neighbours;
@@ -56,7 +56,7 @@ impl AhmadCohen {
         if self.parameters.order == Order::Six && is_target {
             let derivatives = &p.states.get::<History>().derivatives;
             let [snap, crackle] = [0, 1].map(|k| derivatives[k][i]);
-            return predict_with(pos, vel, acc, jerk, [snap, crackle], dt);
+            return predict_with((pos, vel), (acc, jerk), [snap, crackle], dt);
         }
         predict(pos, vel, acc, jerk, dt)
     }

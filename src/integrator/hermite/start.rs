@@ -18,10 +18,10 @@ const NU_TRIAL: f64 = 1.0 / 64.0;
 impl<S: HermiteScheme> BlockHermite<S> {
     /// Evaluates all particles at time zero and gives them their first steps: the start of the integrator.
     pub(super) fn begin(&mut self, p: &mut Particles, f: &mut dyn ForceEngine) -> Result<Progress> {
-        self.load(p, f)?;
         let (n, now, first_step) = (p.len(), Time::default(), self.scheme.first_step());
         let [points, derivatives] = self.scheme.history();
         p.states.set(History::new(n, points, derivatives));
+        self.load(p, f)?;
         self.block = (0..n as u32).collect();
         let nu = match first_step {
             FirstStep::FromJerk(nu) => nu,
@@ -50,6 +50,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let mut evaluations = 1;
         if let FirstStep::Measured(nu) = first_step {
             clamped += self.measure_first_steps(p, f, nu, shortest)?;
+            f.update(p, &self.block)?;
             evaluations += 2;
         }
         self.scheduler = Scheduler::new(now, &p.step);

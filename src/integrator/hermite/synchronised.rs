@@ -14,7 +14,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let mut moved = p.clone();
         self.block = (0..p.len() as u32).filter(|&i| p.time[i as usize] < now).collect();
         self.scheduler.leave_out_empty(&mut self.block);
-        let (n, tile) = (self.block.len(), self.tile());
+        let (n, tile) = (self.block.len(), self.tile(f));
         for begin in (0..n).step_by(tile) {
             self.predict_and_evaluate(p, begin..n.min(begin.saturating_add(tile)), now, f)?;
             self.check_finite(p, now)?;

@@ -38,6 +38,9 @@ impl ForceEngine for Turning<CudaEngine, LaunchShape> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.engine.load(all)
     }
+    fn derivatives(&self) -> usize {
+        self.engine.derivatives()
+    }
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         self.engine.update(all, changed)
     }

@@ -32,6 +32,10 @@ impl ForceEngine for Counting {
         self.engine.load(all)
     }
 
+    fn derivatives(&self) -> usize {
+        self.engine.derivatives()
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         self.engine.update(all, changed)
     }

@@ -20,7 +20,8 @@ use std::sync::Arc;
 /// masses from [`load`](Self::load) and nothing from [`update`](Self::update), which such schemes need not call; it
 /// predicts nothing and reads no velocities.
 pub trait ForceEngine<E: Evaluation = Forces>: Send {
-    /// Copies all particles as sources and replaces those held before.
+    /// Copies all particles as sources and replaces those held before. Where every stage is in f64, they are predicted by
+    /// their [derivatives](Particles::derivatives) too.
     ///
     /// # Errors
     /// If the engine cannot hold them.
@@ -40,6 +41,12 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
     /// If the engine cannot hold them.
     fn replace(&mut self, all: &Particles, _changed: &[u32]) -> Result<()> {
         self.load(all)
+    }
+
+    /// Returns the number of [derivatives](Particles::derivatives) by which the engine predicts its sources besides
+    /// acceleration and jerk.
+    fn derivatives(&self) -> usize {
+        0
     }
 
     /// Evaluates the forces on `targets` at the moment `now`, with every source predicted to `now`. Sources that are

@@ -283,6 +283,10 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
         self.engine.load(all)
     }
 
+    fn derivatives(&self) -> usize {
+        self.engine.derivatives()
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         let began = Instant::now();
         self.engine.update(all, changed)?;

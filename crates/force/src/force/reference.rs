@@ -13,7 +13,7 @@ use super::precision::Precision;
 use super::real::Real;
 use super::targets::{Block, Targets};
 use crate::error::Result;
-use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict, softened_square};
+use crate::gravity::{Force, acceleration_from_sums, attraction, pair, predict_by, softened_square};
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -32,6 +32,8 @@ pub struct ReferenceEngine<M: Mode> {
     eps2: f64,
     clock: Clock,
     sources: Particles,
+    /// Derivatives of the acceleration from the second on, by which sources are predicted too.
+    more: Vec<Vec<Vec3>>,
     pos: Vec<Vec3>,
     vel: Vec<Vec3>,
 }
@@ -85,6 +87,7 @@ impl<M: Mode> ReferenceEngine<M> {
             eps2: epsilon * epsilon,
             clock,
             sources: Particles::default(),
+            more: Vec::new(),
             pos: Vec::new(),
             vel: Vec::new(),
         }
@@ -94,7 +97,7 @@ impl<M: Mode> ReferenceEngine<M> {
         let s = &self.sources;
         for i in 0..s.len() {
             let dt = self.clock.between(s.time[i], now);
-            (self.pos[i], self.vel[i]) = predict(s.pos[i], s.vel[i], s.acc[i], s.jerk[i], dt);
+            (self.pos[i], self.vel[i]) = predict_by((s.pos[i], s.vel[i]), (s.acc[i], s.jerk[i]), (&self.more, i), dt);
         }
     }
 
@@ -281,6 +284,7 @@ impl<M: Mode> ForceEngine<Accelerations> for ReferenceAccelerations<M> {
 impl<M: Mode> ForceEngine for ReferenceEngine<M> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.sources = all.clone();
+        self.more = if M::PRECISION.in_f64() { all.derivatives().to_vec() } else { Vec::new() };
         self.pos = all.pos.clone();
         self.vel = all.vel.clone();
         self.law.as_mut().map_or(Ok(()), |law| law.load(all))
@@ -295,8 +299,15 @@ impl<M: Mode> ForceEngine for ReferenceEngine<M> {
         for i in changed.iter().map(|&i| i as usize) {
             (s.pos[i], s.vel[i], s.acc[i], s.jerk[i]) = (all.pos[i], all.vel[i], all.acc[i], all.jerk[i]);
             s.time[i] = all.time[i];
+            for (column, of) in self.more.iter_mut().zip(all.derivatives()) {
+                column[i] = of[i];
+            }
         }
         Ok(())
+    }
+
+    fn derivatives(&self) -> usize {
+        self.more.len()
     }
 
     fn evaluate(&mut self, now: Time, targets: Targets<'_>, out: &mut Forces) -> Result<()> {

@@ -134,6 +134,10 @@ impl<E: Evaluation> ForceEngine<E> for Split<E> {
         Ok(())
     }
 
+    fn derivatives(&self) -> usize {
+        self.own.derivatives()
+    }
+
     fn law(&self) -> Option<(Arc<Law>, f64)> {
         self.own.law()
     }

@@ -152,6 +152,10 @@ impl<M: Mode> ForceEngine for CpuEngine<M> {
         self.law.as_ref().map(|of| (of.law().clone(), self.eps2))
     }
 
+    fn derivatives(&self) -> usize {
+        self.sources.derivatives()
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         changed.iter().for_each(|&i| self.sources.store(all, i as usize));
         self.lists.store(all, changed);

@@ -8,7 +8,7 @@
 use crate::force::canonical::{BAG, bags};
 use crate::force::mode::{Mode, SUMS, is_whole};
 use crate::force::real::Real;
-use crate::gravity::predict_component;
+use crate::gravity::{further, predict_component, predict_component_with};
 use crate::particles::{Particles, Vec3};
 use crate::time::Time;
 use bytemuck::{Pod, Zeroable};
@@ -131,12 +131,16 @@ impl<M: Mode, const K: usize> Slots<M, K> {
 /// Sources of forces: held at their own times in f64, and predicted in the mode's numbers.
 pub struct Sources<M> {
     held: Vec<Line>,
+    /// Derivatives of the acceleration from the second on, of three columns each, by which sources are predicted too: none
+    /// in modes that are not in f64.
+    more: Vec<Line>,
+    derivatives: usize,
     predicted: Slots<M, SUMS>,
 }
 
 impl<M> Default for Sources<M> {
     fn default() -> Self {
-        Self { held: Vec::new(), predicted: Slots::default() }
+        Self { held: Vec::new(), more: Vec::new(), derivatives: 0, predicted: Slots::default() }
     }
 }
 
@@ -151,8 +155,19 @@ impl<M: Mode> Sources<M> {
     /// Stores all particles.
     pub fn load(&mut self, p: &Particles) {
         *self = Self::default();
+        self.derivatives = if M::PRECISION.in_f64() { p.derivatives().len() } else { 0 };
         self.grow(p.len());
         (0..p.len()).for_each(|i| self.replace(p, i));
+    }
+
+    /// Returns the number of derivatives by which sources are predicted besides acceleration and jerk.
+    pub fn derivatives(&self) -> usize {
+        self.derivatives
+    }
+
+    /// Returns the number of lines of derivatives in a slot.
+    fn more_lines(&self) -> usize {
+        3 * self.derivatives * Self::WIDTH / LINE
     }
 
     /// Makes room for `n` sources, of which none is gone.
@@ -160,6 +175,7 @@ impl<M: Mode> Sources<M> {
         let first = self.predicted.places();
         self.predicted.grow(n);
         self.held.resize(self.predicted.groups() * BAG * held_lines::<M>(), Line::zeroed());
+        self.more.resize(self.predicted.groups() * BAG * self.more_lines(), Line::zeroed());
         for i in first..self.predicted.places() {
             for k in 0..3 {
                 self.hold(place(i, Self::WIDTH), k, <M::Real as Real>::NOWHERE);
@@ -191,18 +207,34 @@ impl<M: Mode> Sources<M> {
             self.hold(place, 9 + k, p.jerk[i][k]);
         }
         self.hold(place, 12, f64::from_bits(p.time[i].0));
+        let columns = 3 * self.derivatives;
+        if columns > 0 {
+            let ((slot, lane), more) = (place, bytemuck::cast_slice_mut::<_, f64>(&mut self.more));
+            for (d, derivative) in p.derivatives().iter().enumerate() {
+                for k in 0..3 {
+                    more[(slot * columns + 3 * d + k) * Self::WIDTH + lane] = derivative[i][k];
+                }
+            }
+        }
     }
 
     /// Returns all slots, for one prediction.
     pub fn all_slots(&mut self) -> SlotChunk<'_, M> {
-        SlotChunk { held: &self.held, predicted: &mut self.predicted.lines, mode: PhantomData }
+        let Self { held, more, derivatives, predicted } = self;
+        SlotChunk { held, more, derivatives: *derivatives, predicted: &mut predicted.lines, mode: PhantomData }
     }
 
     /// Returns all slots in chunks of `groups` groups, for predictions in parallel.
     pub fn chunks(&mut self, groups: usize) -> impl ParallelIterator<Item = SlotChunk<'_, M>> {
-        let held = self.held.par_chunks(groups * BAG * held_lines::<M>());
-        let predicted = self.predicted.lines.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
-        held.zip(predicted).map(|(held, predicted)| SlotChunk { held, predicted, mode: PhantomData })
+        let lines = groups * BAG * self.more_lines();
+        let Self { held, more, derivatives, predicted } = self;
+        let (more, derivatives) = (&more[..], *derivatives);
+        let held = held.par_chunks(groups * BAG * held_lines::<M>());
+        let predicted = predicted.lines.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
+        held.zip(predicted).enumerate().map(move |(k, (held, predicted))| {
+            let more = &more[k * lines..more.len().min((k + 1) * lines)];
+            SlotChunk { held, more, derivatives, predicted, mode: PhantomData }
+        })
     }
 
     /// Stores position and velocity of the predicted source `i`.
@@ -215,6 +247,8 @@ impl<M: Mode> Sources<M> {
 /// Some slots: the held state, and the predicted one to be written.
 pub struct SlotChunk<'a, M> {
     held: &'a [Line],
+    more: &'a [Line],
+    derivatives: usize,
     predicted: &'a mut [Line],
     mode: PhantomData<M>,
 }
@@ -234,13 +268,27 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
     /// code when this is inlined into a function built for the wider instructions. No closures: see [`super::lanes`].
     #[inline(always)]
     fn with_simd<S: Simd>(self, _: S) {
+        match self.chunk.derivatives {
+            2 => self.predict_with::<2>(),
+            4 => self.predict_with::<4>(),
+            _ => self.predict_with::<0>(),
+        }
+    }
+}
+
+impl<M: Mode> Predict<'_, M> {
+    /// Predicts by `K` derivatives besides acceleration and jerk.
+    #[inline(always)]
+    fn predict_with<const K: usize>(self) {
         let width = <M::Real as Real>::WIDTH;
         let held: &[[f64; LINE]] = bytemuck::cast_slice(self.chunk.held);
+        let more: &[[f64; LINE]] = bytemuck::cast_slice(self.chunk.more);
         let predicted: &mut [M::Real] = bytemuck::cast_slice_mut(self.chunk.predicted);
         let parts = width / LINE;
-        for (held, slot) in
-            held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M, SUMS>() * width))
+        for (number, (held, slot)) in
+            held.chunks_exact(HELD * parts).zip(predicted.chunks_exact_mut(columns::<M, SUMS>() * width)).enumerate()
         {
+            let more = &more[3 * K * parts * number..3 * K * parts * (number + 1)];
             for part in 0..parts {
                 let mut dt = [0.0; LINE];
                 for lane in 0..LINE {
@@ -254,8 +302,22 @@ impl<M: Mode> WithSimd for Predict<'_, M> {
                         held[(6 + k) * parts + part],
                         held[(9 + k) * parts + part],
                     ];
-                    for lane in 0..LINE {
-                        (x[lane], v[lane]) = predict_component(pos[lane], vel[lane], acc[lane], jerk[lane], dt[lane]);
+                    if K == 0 {
+                        for lane in 0..LINE {
+                            (x[lane], v[lane]) =
+                                predict_component(pos[lane], vel[lane], acc[lane], jerk[lane], dt[lane]);
+                        }
+                    } else {
+                        for d in (0..K).rev() {
+                            let derivative = more[(3 * d + k) * parts + part];
+                            for lane in 0..LINE {
+                                (x[lane], v[lane]) = further((x[lane], v[lane]), d + 2, derivative[lane], dt[lane]);
+                            }
+                        }
+                        for lane in 0..LINE {
+                            let (state, rates) = ((pos[lane], vel[lane]), (acc[lane], jerk[lane]));
+                            (x[lane], v[lane]) = predict_component_with(state, rates, (x[lane], v[lane]), dt[lane]);
+                        }
                     }
                     let column = |c: usize| c * width + part * LINE..c * width + (part + 1) * LINE;
                     narrow(&mut slot[column(k)], &x);

@@ -69,6 +69,10 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         self.engine.load(all)
     }
 
+    fn derivatives(&self) -> usize {
+        self.engine.derivatives()
+    }
+
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
         self.engine.update(all, changed)
     }

@@ -7,6 +7,7 @@ use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
 use crate::force::neighbours::NeighbourTargets;
 use crate::particles::Particles;
+use crate::states::history::History;
 use crate::states::neighbours::Neighbours;
 use crate::time::Time;
 
@@ -43,6 +44,7 @@ impl<E: Evaluation> Follower<E> {
                     if has_lists {
                         self.particles.states.set(Neighbours::new(n, 0, 0));
                     }
+                    self.particles.states.set(History::new(n, 0, state.more.len()));
                     self.store(0..n, &state);
                     self.engine.load(&self.particles)?;
                 }
@@ -81,6 +83,9 @@ impl<E: Evaluation> Follower<E> {
         for (k, i) in index.enumerate() {
             (p.pos[i], p.vel[i], p.acc[i], p.jerk[i], p.time[i]) =
                 (pos[k], vel[k], acc[k], jerk[k], Time(state.time[k]));
+            for (column, of) in p.states.get_mut::<History>().derivatives.iter_mut().zip(&state.more) {
+                column[i] = of[k];
+            }
         }
     }
 }

@@ -3,6 +3,7 @@
 use crate::force::neighbours::NeighbourTargets;
 use crate::force::targets::Targets;
 use crate::particles::{Particles, Vec3};
+use crate::states::history::MAX_DERIVATIVES;
 use crate::states::neighbours::Neighbours as NeighbourState;
 use crate::time::Time;
 use bytemuck::Pod;
@@ -35,24 +36,27 @@ pub(super) struct State<'a> {
     pub time: &'a [u64],
     /// Position, velocity, acceleration, jerk.
     pub columns: [&'a [Vec3]; 4],
+    /// Further derivatives by which engines predict.
+    pub more: Vec<&'a [Vec3]>,
 }
 
 /// Appends a message with all particles.
 pub fn add_load(words: &mut Vec<u64>, all: &Particles) {
     words.extend([LOAD, all.len() as u64, u64::from(!all.states.get::<NeighbourState>().is_empty())]);
+    words.push(all.derivatives().len() as u64);
     words.extend_from_slice(bytemuck::cast_slice(&all.mass));
     words.extend(all.time.iter().map(|time| time.0));
-    for column in [&all.pos, &all.vel, &all.acc, &all.jerk] {
+    for column in [&all.pos, &all.vel, &all.acc, &all.jerk].into_iter().chain(all.derivatives()) {
         words.extend_from_slice(bytemuck::cast_slice(column));
     }
 }
 
 /// Appends a message with the new state of some particles.
 pub fn add_update(words: &mut Vec<u64>, all: &Particles, changed: &[u32]) {
-    words.extend([UPDATE, changed.len() as u64]);
+    words.extend([UPDATE, changed.len() as u64, all.derivatives().len() as u64]);
     add_index(words, changed);
     words.extend(changed.iter().map(|&i| all.time[i as usize].0));
-    for column in [&all.pos, &all.vel, &all.acc, &all.jerk] {
+    for column in [&all.pos, &all.vel, &all.acc, &all.jerk].into_iter().chain(all.derivatives()) {
         for &i in changed {
             words.extend(bytemuck::cast::<Vec3, [u64; 3]>(column[i as usize]));
         }
@@ -102,12 +106,14 @@ fn take_vectors<'a>(words: &mut &'a [u64], n: usize) -> Option<&'a [Vec3]> {
     take::<[f64; 3]>(words, n).map(bytemuck::cast_slice)
 }
 
-/// Takes the state of `n` particles, and their masses if `all`.
-fn take_state<'a>(words: &mut &'a [u64], n: usize, all: bool) -> Option<State<'a>> {
+/// Takes the state of `n` particles with further `derivatives`, and their masses if `all`.
+fn take_state<'a>(words: &mut &'a [u64], (n, derivatives): (usize, u64), all: bool) -> Option<State<'a>> {
+    let derivatives = usize::try_from(derivatives).ok().filter(|&number| number <= MAX_DERIVATIVES)?;
     let mass = take(words, if all { n } else { 0 })?;
     let time = take(words, n)?;
     let mut column = || take_vectors(words, n);
-    Some(State { mass, time, columns: [column()?, column()?, column()?, column()?] })
+    let columns = [column()?, column()?, column()?, column()?];
+    Some(State { mass, time, columns, more: (0..derivatives).map(|_| column()).collect::<Option<_>>()? })
 }
 
 /// Takes `n` targets from the front.
@@ -124,10 +130,13 @@ pub(super) fn next<'a>(words: &mut &'a [u64]) -> Option<Message<'a>> {
     let n = usize::try_from(n).ok()?;
     match kind {
         LOAD => {
-            let &[has_lists] = take::<u64>(words, 1)? else { return None };
-            Some(Message::Load(take_state(words, n, true)?, has_lists != 0))
+            let &[has_lists, derivatives] = take::<u64>(words, 2)? else { return None };
+            Some(Message::Load(take_state(words, (n, derivatives), true)?, has_lists != 0))
         }
-        UPDATE => Some(Message::Update(take(words, n)?, take_state(words, n, false)?)),
+        UPDATE => {
+            let &[derivatives] = take::<u64>(words, 1)? else { return None };
+            Some(Message::Update(take(words, n)?, take_state(words, (n, derivatives), false)?))
+        }
         EVALUATE => {
             let &[now] = take::<u64>(words, 1)? else { return None };
             Some(Message::Evaluate(Time(now), take_targets(words, n)?))

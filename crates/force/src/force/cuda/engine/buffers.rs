@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::force::cuda::driver::device::Device;
-use crate::force::cuda::forces::launch::Arrays;
+use crate::force::cuda::forces::launch::{Arrays, SourceHistory};
 use crate::force::cuda::forces::staging::Staging;
 use crate::force::cuda::neighbours::forces::HostNeighbours;
 use crate::force::cuda::neighbours::steps::NeighbourSteps;
@@ -10,6 +10,7 @@ use crate::force::cuda::shapes::layout::PARTIAL_BYTES;
 use crate::force::cuda::shapes::memory_plan::MemoryPlan;
 use crate::force::cuda::steps::device_steps::DeviceSteps;
 use crate::force::cuda::steps::followed_steps::FollowedSteps;
+use std::sync::Arc;
 
 /// Memory for a number of sources.
 pub(super) struct Buffers {
@@ -33,17 +34,21 @@ impl Buffers {
     /// If there is too little.
     pub fn new(device: &Device, plan: MemoryPlan, sources: usize) -> Result<Self> {
         let memory = |bytes| device.memory(bytes);
-        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, slots } = plan;
+        let MemoryPlan { arrays: [held, ticks, mass, predicted, arrived], upload, slots, history } = plan;
+        let (derivatives, bytes) = history;
+        let history =
+            if derivatives > 0 { Some(SourceHistory { columns: Arc::new(memory(bytes)?), derivatives }) } else { None };
         let arrays = Arrays {
             held: memory(held)?,
             ticks: memory(ticks)?,
             mass: memory(mass)?,
+            history,
             predicted: memory(predicted)?,
             partial: memory(PARTIAL_BYTES)?,
             arrived: memory(arrived)?,
             upload: memory(upload)?,
         };
-        let staging = Staging::new(device, slots)?;
+        let staging = Staging::new(device, slots, derivatives)?;
         Ok(Self {
             arrays,
             staging,

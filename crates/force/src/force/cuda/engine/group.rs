@@ -360,9 +360,18 @@ impl CudaGroup {
 impl ForceEngine for CudaGroup {
     fn load(&mut self, all: &Particles) -> Result<()> {
         if !all.is_empty() {
+            for engine in &mut self.engines {
+                if engine.note_derivatives(all) {
+                    self.chosen_for = None;
+                }
+            }
             self.reserve(all.len())?;
         }
         self.engines.iter_mut().try_for_each(|engine| engine.load(all))
+    }
+
+    fn derivatives(&self) -> usize {
+        self.engines[0].derivatives()
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {
@@ -462,7 +471,7 @@ impl ForceEngine for CudaGroup {
             };
             let launcher = Launcher { device, arrays, kernels, field: None, shape };
             device.bind()?;
-            if !steps.send(device, p, (rules, span), staging.free_words())? {
+            if !steps.send(launcher, p, (rules, span), staging.free_words())? {
                 return Ok(None);
             }
             let call = steps.begin(launcher, physics, rules, span)?;

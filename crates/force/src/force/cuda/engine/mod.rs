@@ -58,6 +58,8 @@ pub struct CudaEngine {
     pub(super) clock: Clock,
     /// Law in place of Newton's.
     law: Option<Arc<Law>>,
+    /// Number of derivatives by which sources are predicted besides acceleration and jerk.
+    derivatives: usize,
     shapes: Shapes,
     shape: Option<LaunchShape>,
     stepping: bool,
@@ -129,6 +131,7 @@ impl CudaEngine {
             eps2: epsilon * epsilon,
             clock,
             law: None,
+            derivatives: 0,
             shapes,
             shape: None,
             stepping: true,
@@ -220,6 +223,7 @@ impl CudaEngine {
         self.held = None;
         let columns = self.law.as_ref().map_or(0, |law| law.program().columns.len());
         let plan = MemoryPlan::new(self.precision, n).with_columns(self.precision, columns);
+        let plan = plan.with_derivatives(self.derivatives);
         let slots = plan.slots;
         if u32::try_from(slots).is_err() {
             return Err(Error::input("CUDA", format!("{n} particles are more than the GPU engine can index")));
@@ -227,6 +231,17 @@ impl CudaEngine {
         self.device.require(plan.on_device(), n)?;
         self.held = Some(Buffers::new(&self.device, plan, n)?);
         Ok(())
+    }
+
+    /// Takes note of the derivatives by which particles are to be predicted. Returns true if there was memory for another
+    /// number of them, which is given up.
+    pub(super) fn note_derivatives(&mut self, all: &Particles) -> bool {
+        self.derivatives = if self.precision.in_f64() { all.derivatives().len() } else { 0 };
+        let other = self.held.as_ref().is_some_and(|held| held.staging.derivatives() != self.derivatives);
+        if other {
+            self.held = None;
+        }
+        other
     }
 
     /// Copies the staged particles and a block to the device, and returns the scalars for the kernels that follow. The
@@ -328,6 +343,7 @@ impl ForceEngine for CudaEngine {
             self.held = None;
             return Ok(());
         }
+        self.note_derivatives(all);
         self.reserve(all.len())?;
         self.lists.load(all);
         // Coordinate of padding: so far away that without mass it adds exact zeros, near enough that no square
@@ -339,6 +355,10 @@ impl ForceEngine for CudaEngine {
         held.staging.upload_all(&self.device, (all, &columns), nowhere, &held.arrays.mass)?;
         self.device.wait()?;
         self.flush()
+    }
+
+    fn derivatives(&self) -> usize {
+        self.derivatives
     }
 
     fn update(&mut self, all: &Particles, changed: &[u32]) -> Result<()> {

@@ -21,12 +21,14 @@ pub struct Call<'a> {
     held: u64,
     ticks: u64,
     mass: u64,
+    more: u64,
     predicted: u64,
     partial: u64,
     arrived: u64,
     out: u64,
     changed_index: u64,
     changed_state: u64,
+    changed_more: u64,
     target_index: u64,
     target_state: u64,
     now: u64,
@@ -40,6 +42,8 @@ pub struct Call<'a> {
     batch: u32,
     span_bags: u32,
     spans: u32,
+    derivatives: u32,
+    unused: u32,
     arrays: PhantomData<&'a Memory>,
 }
 
@@ -57,6 +61,8 @@ pub struct Arrays {
     pub ticks: Memory,
     /// Masses of the sources, and behind them the columns that a law reads: `slots` f64 each.
     pub mass: Memory,
+    /// What a multi-point scheme keeps of the sources, where they are predicted by its derivatives.
+    pub history: Option<SourceHistory>,
     /// Predicted sources: `slots` entries.
     pub predicted: Memory,
     /// Partial sums.
@@ -65,6 +71,16 @@ pub struct Arrays {
     pub arrived: Memory,
     /// Upload from the host; see [`super::staging`].
     pub upload: Memory,
+}
+
+/// History of the sources on the device, of which the first columns are derivatives; see
+/// [`StepHistory`](crate::force::cuda::steps::step_history::StepHistory), which has all of it while block steps are taken there.
+#[derive(Clone)]
+pub struct SourceHistory {
+    /// Columns of `slots` f64.
+    pub columns: Arc<Memory>,
+    /// Number of derivatives.
+    pub derivatives: usize,
 }
 
 /// Scalar arguments of an evaluation.
@@ -93,28 +109,38 @@ pub struct Scalars {
 /// First words of the columns of the upload.
 #[derive(Clone, Copy, Default)]
 pub struct Columns {
-    /// Corrected particles: indices, records.
-    pub changed: [usize; 2],
+    /// Corrected particles: indices, records, records of further derivatives.
+    pub changed: [usize; 3],
     /// Targets: indices, records.
     pub targets: [usize; 2],
+}
+
+impl Arrays {
+    /// Returns the number of further derivatives by which sources are predicted.
+    #[must_use]
+    pub fn derivatives(&self) -> usize {
+        self.history.as_ref().map_or(0, |history| history.derivatives)
+    }
 }
 
 impl<'a> Call<'a> {
     /// Creates a call on these arrays.
     pub fn new(arrays: &'a Arrays, scalars: &Scalars) -> Self {
         let column = |word: usize| arrays.upload.address() + 8 * word as u64;
-        let ([changed_index, changed_state], [target_index, target_state]) =
+        let ([changed_index, changed_state, changed_more], [target_index, target_state]) =
             (scalars.columns.changed.map(column), scalars.columns.targets.map(column));
         Self {
             held: arrays.held.address(),
             ticks: arrays.ticks.address(),
             mass: arrays.mass.address(),
+            more: arrays.history.as_ref().map_or(0, |history| history.columns.address()),
             predicted: arrays.predicted.address(),
             partial: arrays.partial.address(),
             arrived: arrays.arrived.address(),
             out: scalars.out,
             changed_index,
             changed_state,
+            changed_more,
             target_index,
             target_state,
             now: scalars.now,
@@ -128,8 +154,16 @@ impl<'a> Call<'a> {
             batch: 0,
             span_bags: 0,
             spans: 0,
+            derivatives: arrays.derivatives() as u32,
+            unused: 0,
             arrays: PhantomData,
         }
+    }
+
+    /// Returns the number of further derivatives by which sources are predicted.
+    #[must_use]
+    pub const fn derivatives(&self) -> usize {
+        self.derivatives as usize
     }
 
     /// Returns the call for the moment `now`, in ticks, where the sources that are one of `placed` targets stand at its

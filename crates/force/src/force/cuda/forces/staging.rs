@@ -22,6 +22,10 @@ pub struct Staging {
     down: Pinned,
     /// Corrected particles that are not yet on the device: their rows and records.
     waiting: Vec<(u32, [u64; STATE])>,
+    /// Further derivatives of each of these.
+    waiting_more: Vec<u64>,
+    /// Number of further derivatives.
+    derivatives: usize,
     /// Place of each row among these; [`NONE`] if it is not.
     places: Vec<u32>,
     /// Number of particles that are staged to be sent.
@@ -43,6 +47,13 @@ fn record(all: &Particles, i: usize) -> [u64; STATE] {
     record
 }
 
+/// Writes the further derivatives of a particle.
+fn put_further(all: &Particles, i: usize, to: &mut [u64]) {
+    for (to, derivative) in to.chunks_exact_mut(3).zip(all.derivatives()) {
+        to.copy_from_slice(&bytemuck::cast::<Vec3, [u64; 3]>(derivative[i]));
+    }
+}
+
 /// Writes the list `index` to the `words`, and behind it a record for each of its entries.
 fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize, u32) -> [u64; N] + Sync) {
     let (list, records) = words.split_at_mut(index_words(index.len()));
@@ -58,13 +69,19 @@ fn write<const N: usize>(words: &mut [u64], index: &[u32], record: impl Fn(usize
 }
 
 impl Staging {
-    /// Allocates memory for `slots` particles and as many targets.
+    /// Allocates memory for `slots` particles with further `derivatives`, and as many targets.
     ///
     /// # Errors
     /// If too little memory can be pinned.
-    pub fn new(device: &Device, slots: usize) -> Result<Self> {
-        let (up, down) = (device.pinned(upload_words(slots))?, device.pinned(FORCE * slots)?);
-        Ok(Self { up, down, waiting: Vec::new(), places: vec![NONE; slots], changed: 0, slots })
+    pub fn new(device: &Device, slots: usize, derivatives: usize) -> Result<Self> {
+        let (up, down) = (device.pinned(upload_words(slots, derivatives))?, device.pinned(FORCE * slots)?);
+        let places = vec![NONE; slots];
+        Ok(Self { up, down, waiting: Vec::new(), waiting_more: Vec::new(), derivatives, places, changed: 0, slots })
+    }
+
+    /// Returns the number of further derivatives.
+    pub const fn derivatives(&self) -> usize {
+        self.derivatives
     }
 
     /// Returns the number of particles that are staged to be sent.
@@ -80,8 +97,9 @@ impl Staging {
     /// Returns the first words of the columns, with `targets` targets behind the corrected particles.
     pub fn columns(&self, targets: usize) -> Columns {
         let state = index_words(self.changed);
-        let block = state + STATE * self.changed;
-        Columns { changed: [0, state], targets: [block, block + index_words(targets)] }
+        let more = state + STATE * self.changed;
+        let block = more + 3 * self.derivatives * self.changed;
+        Columns { changed: [0, state, more], targets: [block, block + index_words(targets)] }
     }
 
     /// Returns the number of words up to the end of a block of `targets`.
@@ -92,7 +110,7 @@ impl Staging {
     /// Notes the state of the particles `changed`, to be sent with the next block.
     pub fn note_changed(&mut self, all: &Particles, changed: &[u32]) {
         assert!(changed.last().is_none_or(|&i| (i as usize) < all.len()), "a corrected particle beyond the last");
-        let Self { waiting, places, .. } = self;
+        let Self { waiting, waiting_more, places, derivatives, .. } = self;
         let (first, mut new) = (waiting.len(), Vec::with_capacity(changed.len()));
         for &i in changed {
             let place = &mut places[i as usize];
@@ -106,6 +124,20 @@ impl Staging {
         }
         let records = new.par_iter().with_min_len(min_share(WORK)).map(|&i| (i, record(all, i as usize)));
         waiting.par_extend(records);
+        let words = 3 * *derivatives;
+        if words > 0 {
+            waiting_more.resize(words * waiting.len(), 0);
+            for &i in changed {
+                let place = words * places[i as usize] as usize;
+                put_further(all, i as usize, &mut waiting_more[place..place + words]);
+            }
+        }
+    }
+
+    /// Returns the words of the further derivatives of the `changed` particles.
+    fn further(&mut self) -> &mut [u64] {
+        let Columns { changed: [_, _, more], targets: [block, _] } = self.columns(0);
+        &mut self.up.words_mut()[more..block]
     }
 
     /// Stages the particles that wait, in the order of their rows.
@@ -117,6 +149,15 @@ impl Staging {
         }
         write(up.words_mut(), &rows, |_, row| waiting[places[row as usize] as usize].1);
         self.changed = rows.len();
+        let words = 3 * self.derivatives;
+        if words > 0 {
+            let (places, from) = (std::mem::take(&mut self.places), std::mem::take(&mut self.waiting_more));
+            for (to, &row) in self.further().chunks_exact_mut(words).zip(&rows) {
+                let place = words * places[row as usize] as usize;
+                to.copy_from_slice(&from[place..place + words]);
+            }
+            (self.places, self.waiting_more) = (places, from);
+        }
         self.forget_waiting();
     }
 
@@ -124,6 +165,7 @@ impl Staging {
     fn forget_waiting(&mut self) {
         self.waiting.iter().for_each(|waiting| self.places[waiting.0 as usize] = NONE);
         self.waiting.clear();
+        self.waiting_more.clear();
     }
 
     /// Stages all particles and the padding, and copies the masses to the device, with the values of `columns` behind
@@ -149,6 +191,13 @@ impl Staging {
             &rows,
             |_, i| if (i as usize) < all.len() { record(all, i as usize) } else { padding },
         );
+        let words = 3 * self.derivatives;
+        if words > 0 {
+            let (of, padding) = self.further().split_at_mut(words * all.len());
+            let share = min_share(WORK);
+            of.par_chunks_exact_mut(words).with_min_len(share).enumerate().for_each(|(i, to)| put_further(all, i, to));
+            padding.fill(0);
+        }
         // The block's part of the upload is free: no block is being copied.
         let first = self.columns(0).targets[0];
         let words = first..first + self.slots * (1 + columns.len());

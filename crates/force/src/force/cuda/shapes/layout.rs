@@ -11,13 +11,31 @@ pub const TARGET: usize = 6;
 /// Number of f64 of a force.
 pub const FORCE: usize = 7;
 
+/// Numbers of derivatives that a multi-point scheme keeps for each earlier point, and of columns of a point (`History` of
+/// kernels/multipoint.cuh).
+pub const DERIVATIVES: usize = 2;
+/// See [`DERIVATIVES`].
+pub const POINT_COLUMNS: usize = 7;
+
+/// Returns the number of columns of the history of a scheme with `points` earlier points.
+#[must_use]
+pub const fn columns_of(points: usize) -> usize {
+    (3 * DERIVATIVES + POINT_COLUMNS) * points
+}
+
+/// Returns the same for a scheme that keeps so many derivatives.
+#[must_use]
+pub const fn columns_of_derivatives(derivatives: usize) -> usize {
+    columns_of(derivatives.div_ceil(DERIVATIVES))
+}
+
 /// Returns the number of words of a column of `n` u32.
 pub const fn index_words(n: usize) -> usize {
     n.div_ceil(2)
 }
 
-/// Returns the number of words of an upload of `slots` corrected particles and `slots` targets.
+/// Returns the number of words of an upload of `slots` corrected particles with further `derivatives`, and `slots` targets.
 #[must_use]
-pub const fn upload_words(slots: usize) -> usize {
-    2 * index_words(slots) + (STATE + TARGET) * slots
+pub const fn upload_words(slots: usize, derivatives: usize) -> usize {
+    2 * index_words(slots) + (STATE + 3 * derivatives + TARGET) * slots
 }

@@ -1,7 +1,7 @@
 //! Memory needed for a number of sources.
 
 use super::launch_shape::{units, units_with};
-use super::layout::{FORCE, PARTIAL_BYTES, upload_words};
+use super::layout::{FORCE, PARTIAL_BYTES, columns_of_derivatives, upload_words};
 use crate::force::canonical::BAG;
 use crate::force::precision::Precision;
 
@@ -15,6 +15,8 @@ pub struct MemoryPlan {
     pub arrays: [usize; 5],
     /// Size of the upload from the host.
     pub upload: usize,
+    /// Number of further derivatives by which sources are predicted, and size of the history that has them.
+    pub history: (usize, usize),
 }
 
 impl MemoryPlan {
@@ -23,7 +25,15 @@ impl MemoryPlan {
     pub fn new(precision: Precision, n: usize) -> Self {
         let slots = n.next_multiple_of(BAG);
         let arrays = [96, 8, 8, 16 * units(precision), 4].map(|bytes| bytes * slots);
-        Self { slots, arrays, upload: 8 * upload_words(slots) }
+        Self { slots, arrays, upload: 8 * upload_words(slots, 0), history: (0, 0) }
+    }
+
+    /// Returns the plan for sources that are predicted by further derivatives.
+    #[must_use]
+    pub fn with_derivatives(mut self, derivatives: usize) -> Self {
+        self.upload = 8 * upload_words(self.slots, derivatives);
+        self.history = (derivatives, 8 * columns_of_derivatives(derivatives) * self.slots);
+        self
     }
 
     /// Returns the plan for a law that reads this number of columns of the particles.
@@ -37,7 +47,7 @@ impl MemoryPlan {
     /// Returns the bytes on the device.
     #[must_use]
     pub fn on_device(&self) -> usize {
-        self.arrays.iter().sum::<usize>() + PARTIAL_BYTES + self.upload
+        self.arrays.iter().sum::<usize>() + self.history.1 + PARTIAL_BYTES + self.upload
     }
 
     /// Returns the bytes of pinned memory on the host: for the upload, and for the forces.
@@ -63,5 +73,10 @@ mod tests {
         let bytes = |precision| MemoryPlan::new(precision, 1 << 20).on_device();
         assert_eq!(bytes(Precision::F64) - bytes(Precision::F32Kahan), 32 << 20);
         assert_eq!(MemoryPlan::new(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
+        // Order 6 keeps two derivatives and a point, order 8 twice as much; the derivatives are in the upload too.
+        for (derivatives, columns) in [(2, 13 + 6), (4, 26 + 12)] {
+            let with = MemoryPlan::new(Precision::F64, 1 << 20).with_derivatives(derivatives).on_device();
+            assert_eq!(with - bytes(Precision::F64), (8 * columns) << 20);
+        }
     }
 }

@@ -4,13 +4,14 @@
 use super::field_call::FieldCall;
 use super::launched_call::LaunchedCall;
 use super::launched_steps::{LaunchedSteps, Launcher};
-use super::step_history::{StepHistory, columns_of};
+use super::step_history::StepHistory;
 use super::step_memory::Report;
 use super::system::System;
 use crate::error::Result;
 use crate::force::block_steps::{NextStep, Span, StepRules, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
+use crate::force::cuda::shapes::layout::columns_of;
 use crate::force::cuda::shapes::step_shape::COLUMNS;
 use crate::force::precision::Precision;
 use crate::particles::{Particles, Vec3};
@@ -89,7 +90,7 @@ impl FollowedSteps {
             Some(ahead) => ahead,
             None => {
                 let span = Span { from: next.from, until: next.now, max: 1 };
-                if !self.steps.send(device, p, (rules, span), through)? || !self.make_room(device, rules) {
+                if !self.steps.send(launcher, p, (rules, span), through)? || !self.make_room(device, rules) {
                     return Ok(None);
                 }
                 let Some(field) = self.steps.field_call(device, field)? else { return Ok(None) };

@@ -107,7 +107,7 @@ impl LaunchedSteps {
         span: Span,
         (pause, through): (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
-        if !self.send(launcher.device, p, (rules, span), through)? {
+        if !self.send(launcher, p, (rules, span), through)? {
             return Ok(None);
         }
         let Some(field) = self.field_call(launcher.device, field)? else { return Ok(None) };
@@ -123,13 +123,13 @@ impl LaunchedSteps {
     /// If the device fails.
     pub fn send(
         &mut self,
-        device: &Device,
+        Launcher { device, arrays, .. }: Launcher<'_>,
         p: &Particles,
         (rules, span): (&StepRules, Span),
         through: &mut Pinned,
     ) -> Result<bool> {
         let StepMemory { state, sources, slots, .. } = &mut self.memory;
-        if !state.prepare(device, rules.scheme, (*sources, *slots))? {
+        if !state.prepare(device, rules.scheme, (*sources, *slots), arrays.history.as_ref())? {
             return Ok(false);
         }
         if !state.current {
@@ -377,8 +377,9 @@ impl PartCalls<'_> {
 /// Returns the call for the step of a report.
 #[must_use]
 pub fn at<'a>(call: LaunchedCall<'a>, rules: &StepRules, report: &Report) -> LaunchedCall<'a> {
-    // Of other schemes the targets do not stand where kernels that predict sources by themselves would put them.
-    let placed = if rules.scheme.plain_nu().is_some() { 0 } else { report.targets as usize };
+    // In other schemes the targets do not stand where kernels that predict sources by themselves would put them.
+    let alike = rules.scheme.plain_nu().is_some() || call.force.derivatives() > 0;
+    let placed = if alike { 0 } else { report.targets as usize };
     call.at(report.moment, placed)
 }
 

@@ -9,7 +9,7 @@ use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::driver::module::{Kernel, KernelArgument, Module};
-use crate::force::cuda::forces::launch::Arrays;
+use crate::force::cuda::forces::launch::{Arrays, SourceHistory};
 use crate::force::cuda::shapes::step_shape::{MAX_BLOCKS, StepShape, THREADS};
 use crate::force::mode::Order;
 use crate::force::precision::Precision;
@@ -122,9 +122,10 @@ pub fn take_together(
     (pause, shared_pairs): (Option<&Pause>, usize),
 ) -> Result<Option<Taken>> {
     let together = members.len() > 1;
-    for ResidentMember { device, steps, through, .. } in members.iter_mut() {
+    for ResidentMember { device, arrays, steps, through } in members.iter_mut() {
         device.bind()?;
-        if together && steps.shared.is_none() || !steps.send(device, (&*p, span.from), rules.scheme, through)? {
+        let held = arrays.history.as_ref();
+        if together && steps.shared.is_none() || !steps.send((device, held), (&*p, span.from), rules.scheme, through)? {
             return Ok(None);
         }
         if together {
@@ -271,13 +272,13 @@ impl ResidentSteps {
     /// device has it. Returns false if they are not on schedule, or there is too little memory for their history.
     fn send(
         &mut self,
-        device: &Device,
+        (device, held): (&Device, Option<&SourceHistory>),
         (p, from): (&Particles, Time),
         scheme: StepScheme,
         through: &mut Pinned,
     ) -> Result<bool> {
         let working = self.shape.groups * self.shape.replicas * self.shape.own();
-        if !self.state.prepare(device, scheme, (self.sources, working))? {
+        if !self.state.prepare(device, scheme, (self.sources, working), held)? {
             return Ok(false);
         }
         if !self.state.current {

@@ -3,35 +3,29 @@
 use crate::error::Result;
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
+use crate::force::cuda::forces::launch::SourceHistory;
+use crate::force::cuda::shapes::layout::{DERIVATIVES, POINT_COLUMNS, columns_of};
 use crate::particles::Vec3;
 use crate::states::history::History;
 use crate::time::Time;
 use rayon::prelude::*;
-
-/// Numbers of derivatives that a scheme keeps for each earlier point, and of columns of a point (`History` of
-/// kernels/multipoint.cuh).
-const DERIVATIVES: usize = 2;
-const POINT_COLUMNS: usize = 7;
-
-/// Returns the number of columns of a scheme with `points` earlier points.
-pub const fn columns_of(points: usize) -> usize {
-    (3 * DERIVATIVES + POINT_COLUMNS) * points
-}
+use std::sync::Arc;
 
 /// History of the particles on the device, and on its way.
 pub struct StepHistory {
     points: usize,
     sources: usize,
     slots: usize,
-    columns: Memory,
+    /// Those by which the forces predict, if they do.
+    columns: Arc<Memory>,
     /// Columns of other lengths: copies of the thread blocks, with which they work, or what the targets get.
     working: Memory,
     pinned: Pinned,
 }
 
 impl StepHistory {
-    /// Allocates memory for schemes with `points` earlier points, for `slots` particles and for `working` besides;
-    /// [`None`] if there is too little.
+    /// Allocates memory for schemes with `points` earlier points, for `slots` particles, unless it is `held` with the forces, and for
+    /// `working` besides; [`None`] if there is too little.
     ///
     /// # Errors
     /// If the driver fails.
@@ -40,14 +34,20 @@ impl StepHistory {
         points: usize,
         (sources, slots): (usize, usize),
         working: usize,
+        held: Option<&SourceHistory>,
     ) -> Result<Option<Self>> {
         let columns = columns_of(points);
-        if 8 * columns * (slots + working) > device.free_bytes()? {
+        let own = if held.is_some() { 0 } else { slots };
+        if 8 * columns * (own + working) > device.free_bytes()? {
             return Ok(None);
         }
         let memory = |particles: usize| device.memory(8 * columns * particles);
         let pinned = device.pinned(columns * slots)?;
-        Ok(Some(Self { points, sources, slots, columns: memory(slots)?, working: memory(working)?, pinned }))
+        let kept = match held {
+            Some(held) => Arc::clone(&held.columns),
+            None => Arc::new(memory(slots)?),
+        };
+        Ok(Some(Self { points, sources, slots, columns: kept, working: memory(working)?, pinned }))
     }
 
     /// Returns the number of earlier points.

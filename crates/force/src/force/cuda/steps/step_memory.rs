@@ -121,7 +121,7 @@ impl StepMemory {
             slots: slots as u32,
             changed: 0,
             targets: 0,
-            columns: Columns { changed: [0, index], targets: [targets, targets + index] },
+            columns: Columns { changed: [0, index, index], targets: [targets, targets + index] },
             out: self.out.address(),
         };
         let thresholds = rules.thresholds;

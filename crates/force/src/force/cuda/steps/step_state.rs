@@ -5,7 +5,7 @@ use crate::error::Result;
 use crate::force::block_steps::StepScheme;
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
-use crate::force::cuda::forces::launch::Arrays;
+use crate::force::cuda::forces::launch::{Arrays, SourceHistory};
 use crate::force::cuda::shapes::step_shape::COLUMNS;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Level, Time};
@@ -43,17 +43,23 @@ impl StepState {
         Ok(Self { pot: device.memory(8 * slots)?, level: device.memory(slots)?, slots, history: None, current: false })
     }
 
-    /// Makes room for what a scheme keeps of `sources` particles, and of `working` particles besides. Returns false if there
-    /// is too little memory.
+    /// Makes room for what a scheme keeps of `sources` particles, unless it is `held` with the forces, and of `working`
+    /// particles besides. Returns false if there is too little memory.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn prepare(&mut self, device: &Device, scheme: StepScheme, (sources, working): (usize, usize)) -> Result<bool> {
+    pub fn prepare(
+        &mut self,
+        device: &Device,
+        scheme: StepScheme,
+        (sources, working): (usize, usize),
+        held: Option<&SourceHistory>,
+    ) -> Result<bool> {
         let points = scheme.points() as usize;
         if self.history.as_ref().map_or(0, StepHistory::points) != points {
             (self.history, self.current) = (None, false);
             if points > 0 {
-                self.history = StepHistory::new(device, points, (sources, self.slots), working)?;
+                self.history = StepHistory::new(device, points, (sources, self.slots), working, held)?;
             }
         }
         Ok(points == 0 || self.history.is_some())
