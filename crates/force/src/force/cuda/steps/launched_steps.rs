@@ -128,7 +128,7 @@ impl LaunchedSteps {
         through: &mut Pinned,
     ) -> Result<bool> {
         let StepMemory { state, sources, slots, .. } = &mut self.memory;
-        if !state.prepare(device, rules.scheme, (*sources, *slots))? {
+        if !state.prepare(device, rules, (*sources, *slots))? {
             return Ok(false);
         }
         if !state.current {
