@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_product_by_a_power_of_two_has_no_error() {
-        for number in [1.0 / 3.0, -1e-300, 0.0, 5e-324] {
+        for number in [1.0 / 3.0, -1e-300, 0.0, 5e-324_f64] {
             for dt in [0.125, 2f64.powi(-40), 1.0] {
                 assert_eq!(
                     number.mul_add(dt, -(number * dt)).to_bits(),
