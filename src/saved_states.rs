@@ -4,6 +4,7 @@ use crate::encounters::SubsystemState;
 use tisane_force::error::Result;
 use tisane_force::states::digits::Digits;
 use tisane_force::states::history::History;
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::states::neighbours::Neighbours;
 use tisane_force::states::{SchemeState, Sizes, States};
 
@@ -13,7 +14,9 @@ use tisane_force::states::{SchemeState, Sizes, States};
 /// Those of `sizes`.
 pub fn of_sizes(n: usize, sizes: &dyn Sizes) -> Result<States> {
     let mut states = States::default();
-    for read in [of_type::<History>, of_type::<Neighbours>, of_type::<SubsystemState>, of_type::<Digits>] {
+    for read in
+        [of_type::<History>, of_type::<Neighbours>, of_type::<SubsystemState>, of_type::<Digits>, of_type::<LowParts>]
+    {
         if let Some(state) = read(n, sizes)? {
             states.put(state);
         }

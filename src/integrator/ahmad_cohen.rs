@@ -248,7 +248,8 @@ impl BlockLoop for AhmadCohen {
     }
 
     fn present_rules(&self) -> Option<StepRules> {
-        Some(self.guards().rules(self.scheme(), self.noise, &self.guard))
+        let rules = self.guards().rules(self.scheme(), self.noise, &self.guard);
+        Some(StepRules { compensated: false, ..rules })
     }
 
     fn move_block(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, now: Time) -> Result<u64> {

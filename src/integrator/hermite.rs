@@ -3,6 +3,7 @@
 //! [`BlockHermite`] does everything else: blocks, tiles, threads, the floor of the steps, guards.
 
 mod cancelled;
+pub(super) mod compensated;
 pub(super) mod guards;
 pub mod limits;
 mod scheme;
@@ -35,6 +36,7 @@ use tisane_force::law::Law;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::spin_pool;
 use tisane_force::states::history::History;
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::time::{Clock, Level, Time};
 
 /// Largest number of targets that are evaluated at a time, which bounds the memory for them.
@@ -197,8 +199,11 @@ impl<S: HermiteScheme> BlockHermite<S> {
 
     /// Corrects the targets in place for the next evaluation: every correction starts from the prediction.
     fn correct_targets(&mut self, p: &Particles, now: Time) {
-        let Self { targets, clock, predicted, forces, scheme, .. } = self;
-        let index = &targets.index;
+        let Self { targets, clock, predicted, forces, scheme, limits, .. } = self;
+        let (index, low) = (&targets.index, p.states.get::<LowParts>());
+        // Those that are not known yet are zero.
+        let low = |i: usize| [&low.pos, &low.vel].map(|column| column.get(i).copied().unwrap_or_default());
+        let compensated = limits.compensated;
         let least = share(index.len());
         targets.pos.par_iter_mut().zip(&mut targets.vel).enumerate().with_min_len(least).for_each(|(k, (pos, vel))| {
             let i = index[k] as usize;
@@ -212,7 +217,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 acc_for_step: forces.acc[k],
                 jerk: forces.jerk[k],
             };
-            (*pos, *vel) = scheme.iterate(p, i, &end);
+            (*pos, *vel) = scheme.iterate(p, i, compensated.then(|| low(i)), &end);
         });
     }
 
@@ -314,6 +319,12 @@ impl<S: HermiteScheme> BlockHermite<S> {
             self.evaluate(p, f, now)?;
         }
         Ok(())
+    }
+
+    /// Lets particles have low parts, or none, as the corrector keeps them.
+    fn prepare_low_parts(&self, p: &mut Particles) {
+        let n = p.len();
+        LowParts::keep(&mut p.states, n, self.limits.compensated);
     }
 
     /// Moves the particles of the block to `now`; returns the number of clamped particles.
@@ -431,6 +442,7 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
     }
 
     fn advance(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
+        self.prepare_low_parts(p);
         self.take_steps(p, f, until, max)
     }
 

@@ -9,6 +9,7 @@ pub(super) use corrector::brackets;
 use corrector::correct;
 
 use super::checks::{InvalidSetting, positive};
+use super::hermite::compensated::{Motion, advance};
 use super::hermite::limits::StepRange;
 use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::particle_slices::ParticleSlices;
@@ -67,6 +68,9 @@ pub struct FourthOrder {
     iterations: u32,
 }
 
+/// Additions of further points: there are none.
+const NOTHING: [Vec3; 2] = [Vec3::new(0.0, 0.0, 0.0); 2];
+
 impl HermiteScheme for FourthOrder {
     type Lanes = Lanes;
 
@@ -97,16 +101,28 @@ impl HermiteScheme for FourthOrder {
     }
 
     #[inline(always)]
-    fn iterate(&self, p: &Particles, i: usize, end: &StepEnd) -> (Vec3, Vec3) {
-        let corrected = correct(end.dt, (end.pos, end.vel), (p.acc[i], p.jerk[i]), (end.acc, end.jerk));
+    fn iterate(&self, p: &Particles, i: usize, low: Option<[Vec3; 2]>, end: &StepEnd) -> (Vec3, Vec3) {
+        let (old, new) = ((p.acc[i], p.jerk[i]), (end.acc, end.jerk));
+        if let Some(low) = low {
+            let [pos, vel] = advance(end.dt, Motion { high: [p.pos[i], p.vel[i]], low }, [old, new], NOTHING).high;
+            return (pos, vel);
+        }
+        let corrected = correct(end.dt, (end.pos, end.vel), old, new);
         (corrected.pos, corrected.vel)
     }
 
     #[inline(always)]
     fn correct(&self, p: &mut ParticleSlices<'_>, i: usize, end: &StepEnd, lanes: &mut Lanes, lane: usize) {
-        let p = &mut p.columns;
-        let corrected = correct(end.dt, (end.pos, end.vel), (p.acc[i], p.jerk[i]), (end.acc, end.jerk));
-        (p.pos[i], p.vel[i]) = (corrected.pos, corrected.vel);
+        let ParticleSlices { columns: p, low, .. } = p;
+        let (old, new) = ((p.acc[i], p.jerk[i]), (end.acc, end.jerk));
+        let corrected = correct(end.dt, (end.pos, end.vel), old, new);
+        if low.pos.is_empty() {
+            (p.pos[i], p.vel[i]) = (corrected.pos, corrected.vel);
+        } else {
+            let from = Motion { high: [p.pos[i], p.vel[i]], low: [low.pos[i], low.vel[i]] };
+            let to = advance(end.dt, from, [old, new], NOTHING);
+            ([p.pos[i], p.vel[i]], [low.pos[i], low.vel[i]]) = (to.high, to.low);
+        }
         (p.acc[i], p.jerk[i], p.time[i]) = (end.acc, end.jerk, end.now);
         lanes.set(lane, end.dt, end.noise, [end.acc_for_step, end.jerk, corrected.snap, corrected.crackle]);
     }
@@ -172,6 +188,10 @@ pub struct Hermite4Settings {
     /// Evaluations and corrections in each step: the n of P(EC)^n.
     #[cfg_attr(feature = "serde", schemars(range(min = 1, max = 10)))]
     pub iterations: u32,
+    /// Flag that the corrector keeps what the rounding of positions and velocities cuts off, so that rounding errors do not
+    /// add up. Default: true in modes with forces in f64, otherwise false.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    compensated: Option<bool>,
     /// Treatment of a particle that needs a step below dt_min.
     pub on_dt_min: OnFloor,
 }
@@ -184,6 +204,7 @@ impl Default for Hermite4Settings {
             dt_max: None,
             dt_min: None,
             iterations: 1,
+            compensated: None,
             on_dt_min: OnFloor::default(),
         }
     }
@@ -203,7 +224,8 @@ impl Hermite4Settings {
             nu: self.nu.get(),
             nu_start: self.nu_start().get(),
             iterations: self.iterations,
-            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) }
+                .compensated(self.compensated),
         }
     }
 

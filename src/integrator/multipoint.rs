@@ -16,6 +16,7 @@ pub use super::hermite::{Limits, OnFloor};
 pub use stencil::{Addition, Node, Stencil};
 
 use super::checks::{InvalidSetting, positive};
+use super::hermite::compensated::{Motion, advance};
 use super::hermite::limits::StepRange;
 use super::hermite::{BlockHermite, FirstStep, HermiteScheme, LANES, StepEnd};
 use super::hermite4::brackets;
@@ -93,6 +94,10 @@ impl Criterion {
 const BOUNDS: [f64; 2] = [0.25, 0.8];
 /// First step, in units of η A₁/A₂. It is of 4th order, so that it has to be shorter than those that follow.
 const FIRST: f64 = 0.14;
+/// First step of all particles where the longest step sets those that follow, in units of the time A₁/A₂ of the fastest
+/// particle, over the power order/4 of the longest step in the same units: then the error of one step of 4th order is no
+/// larger than that of the steps that follow. It may be much shorter than by [`FIRST`], with η no measure of their length.
+const FIRST_OF_LONGEST: f64 = 1.0;
 
 /// Parameters of the scheme, in internal units.
 #[derive(Clone, Copy, Debug)]
@@ -134,11 +139,12 @@ pub struct MultipointScheme {
     criterion: Criterion,
 }
 
-/// Corrections of a step of length h to a predicted position, in units of h², and velocity, in units of h; and hᵏ a⁽ᵏ⁾ at
-/// its end for k = 2 … 5.
+/// Corrections of a step of length h to a predicted position, in units of h², and velocity, in units of h; the part of
+/// these by earlier points; and hᵏ a⁽ᵏ⁾ at its end for k = 2 … 5.
 pub(super) struct Correction {
     pub pos: Vec3,
     pub vel: Vec3,
+    pub additions: [Vec3; 2],
     pub derivatives: [Vec3; 4],
 }
 
@@ -156,38 +162,42 @@ pub(super) fn correction(
 ) -> Correction {
     let [mut pos, mut vel, a2, a3] = brackets(dt, old, new);
     let mut derivatives = [a2 + a3, a3, Vec3::zeros(), Vec3::zeros()];
+    let mut additions = [Vec3::zeros(); 2];
     if let Some((stencil, [near, far])) = earlier {
         let nodes = [far, near, old, new].map(|(acc, jerk)| (acc, jerk * dt));
         for k in 0..3 {
             let addition = stencil.addition(nodes.map(|(acc, jerk)| Node { acc: acc[k], jerk: jerk[k] }));
             pos[k] += addition.pos;
             vel[k] += addition.vel;
+            (additions[0][k], additions[1][k]) = (addition.pos, addition.vel);
             for (sum, term) in derivatives.iter_mut().zip(addition.derivatives) {
                 sum[k] += term;
             }
         }
     }
-    Correction { pos, vel, derivatives }
+    Correction { pos, vel, additions, derivatives }
 }
 
 impl MultipointScheme {
-    /// Corrects particle `i` of the slices: returns its position and velocity, the derivatives of [`Correction`], and the
-    /// factors of its earlier points.
+    /// Corrects particle `i` of the slices: returns its position and velocity, with their low parts where these are kept and
+    /// otherwise with zeros, the derivatives of [`Correction`], and the factors of its earlier points.
     #[inline(always)]
-    fn corrected(
-        &self,
-        p: &ParticleSlices<'_>,
-        i: usize,
-        end: &StepEnd,
-    ) -> ((Vec3, Vec3), [Vec3; 4], Option<Stencil<f64>>) {
-        let (c, dt) = (&p.columns, end.dt);
-        let (pos, vel) = predict(c.pos[i], c.vel[i], c.acc[i], c.jerk[i], dt);
+    fn corrected(&self, p: &ParticleSlices<'_>, i: usize, end: &StepEnd) -> (Motion, [Vec3; 4], Option<Stencil<f64>>) {
+        let (c, low, dt) = (&p.columns, &p.low, end.dt);
         let stencil = self.stencil(p, i, end.now);
         let [near, far] = &p.points;
         let far = if self.order == Order::Eight { far } else { near };
         let points = stencil.as_ref().map(|stencil| (stencil, [near, far].map(|point| (point.acc[i], point.jerk[i]))));
-        let found = correction(dt, points, (c.acc[i], c.jerk[i]), (end.acc, end.jerk));
-        ((pos + found.pos * (dt * dt), vel + found.vel * dt), found.derivatives, stencil)
+        let (old, new) = ((c.acc[i], c.jerk[i]), (end.acc, end.jerk));
+        let found = correction(dt, points, old, new);
+        let motion = if low.pos.is_empty() {
+            let (pos, vel) = predict(c.pos[i], c.vel[i], old.0, old.1, dt);
+            Motion { high: [pos + found.pos * (dt * dt), vel + found.vel * dt], low: [Vec3::zeros(); 2] }
+        } else {
+            let from = Motion { high: [c.pos[i], c.vel[i]], low: [low.pos[i], low.vel[i]] };
+            advance(dt, from, [old, new], found.additions)
+        };
+        (motion, found.derivatives, stencil)
     }
 
     /// Returns the factors of the earlier points of particle `i` for its step to `now`; [`None`] if it has none.
@@ -247,6 +257,17 @@ impl HermiteScheme for MultipointScheme {
         FirstStep::Measured((FIRST * self.eta).powi(2))
     }
 
+    fn first_of_longest_steps(&self, shortest: f64, dt_max: f64) -> Option<f64> {
+        let time = shortest / (FIRST * self.eta);
+        let longest = dt_max / time;
+        let ratio = match self.order {
+            Order::Four => return None,
+            Order::Six => longest * longest.sqrt(),
+            Order::Eight => longest * longest,
+        };
+        (longest <= BOUNDS[1] * self.eta).then_some(FIRST_OF_LONGEST * ratio * time)
+    }
+
     #[inline(always)]
     fn predict(&self, p: &Particles, i: usize, dt: f64) -> (Vec3, Vec3) {
         let (pos, vel, acc, jerk) = (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]);
@@ -257,9 +278,9 @@ impl HermiteScheme for MultipointScheme {
 
     #[inline(always)]
     fn correct(&self, p: &mut ParticleSlices<'_>, i: usize, end: &StepEnd, lanes: &mut Lanes, lane: usize) {
-        let (state, corrected, stencil) = self.corrected(p, i, end);
+        let (motion, corrected, stencil) = self.corrected(p, i, end);
         let noise = if end.noise > 0.0 { amplification(stencil).map(|factor| factor * end.noise) } else { [0.0; 4] };
-        let ParticleSlices { columns: c, derivatives, points: [near, far], .. } = p;
+        let ParticleSlices { columns: c, low, derivatives, points: [near, far], .. } = p;
         if self.order == Order::Eight {
             (far.acc[i], far.jerk[i], far.time[i]) = (near.acc[i], near.jerk[i], near.time[i]);
         }
@@ -272,7 +293,10 @@ impl HermiteScheme for MultipointScheme {
                 column[i] = derivative * scale;
             }
         }
-        (c.pos[i], c.vel[i]) = state;
+        [c.pos[i], c.vel[i]] = motion.high;
+        if !low.pos.is_empty() {
+            [low.pos[i], low.vel[i]] = motion.low;
+        }
         (c.acc[i], c.jerk[i], c.time[i]) = (end.acc, end.jerk, end.now);
         lanes.set(lane, end.dt, (end.acc_for_step, end.jerk), &corrected, noise);
     }
@@ -367,13 +391,17 @@ pub struct MultipointSettings {
     /// less if its binaries need it.
     #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
     dt_min: Option<Real>,
+    /// Flag that the corrector keeps what the rounding of positions and velocities cuts off, so that rounding errors do not
+    /// add up. Default: true in modes with forces in f64, otherwise false.
+    #[cfg_attr(feature = "serde", serde(skip_serializing_if = "Option::is_none"))]
+    compensated: Option<bool>,
     /// Treatment of a particle that needs a step below dt_min.
     pub on_dt_min: OnFloor,
 }
 
 impl Default for MultipointSettings {
     fn default() -> Self {
-        Self { order: 6, eta: None, dt_max: None, dt_min: None, on_dt_min: OnFloor::default() }
+        Self { order: 6, eta: None, dt_max: None, dt_min: None, compensated: None, on_dt_min: OnFloor::default() }
     }
 }
 
@@ -400,7 +428,8 @@ impl MultipointSettings {
             order: self.order(),
             eta: self.eta().get(),
             criterion: Criterion::for_precision(precision),
-            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) },
+            limits: Limits { floor: self.steps().floor(), on_floor: self.on_dt_min, ..Limits::new(precision) }
+                .compensated(self.compensated),
         }
     }
 

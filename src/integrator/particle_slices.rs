@@ -2,6 +2,7 @@
 
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::states::history::{History, MAX_DERIVATIVES, MAX_POINTS, Point};
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::time::{Level, Time};
 
 /// Slices of consecutive particles, which split into those of the first `at` particles, and the others.
@@ -61,6 +62,14 @@ columns! {
     }
 }
 
+columns! {
+    /// Columns of [`LowParts`].
+    LowSlices {
+        pos: Vec3,
+        vel: Vec3,
+    }
+}
+
 /// Columns that a step changes, of consecutive particles from `first` on, with those that a scheme has of its own. Those of
 /// the history are empty if the scheme keeps none.
 #[derive(Debug)]
@@ -73,6 +82,8 @@ pub struct ParticleSlices<'a, O = ()> {
     pub derivatives: [&'a mut [Vec3]; MAX_DERIVATIVES],
     /// Earlier points, the latest first.
     pub points: [PointSlices<'a>; MAX_POINTS],
+    /// Low parts of positions and velocities; empty without compensation.
+    pub low: LowSlices<'a>,
     /// Columns of the scheme's own.
     pub own: O,
 }
@@ -86,15 +97,17 @@ impl<'a> PointSlices<'a> {
 }
 
 impl<'a> ParticleSlices<'a> {
-    /// Returns one slice of all particles, for a scheme that keeps a history at most.
+    /// Returns one slice of all particles, for a scheme that keeps a history and low parts at most.
     pub fn all(p: &'a mut Particles) -> Self {
         let Particles { pos, vel, acc, jerk, pot, time, step, states, .. } = p;
-        Self::from_columns(Columns { pos, vel, acc, jerk, pot, time, step }, states.get_mut(), ())
+        let (history, low) = states.two_mut::<History, LowParts>();
+        let slices = Self::from_columns(Columns { pos, vel, acc, jerk, pot, time, step }, history, ());
+        Self { low: LowSlices { pos: &mut low.pos, vel: &mut low.vel }, ..slices }
     }
 }
 
 impl<'a, O: Split> ParticleSlices<'a, O> {
-    /// Returns one slice of all particles, given their columns.
+    /// Returns one slice of all particles, given their columns, without low parts.
     pub fn from_columns(columns: Columns<'a>, history: &'a mut History, own: O) -> Self {
         let (mut derivatives, mut points) = (history.derivatives.iter_mut(), history.points.iter_mut());
         Self {
@@ -102,6 +115,7 @@ impl<'a, O: Split> ParticleSlices<'a, O> {
             columns,
             derivatives: std::array::from_fn(|_| derivatives.next().map(Vec::as_mut_slice).unwrap_or_default()),
             points: std::array::from_fn(|_| points.next().map(PointSlices::from_point).unwrap_or_default()),
+            low: LowSlices::default(),
             own,
         }
     }
@@ -113,6 +127,7 @@ impl<'a, O: Split> ParticleSlices<'a, O> {
         let columns = self.columns.split(at);
         let [d2, d3, d4, d5] = self.derivatives.map(|column| column.split_at_mut(at.min(column.len())));
         let [near, far] = self.points.map(|point| point.split(at));
+        let low = self.low.split(at);
         let own = self.own.split(at);
         (
             Self {
@@ -120,6 +135,7 @@ impl<'a, O: Split> ParticleSlices<'a, O> {
                 columns: columns.0,
                 derivatives: [d2.0, d3.0, d4.0, d5.0],
                 points: [near.0, far.0],
+                low: low.0,
                 own: own.0,
             },
             Self {
@@ -127,6 +143,7 @@ impl<'a, O: Split> ParticleSlices<'a, O> {
                 columns: columns.1,
                 derivatives: [d2.1, d3.1, d4.1, d5.1],
                 points: [near.1, far.1],
+                low: low.1,
                 own: own.1,
             },
         )

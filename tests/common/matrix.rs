@@ -23,6 +23,7 @@ use tisane::integrator::{Integrator, Steps};
 use tisane::particles::{Particles, Vec3, hexadecimal};
 use tisane::propagator::Propagator;
 use tisane::states::history::History;
+use tisane::states::low_parts::LowParts;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::{Scale, Units};
 use tisane_io::checkpoint::{self, Checkpoint, Counters, OutputCounts, References, RunState};
@@ -512,7 +513,8 @@ fn hash(run: &Simulation) -> String {
     let (p, counters) = (&run.system.particles, run.system.state.counters);
     let History { derivatives, points } = p.states.get();
     let subsystems = p.states.get::<SubsystemState>();
-    let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk].into_iter().chain(derivatives);
+    let LowParts { pos: low_pos, vel: low_vel } = p.states.get();
+    let vectors = [&p.pos, &p.vel, &p.acc, &p.jerk, low_pos, low_vel].into_iter().chain(derivatives);
     let vectors = vectors.chain(points.iter().flat_map(|point| [&point.acc, &point.jerk])).flatten().flatten();
     let floats = vectors.chain(&p.mass).chain(&p.pot).chain(&subsystems.numbers).map(|x| x.to_bits());
     let counts = [run.system.state.now.0, counters.block_steps, counters.particle_steps, counters.pair_interactions];

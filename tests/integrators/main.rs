@@ -6,6 +6,7 @@ mod changing_rows;
 mod collisions;
 #[path = "../common/mod.rs"]
 mod common;
+mod compensated;
 mod contacts;
 mod encounters;
 mod escapers;

@@ -1,5 +1,5 @@
-// Corrector and step criterion of the 4th-order Hermite scheme: mirrors src/integrator/hermite4/corrector.rs,
-// src/integrator/timestep.rs and src/time.rs, operation by operation.
+// Correctors and step criterion of the 4th-order Hermite scheme: mirrors src/integrator/hermite4/corrector.rs,
+// src/integrator/hermite/compensated.rs, src/integrator/timestep.rs and src/time.rs, operation by operation.
 #pragma once
 #include "noise.cuh"
 
@@ -83,4 +83,32 @@ __device__ __forceinline__ void correct_component(double &pos, double &vel, doub
     vel = vel + (a2 * (1.0 / 6.0) + a3 * (1.0 / 24.0)) * dt;
     snap = a2 + a3;
     crackle = a3;
+}
+
+/// A number and its low part: what its rounding has cut off.
+struct HighLow {
+    double high, low;
+};
+
+/// Returns a sum and what its rounding has cut off (`two_sum`).
+__device__ __forceinline__ HighLow two_sum(double a, double b) {
+    double sum = a + b, of_b = sum - a;
+    return {sum, (a - (sum - of_b)) + (b - of_b)};
+}
+
+/// Moves one component from the old point to the end of a step (`advance`): position and velocity with their low parts.
+/// `more_pos` and `more_vel` are additions of earlier points.
+__device__ __forceinline__ void advance_component(HighLow &pos, HighLow &vel, double acc, double jerk, double new_acc,
+                                                  double new_jerk, double more_pos, double more_vel, double dt) {
+    double old_rise = jerk * dt, new_rise = new_jerk * dt;
+    double rise = new_acc - acc;
+    double bend = rise * 0.15 + (old_rise * 0.05 - new_rise * (1.0 / 30.0)) + more_pos;
+    double for_pos = (acc * 0.5 + bend) * dt * dt;
+    double mean = (acc + new_acc) * 0.5;
+    double for_vel = (mean + ((old_rise - new_rise) * (1.0 / 12.0) + more_vel)) * dt;
+    double way = vel.high * dt;
+    HighLow sum = two_sum(pos.high, way);
+    double low = (pos.low + sum.low) + (vel.low * dt + __fma_rn(vel.high, dt, -way));
+    pos = two_sum(sum.high, for_pos + low);
+    vel = two_sum(vel.high, for_vel + vel.low);
 }

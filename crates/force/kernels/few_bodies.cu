@@ -14,9 +14,10 @@ template <class M> struct Few : Members<System, FEW_THREADS> {
     // The state, of `Members`;
     double *predicted; // [PREDICTED][own]
     // and the levels, of `Members`.
+    History history;
 
     __device__ __forceinline__ Few(const System &call, const Systems &all, double *room)
-        : Members(call, call.sources), all(all) {
+        : Members(call, call.sources), all(all), history(working_low_parts(all, call)) {
         // Of every system as many numbers as the largest of the launch has: `tile` particles.
         state = room + threadIdx.x;
         predicted = state + COLUMNS * all.tile * FEW_THREADS;
@@ -29,7 +30,8 @@ template <class M> struct Few : Members<System, FEW_THREADS> {
 
     __device__ __forceinline__ void load() {
         const double *held = all.state + call.first;
-        const unsigned char *levels = reinterpret_cast<const unsigned char *>(held + (COLUMNS + 1) * own);
+        const unsigned char *levels = reinterpret_cast<const unsigned char *>(held + ALL_COLUMNS * own);
+        copy_low_parts(all, call, history, 0, 1, false);
         for (u32 k = 0; k < own; ++k) {
             for (u32 c = 0; c < COLUMNS; ++c) at(c, k) = held[c * own + k];
             level_of(k) = levels[k];
@@ -38,7 +40,8 @@ template <class M> struct Few : Members<System, FEW_THREADS> {
 
     __device__ __forceinline__ void save() const {
         double *held = all.state + call.first;
-        unsigned char *levels = reinterpret_cast<unsigned char *>(held + (COLUMNS + 1) * own);
+        unsigned char *levels = reinterpret_cast<unsigned char *>(held + ALL_COLUMNS * own);
+        copy_low_parts(all, call, history, 0, 1, true);
         for (u32 k = 0; k < own; ++k) {
             for (u32 c = 0; c < COLUMNS; ++c) held[c * own + k] = at(c, k);
             levels[k] = level_of(k);
@@ -107,7 +110,7 @@ template <class M> __device__ __forceinline__ void take_few(const Systems &all) 
             if (all.forces) {
 #pragma unroll
                 for (int c = 0; c < SUMS; ++c) s.at(6 + c, k) = force[c];
-            } else if (!correct(s, k, k, now, moment, force, clamped)) {
+            } else if (!correct(s, s.history, k, k, now, moment, force, clamped)) {
                 refused = true;
             }
         }

@@ -56,7 +56,7 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
             state[c] = call.corrected[(size_t)c * call.slots + place];
             call.held[(size_t)c * call.slots + i] = state[c];
         }
-        History kept{call.history, call.slots, call.points}, found{call.new_history, call.slots, call.points};
+        History kept = history_of(call, call.history, call.slots), found = history_of(call, call.new_history, call.slots);
         for (u32 c = 0; c < kept.columns_in_all(); ++c) kept.at(c, i) = found.at(c, place);
     }
     bool due = filled && level >= schedule.due;
@@ -70,7 +70,7 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
         pos[c] = state[c];
         vel[c] = state[3 + c];
         if (call.points > 0 && (due || (BY_DERIVATIVES<M> && filled)))
-            predict_with({call.history, call.slots, call.points}, c, i, pos[c], vel[c], state[6 + c], state[9 + c], dt);
+            predict_with(history_of(call, call.history, call.slots), c, i, pos[c], vel[c], state[6 + c], state[9 + c], dt);
         else predict_component(pos[c], vel[c], state[6 + c], state[9 + c], dt);
     }
     write_body(call.predicted + (size_t)i * UNITS<M>, Body<M>::of(pos, vel, mass));
@@ -113,7 +113,7 @@ __device__ __forceinline__ void add_up(const Launched &call, u32 first, u32 targ
 
 /// Writes what target k has after its step to the host's memory.
 __device__ __forceinline__ void hand_over(const Launched &call, u32 k, const double (&state)[COLUMNS], unsigned char level) {
-    History found{call.new_history, call.slots, call.points};
+    History found = history_of(call, call.new_history, call.slots);
 #pragma unroll
     for (int c = 0; c < (int)COLUMNS; ++c) call.followed[(size_t)c * call.slots + k] = state[c];
     u32 columns = found.columns_in_all();
@@ -135,16 +135,17 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
 #pragma unroll
     for (int c = 0; c < 12; ++c) state[c] = call.held[(size_t)c * call.slots + i];
     bool fine;
+    History kept = history_of(call, call.history, call.slots), found = history_of(call, call.new_history, call.slots);
+    double columns[MAX_HISTORY];
+    History own = history_of(call, columns, 1);
+    for (u32 c = 0; c < kept.columns_in_all(); ++c) own.at(c, 0) = kept.at(c, i);
     if (call.points > 0) {
-        History kept{call.history, call.slots, call.points}, found{call.new_history, call.slots, call.points};
-        double own[MAX_POINTS * (6 + POINT_COLUMNS)];
-        for (u32 c = 0; c < kept.columns_in_all(); ++c) own[c] = kept.at(c, i);
-        u32 result = correct_multipoint<Launched>(member, {own, 1, call.points}, 0, i, now, moment, force, external);
-        for (u32 c = 0; c < found.columns_in_all(); ++c) found.at(c, k) = own[c];
+        u32 result = correct_multipoint<Launched>(member, own, 0, i, now, moment, force, external);
         fine = result & FINE, clamped += result / CLAMPED;
     } else {
-        fine = correct(member, 0, i, now, moment, force, clamped, external);
+        fine = correct(member, own, 0, i, now, moment, force, clamped, external);
     }
+    for (u32 c = 0; c < found.columns_in_all(); ++c) found.at(c, k) = own.at(c, 0);
 #pragma unroll
     for (int c = 0; c < (int)COLUMNS; ++c) call.corrected[(size_t)c * call.slots + k] = state[c];
     call.new_level[k] = level;
@@ -163,6 +164,7 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
 __device__ __forceinline__ bool correct_place(const Launched &call, u32 k, const double *force, u64 now, u64 moment) {
     u32 i = call.target_index[k];
     double dt = (double)(moment - time_of(now, call.level[i])) * call.tick, pos[3], vel[3];
+    History kept = history_of(call, call.history, call.slots);
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
         auto held = [&](int column) { return call.held[(size_t)(column + c) * call.slots + i]; };
@@ -170,6 +172,11 @@ __device__ __forceinline__ bool correct_place(const Launched &call, u32 k, const
         pos[c] = held(0), vel[c] = held(3);
         predict_component(pos[c], vel[c], acc, jerk, dt);
         correct_component(pos[c], vel[c], acc, jerk, force[c], force[3 + c], dt, snap, crackle);
+        if (kept.compensated) {
+            HighLow x = {held(0), kept.low(c, i)}, v = {held(3), kept.low(3 + c, i)};
+            advance_component(x, v, acc, jerk, force[c], force[3 + c], 0.0, 0.0, dt);
+            pos[c] = x.high, vel[c] = v.high;
+        }
         call.corrected[(size_t)c * call.slots + k] = pos[c];
         call.corrected[(size_t)(3 + c) * call.slots + k] = vel[c];
     }

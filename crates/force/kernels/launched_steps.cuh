@@ -54,7 +54,7 @@ struct Launched : Call {
     // Place of the first target of each chunk in the list.
     u32 *first_of_chunk;
     Schedule *schedule;
-    // What a multi-point scheme keeps: columns of `slots` numbers (see `History`), of the particles, and of the targets
+    // What a scheme keeps besides: columns of `slots` numbers (see `History`), of the particles, and of the targets
     // after their step.
     double *history, *new_history;
     // In the host's memory: step, moment, targets, deepest level, whether a target was refused, clamped steps.
@@ -73,9 +73,16 @@ struct Launched : Call {
     u32 points, third;
     // Flag of the last evaluation of a step.
     u32 last;
+    // Flag of a corrector that keeps low parts.
+    u32 compensated;
     // External field.
     Field field;
 };
+
+/// Returns a history of that many numbers a column, as the scheme of a call keeps it.
+__device__ __forceinline__ History history_of(const Launched &call, double *columns, u32 stride) {
+    return {columns, stride, call.points, call.compensated};
+}
 
 // Reductions over a warp came with the A100.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800

@@ -87,10 +87,30 @@ __device__ __forceinline__ bool give_step(const G &g, u32 k, u64 moment, u32 wan
     return wanted <= DEEPEST;
 }
 
-/// Corrects particle k, number i of the system, with its force, and gives it its next step. Returns false if the host has
-/// to look at it; counts steps clamped to the floor. `external` is the acceleration by an external field, if there is one.
+/// Stores in `pos` and `vel` component c of position and velocity of particle k, with their low parts, after a step from
+/// its old point to this new acceleration and jerk.
 template <class G>
-__device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 moment, const double *force, u32 &clamped,
+__device__ __forceinline__ void advance(const G &g, const History &history, u32 c, u32 k, double acc, double jerk,
+                                        double more_pos, double more_vel, double dt, HighLow &pos, HighLow &vel) {
+    pos = {g.at(c, k), history.low(c, k)};
+    vel = {g.at(3 + c, k), history.low(3 + c, k)};
+    advance_component(pos, vel, g.at(6 + c, k), g.at(9 + c, k), acc, jerk, more_pos, more_vel, dt);
+}
+
+/// The same of a particle of the 4th-order scheme for the next evaluation of a step, P(EC)^n: without low parts.
+template <class G>
+__device__ __forceinline__ void advance_place(const G &g, const History &history, u32 c, u32 k, const double *force,
+                                              double dt, double &pos, double &vel) {
+    HighLow x, v;
+    advance(g, history, c, k, force[c], force[3 + c], 0.0, 0.0, dt, x, v);
+    pos = x.high, vel = v.high;
+}
+
+/// Corrects particle k, number i of the system, with its force, and gives it its next step. Returns false if the host has
+/// to look at it; counts steps clamped to the floor. `history` has its low parts, if these are kept, and `external` is the
+/// acceleration by an external field, if there is one.
+template <class G>
+__device__ __forceinline__ bool correct(const G &g, const History &history, u32 k, u32 i, u64 now, u64 moment, const double *force, u32 &clamped,
                                         const double *external = nullptr) {
     const auto &call = g.call;
     double dt = g.since(now, moment, k), pos[3], vel[3];
@@ -102,6 +122,12 @@ __device__ __forceinline__ bool correct(const G &g, u32 k, u32 i, u64 now, u64 m
     for (int c = 0; c < 3; ++c) {
         double snap, crackle, acc = force[c], jerk = force[3 + c];
         correct_component(pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), acc, jerk, dt, snap, crackle);
+        if (history.compensated) {
+            HighLow x, v;
+            advance(g, history, c, k, acc, jerk, 0.0, 0.0, dt, x, v);
+            pos[c] = x.high, vel[c] = v.high;
+            history.low(c, k) = x.low, history.low(3 + c, k) = v.low;
+        }
         d.whole2 += acc * acc;
         d.jerk2 += jerk * jerk;
         d.snap2 += snap * snap;
@@ -162,7 +188,7 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
         double a2 = -6.0 * difference - dt * (4.0 * old_jerk + 2.0 * jerk);
         double a3 = 12.0 * difference + 6.0 * dt * (old_jerk + jerk);
         double for_pos = a2 * (1.0 / 24.0) + a3 * (1.0 / 120.0), for_vel = a2 * (1.0 / 6.0) + a3 * (1.0 / 24.0);
-        double derivative[4] = {a2 + a3, a3, 0.0, 0.0};
+        double derivative[4] = {a2 + a3, a3, 0.0, 0.0}, more_pos = 0.0, more_vel = 0.0;
         double near_acc = history.acc(0, c, k), near_jerk = history.jerk(0, c, k), far_acc = 0, far_jerk = 0;
         if (history.points > 1) far_acc = history.acc(1, c, k), far_jerk = history.jerk(1, c, k);
         if (has_near) {
@@ -170,11 +196,17 @@ __device__ __noinline__ u32 correct_multipoint(Members<C> g, History history, u3
                                               {old_acc, old_jerk * dt}, {acc, jerk * dt});
             for_pos += added.pos;
             for_vel += added.vel;
+            more_pos = added.pos, more_vel = added.vel;
 #pragma unroll
             for (int d = 0; d < 4; ++d) derivative[d] += added.derivatives[d];
         }
-        g.at(c, k) = x + for_pos * (dt * dt);
-        g.at(3 + c, k) = v + for_vel * dt;
+        HighLow new_pos = {x + for_pos * (dt * dt), 0.0}, new_vel = {v + for_vel * dt, 0.0};
+        if (history.compensated) {
+            advance(g, history, c, k, acc, jerk, more_pos, more_vel, dt, new_pos, new_vel);
+            history.low(c, k) = new_pos.low, history.low(3 + c, k) = new_vel.low;
+        }
+        g.at(c, k) = new_pos.high;
+        g.at(3 + c, k) = new_vel.high;
         g.at(6 + c, k) = acc;
         g.at(9 + c, k) = jerk;
         double jerk_dt = jerk * dt, scale = per_dt;

@@ -3,18 +3,24 @@
 #pragma once
 #include "corrector.cuh"
 
-/// Largest number of earlier points that a scheme keeps, and number of columns of a point: acceleration, jerk, moment.
-constexpr u32 MAX_POINTS = 2, POINT_COLUMNS = 7;
+/// Largest number of earlier points that a scheme keeps, and number of columns of a point: acceleration, jerk, moment; and of
+/// low parts.
+constexpr u32 MAX_POINTS = 2, POINT_COLUMNS = 7, LOW_COLUMNS = 6;
+/// Largest number of columns of a history.
+constexpr u32 MAX_HISTORY = MAX_POINTS * (6 + POINT_COLUMNS) + LOW_COLUMNS;
 
 /// History of particles, in columns: three of each derivative of the acceleration from the second on, then those of each
-/// point, the latest first. A scheme with `points` earlier points keeps twice as many derivatives.
+/// point, the latest first, then low parts of position and velocity where the corrector is `compensated`. A scheme with
+/// `points` earlier points keeps twice as many derivatives.
 struct History {
     double *columns;
-    // Distance of the columns; number of earlier points.
-    u32 stride, points;
+    // Distance of the columns; number of earlier points; flag of low parts.
+    u32 stride, points, compensated;
 
     __device__ __forceinline__ u32 derivatives() const { return 2 * points; }
-    __device__ __forceinline__ u32 columns_in_all() const { return (6 + POINT_COLUMNS) * points; }
+    __device__ __forceinline__ u32 first_low() const { return (6 + POINT_COLUMNS) * points; }
+    __device__ __forceinline__ u32 columns_in_all() const { return first_low() + (compensated ? LOW_COLUMNS : 0); }
+    __device__ __forceinline__ double &low(u32 c, u32 k) const { return at(first_low() + c, k); }
     __device__ __forceinline__ double &at(u32 column, u32 k) const { return columns[(size_t)column * stride + k]; }
     __device__ __forceinline__ double &derivative(u32 d, u32 c, u32 k) const { return at(3 * d + c, k); }
     __device__ __forceinline__ double &acc(u32 p, u32 c, u32 k) const {

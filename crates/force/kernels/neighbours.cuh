@@ -341,7 +341,7 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
     bool regular = number != ~0u;
     u32 level = call.level[i], regular_level = call.regular_level[i];
     u64 start = time_of(now, level), regular_start = time_of(now, regular_level);
-    History history{call.history, slots, call.points}, found{call.new_history, slots, call.points};
+    History history{call.history, slots, call.points, 0}, found{call.new_history, slots, call.points, 0};
     auto held = [&](u32 column) { return call.held[(size_t)column * slots + i]; };
     auto kept = [&](u32 column) { return call.kept[(size_t)column * slots + i]; };
     auto set_kept = [&](u32 column, double x) {

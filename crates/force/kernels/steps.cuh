@@ -48,7 +48,7 @@ struct Steps {
     uint4 *nodes;
     // Moment, steps, particle steps, reason, number of the last exchange; then the clamped steps of each group.
     u64 *report;
-    // What a multi-point scheme keeps: columns of `slots` numbers (see `History`), and of each thread block a copy of
+    // What a scheme keeps besides: columns of `slots` numbers (see `History`), and of each thread block a copy of
     // those of its group, with which it works.
     double *history, *working_history;
     // Of each device the mailbox: for each device the last exchange that it has come to, then [2][target][8] words.
@@ -67,6 +67,8 @@ struct Steps {
     // Devices that take the steps, number of this one, and number of targets from which they share a block; 2^32 over the
     // number of devices, rounded up.
     u32 devices, device, share_from, inverse;
+    // Flag of a corrector that keeps low parts.
+    u32 compensated;
 };
 
 /// Mode whose steps several devices take together.
@@ -174,7 +176,7 @@ template <class M> struct Group : Members<Steps> {
         target_own = reinterpret_cast<u32 *>(mass + own);
         due = reinterpret_cast<unsigned short *>(target_own + call.tile);
         level = reinterpret_cast<unsigned char *>(due + own);
-        history = {nullptr, own, call.points};
+        history = {nullptr, own, call.points, call.compensated};
         history.columns = call.working_history + (size_t)blockIdx.x * history.columns_in_all() * own;
     }
 

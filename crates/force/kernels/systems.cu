@@ -162,7 +162,7 @@ template <class M> __device__ __forceinline__ void take_steps(const Systems &all
                 if (all.forces) {
 #pragma unroll
                     for (int c = 0; c < SUMS; ++c) s.at(6 + c, k) = force[c];
-                } else if (!correct(s, k, k, now, moment, force, clamped)) {
+                } else if (!correct(s, s.history, k, k, now, moment, force, clamped)) {
                     refused = 1;
                 }
             }

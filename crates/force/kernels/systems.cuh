@@ -17,20 +17,29 @@ constexpr u32 KEPT = 8;
 
 /// System of a launch. Mirrored by `SystemCall` in src/force/cuda/systems/system_call.rs; both must be changed together.
 struct System {
-    // First word of its state: COLUMNS columns and the masses, of `sources` numbers each, then a byte a level.
+    // First word of its state: COLUMNS columns, the masses, and LOW_COLUMNS columns of low parts, of `sources` numbers each,
+    // then a byte a level.
     u64 first;
     u64 now, until, max;
     double tick, dt_max, eps2, nu;
     Noise noise;
     // Limits within which a force needs no closer look: coordinate, speed, smallest and largest acceleration.
     double coordinate, speed, min_acc, max_acc;
-    u32 sources, floor, clamps, unused;
+    u32 sources, floor, clamps;
+    // Flag of a corrector that keeps low parts, and first word of those with which the kernel works.
+    u32 compensated;
+    u64 low;
 };
+
+/// Number of columns of a system's state.
+constexpr u32 ALL_COLUMNS = COLUMNS + 1 + LOW_COLUMNS;
 
 /// Argument of the kernels. Mirrored by `SystemsCall` in src/force/cuda/systems/system_call.rs.
 struct Systems {
     const System *systems;
     double *state;
+    // Low parts with which the kernels work.
+    double *low;
     // Of each system: moment, steps, particle steps, reason, clamped steps.
     u64 *report;
     u32 count;
@@ -40,6 +49,23 @@ struct Systems {
     // Only the forces on all particles at their positions are wanted: they replace acceleration, jerk and potential.
     u32 forces;
 };
+
+/// Returns the low parts with which a system works, as a history.
+__device__ __forceinline__ History working_low_parts(const Systems &all, const System &call) {
+    return {all.low + call.low, call.sources, 0, call.compensated};
+}
+
+/// Copies low parts of a system, of the particles from number `first` on, each `step`-th of them: from its state, or back.
+__device__ __forceinline__ void copy_low_parts(const Systems &all, const System &call, const History &working, u32 first,
+                                               u32 step, bool back) {
+    if (!call.compensated) return;
+    double *held = all.state + call.first + (COLUMNS + 1) * call.sources;
+    for (u32 k = first; k < call.sources; k += step)
+        for (u32 c = 0; c < LOW_COLUMNS; ++c) {
+            if (back) held[c * call.sources + k] = working.low(c, k);
+            else working.low(c, k) = held[c * call.sources + k];
+        }
+}
 
 template <class M> __device__ __forceinline__ typename M::Real eps2_of(const System &call) {
     return (typename M::Real)call.eps2;
@@ -89,9 +115,10 @@ template <class M> struct Alone : Members<System> {
     unsigned short *due; // [own]: places of the due particles
     // and the levels, of `Members`.
     u32 filled, bags, parts, thread, threads, lane, warp, warps;
+    History history;
 
     __device__ __forceinline__ Alone(const System &call, const Systems &all, float4 *room)
-        : Members(call, (call.sources + 3) / 4 * 4), all(all) {
+        : Members(call, (call.sources + 3) / 4 * 4), all(all), history(working_low_parts(all, call)) {
         filled = call.sources;
         bags = (filled + BAG - 1) / BAG;
         parts = RUNNING ? 1 : bags;
@@ -108,7 +135,8 @@ template <class M> struct Alone : Members<System> {
 
     __device__ __forceinline__ void load() {
         const double *held = all.state + call.first;
-        const unsigned char *levels = reinterpret_cast<const unsigned char *>(held + (COLUMNS + 1) * filled);
+        const unsigned char *levels = reinterpret_cast<const unsigned char *>(held + ALL_COLUMNS * filled);
+        copy_low_parts(all, call, history, thread, threads, false);
         for (u32 k = thread; k < own; k += threads) {
             bool there = k < filled;
 #pragma unroll
@@ -122,7 +150,8 @@ template <class M> struct Alone : Members<System> {
 
     __device__ __forceinline__ void save() const {
         double *held = all.state + call.first;
-        unsigned char *levels = reinterpret_cast<unsigned char *>(held + (COLUMNS + 1) * filled);
+        unsigned char *levels = reinterpret_cast<unsigned char *>(held + ALL_COLUMNS * filled);
+        copy_low_parts(all, call, history, thread, threads, true);
         for (u32 k = thread; k < filled; k += threads) {
 #pragma unroll
             for (u32 c = 0; c < COLUMNS; ++c) held[c * filled + k] = at(c, k);

@@ -356,6 +356,7 @@ __device__ __forceinline__ bool correct_target(Group<M> &g, u32 k, u32 place, u6
     for (int c = 0; c < 3; ++c) {
         double snap, crackle;
         correct_component(pos[c], vel[c], g.at(6 + c, k), g.at(9 + c, k), force[c], force[3 + c], dt, snap, crackle);
+        if (g.history.compensated) advance_place(g, g.history, c, k, force, dt, pos[c], vel[c]);
     }
     Body<M> body = g.place_at(k, pos, vel);
     u32 next = g.exchange + 1;
@@ -435,7 +436,7 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
                     else if (!PLAIN && call.points > 0) {
                         u32 result = correct_multipoint<Steps>(g, g.history, k, i, now, moment, force[g.thread], nullptr);
                         fine = result & FINE, clamped += result / CLAMPED;
-                    } else fine = correct(g, k, i, now, moment, force[g.thread], clamped);
+                    } else fine = correct(g, g.history, k, i, now, moment, force[g.thread], clamped);
                     if (!fine) atomicOr(&refused_here, 1u);
                 }
                 if (first + CORRECTED < found) __syncthreads();

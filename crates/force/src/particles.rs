@@ -9,6 +9,7 @@ pub use evolving::EvolvingStar;
 
 use crate::states::digits::Digits;
 use crate::states::history::History;
+use crate::states::low_parts::LowParts;
 use crate::states::neighbours::Neighbours;
 use crate::states::{States, keep};
 use crate::time::{Clock, Level, Time};
@@ -169,7 +170,8 @@ impl Particles {
 
     /// Returns the SHA-256 hash of the state: mass, pos, vel, time of all particles in id order as little-endian f64,
     /// one particle after the other (m, x, y, z, vx, vy, vz, t), in internal units; where a scheme keeps more digits than f64,
-    /// then its words of each particle. Lower-case hexadecimal.
+    /// then its words of each particle, and where it keeps low parts that are not all zero, then these of each particle (x, y,
+    /// z, vx, vy, vz). Lower-case hexadecimal.
     #[must_use]
     pub fn state_sha256(&self, clock: &Clock) -> String {
         let mut order: Vec<usize> = (0..self.len()).collect();
@@ -177,6 +179,7 @@ impl Particles {
         let mut hash = Sha256::new();
         let digits = self.digits();
         let words = digits.len().checked_div(self.len()).unwrap_or_default();
+        let low = Some(self.states.get::<LowParts>()).filter(|low| low.has(self.len()) && !low.are_zero());
         for i in order {
             let t = clock.time(self.time[i]);
             let (x, v) = (self.pos[i], self.vel[i]);
@@ -184,6 +187,9 @@ impl Particles {
                 hash.update(value.to_le_bytes());
             }
             digits[i * words..(i + 1) * words].iter().for_each(|word| hash.update(word.to_le_bytes()));
+            if let Some(low) = low {
+                low.pos[i].iter().chain(&low.vel[i]).for_each(|low| hash.update(low.to_le_bytes()));
+            }
         }
         hexadecimal(&hash.finalize())
     }
@@ -211,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_hash_depends_on_every_bit_and_not_on_storage_order() {
-        let p = Particles::new(vec![1.0, 2.0], vec![Vec3::zeros(), Vec3::repeat(1.0)], vec![Vec3::zeros(); 2]);
+        let mut p = Particles::new(vec![1.0, 2.0], vec![Vec3::zeros(), Vec3::repeat(1.0)], vec![Vec3::zeros(); 2]);
         let mut swapped = p.clone();
         swapped.id.swap(0, 1);
         swapped.mass.swap(0, 1);
@@ -221,6 +227,16 @@ mod tests {
         let mut touched = p.clone();
         touched.vel[1][2] = f64::from_bits(1);
         assert_ne!(p.state_sha256(&clock), touched.state_sha256(&clock));
+        // Low parts count as the particle's, and none are as zeros.
+        let mut low = LowParts::new(2);
+        p.states.set(low.clone());
+        assert_eq!(p.state_sha256(&clock), swapped.state_sha256(&clock));
+        low.vel[1][2] = 1e-20;
+        p.states.set(low.clone());
+        assert_ne!(p.state_sha256(&clock), swapped.state_sha256(&clock));
+        low.vel.swap(0, 1);
+        swapped.states.set(low);
+        assert_eq!(p.state_sha256(&clock), swapped.state_sha256(&clock));
     }
 
     #[test]

@@ -6,6 +6,7 @@
 
 pub mod digits;
 pub mod history;
+pub mod low_parts;
 pub mod neighbours;
 
 use crate::error::Result;

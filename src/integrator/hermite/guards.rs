@@ -118,6 +118,7 @@ impl StepGuards {
             dt_max: self.clock.dt_max,
             floor: self.limits.floor,
             clamps: self.limits.on_floor == OnFloor::Clamp,
+            compensated: self.limits.compensated,
             noise,
             thresholds: guard.thresholds(),
         }

@@ -14,6 +14,8 @@ use tisane_force::force::range::Range;
 use tisane_force::particles::{Particles, Vec3};
 #[cfg(doc)]
 use tisane_force::states::history::History;
+#[cfg(doc)]
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::time::{Level, Time};
 
 /// Number of particles whose new steps are computed together, so that square roots and divisions use the vector unit.
@@ -29,10 +31,14 @@ pub struct Limits {
     pub noise: f64,
     /// Range of the pair arithmetic of the forces.
     pub range: Range,
+    /// Flag that the corrector of a Hermite scheme goes from the old point and keeps the low parts of positions and
+    /// velocities, [`LowParts`], so that rounding errors do not add up. The neighbour scheme does not read it.
+    pub compensated: bool,
 }
 
 impl Limits {
-    /// Returns the defaults for forces of a precision mode: steps down to dt_max/2²³, and [`OnFloor::Stop`] below.
+    /// Returns the defaults for forces of a precision mode: steps down to dt_max/2²³, [`OnFloor::Stop`] below, and a
+    /// compensated corrector where the forces are in f64.
     #[must_use]
     pub const fn new(precision: Precision) -> Self {
         Self {
@@ -40,7 +46,14 @@ impl Limits {
             on_floor: OnFloor::Stop,
             noise: precision.noise(),
             range: Range::for_precision(precision),
+            compensated: precision.in_f64(),
         }
+    }
+
+    /// Returns the same with a compensated corrector or without one, as far as that is asked for.
+    #[must_use]
+    pub fn compensated(self, asked: Option<bool>) -> Self {
+        Self { compensated: asked.unwrap_or(self.compensated), ..self }
     }
 }
 
@@ -105,12 +118,18 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
     /// Returns the choice of the first step.
     fn first_step(&self) -> FirstStep;
 
+    /// Returns the first step of all particles where the longest step, and not the criterion, sets the steps of all that
+    /// follow; [`None`] where it may not. `shortest` is the shortest of the measured first steps.
+    fn first_of_longest_steps(&self, _shortest: f64, _dt_max: f64) -> Option<f64> {
+        None
+    }
+
     /// Returns the predicted position and velocity of particle `i` after `dt`.
     fn predict(&self, p: &Particles, i: usize, dt: f64) -> (Vec3, Vec3);
 
     /// Returns the corrected position and velocity of particle `i` for the next evaluation, which only schemes with
-    /// several evaluations a step have.
-    fn iterate(&self, _: &Particles, _: usize, end: &StepEnd) -> (Vec3, Vec3) {
+    /// several evaluations a step have. `low` are its low parts, if there are some.
+    fn iterate(&self, _: &Particles, _: usize, _low: Option<[Vec3; 2]>, end: &StepEnd) -> (Vec3, Vec3) {
         (end.pos, end.vel)
     }
 

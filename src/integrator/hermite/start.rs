@@ -10,6 +10,7 @@ use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::particles::Particles;
 use tisane_force::states::history::History;
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::time::{Level, Time};
 
 /// Accuracy parameter of the distance in time at which derivatives are measured at the start.
@@ -21,6 +22,8 @@ impl<S: HermiteScheme> BlockHermite<S> {
         let (n, now, first_step) = (p.len(), Time::default(), self.scheme.first_step());
         let [points, derivatives] = self.scheme.history();
         p.states.set(History::new(n, points, derivatives));
+        p.states.set(LowParts::default());
+        self.prepare_low_parts(p);
         self.load(p, f)?;
         self.block = (0..n as u32).collect();
         let nu = match first_step {
@@ -96,7 +99,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
     ) -> Result<u64> {
         let level = Level::not_longer_than(shortest / self.clock.dt_max).unwrap_or(Level::DEEPEST);
         let (once, twice) = (Time(level.ticks()), Time(2 * level.ticks()));
-        let (dt, mut clamped) = (level.step(self.clock.dt_max), 0);
+        let (dt, mut clamped, mut first) = (level.step(self.clock.dt_max), 0, f64::INFINITY);
         for tile in tiles(p.len()) {
             self.predict_targets(p, tile.clone(), |_| dt);
             self.evaluate(p, f, once)?;
@@ -123,7 +126,13 @@ impl<S: HermiteScheme> BlockHermite<S> {
                     column[i] = derivative * scale;
                 }
             }
+            first = wanted.iter().copied().fold(first, f64::min);
             clamped += self.set_first_steps(p, tile, &wanted)?;
+        }
+        if let Some(step) = self.scheme.first_of_longest_steps(first, self.clock.dt_max) {
+            let level = Level::not_longer_than(step / self.clock.dt_max).unwrap_or(Level::DEEPEST);
+            let level = level.min(self.limits.floor);
+            p.step.iter_mut().for_each(|step| *step = level.max(*step));
         }
         Ok(clamped)
     }

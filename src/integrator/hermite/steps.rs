@@ -9,6 +9,7 @@ use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::particles::Particles;
 use tisane_force::states::history::History;
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::time::{Level, Time};
 
 /// Without earlier points a step is of 4th order. Half as long it keeps the error of the order that the scheme has with them.
@@ -22,6 +23,7 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
     }
 
     fn synchronise(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()> {
+        self.prepare_low_parts(p);
         self.move_late(p, f, late, now)
     }
 
@@ -46,6 +48,10 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
         if self.has_history() {
             let n = p.len();
             p.states.get_mut::<History>().begin(n, &rows, now);
+        }
+        if self.limits.compensated {
+            let n = p.len();
+            p.states.get_mut::<LowParts>().begin(n, &rows);
         }
         self.note_changed(p, &rows);
         f.replace(p, &rows)?;

@@ -12,6 +12,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
     /// corrector holds for any ratio of steps. The integration knows nothing of it.
     pub(super) fn at(&mut self, p: &Particles, now: Time, f: &mut dyn ForceEngine) -> Result<Particles> {
         let mut moved = p.clone();
+        self.prepare_low_parts(&mut moved);
         self.block = (0..p.len() as u32).filter(|&i| p.time[i as usize] < now).collect();
         self.scheduler.leave_out_empty(&mut self.block);
         let (n, tile) = (self.block.len(), self.tile(f));

@@ -8,6 +8,7 @@ use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::force::external::guide::{OrbitState, Work};
 use tisane::particles::{EvolvingStar, Particles, Vec3};
 use tisane::states::history::History;
+use tisane::states::low_parts::LowParts;
 use tisane::states::neighbours::Neighbours;
 use tisane::subsystems::Removed;
 use tisane::time::{Clock, Level, Time};
@@ -244,7 +245,7 @@ fn what_a_kill_leaves_behind_is_no_hindrance() {
     }
 }
 
-/// A checkpoint of a multi-point scheme: with earlier points, of which some particles have none yet.
+/// A checkpoint of a multi-point scheme: with earlier points, of which some particles have none yet, and with low parts.
 fn with_history(n: usize, step: u64, points: usize) -> Checkpoint {
     let mut c = checkpoint(n, step);
     let p = &mut c.particles;
@@ -253,6 +254,7 @@ fn with_history(n: usize, step: u64, points: usize) -> Checkpoint {
     for (derivative, column) in p.states.get_mut::<History>().derivatives.iter_mut().zip(columns) {
         *derivative = column;
     }
+    p.states.set(LowParts { pos: p.pos.iter().map(|x| x * 1e-17).collect(), vel: p.acc.clone() });
     let Particles { pos, vel, time, states, .. } = p;
     for (k, point) in states.get_mut::<History>().points.iter_mut().enumerate() {
         (point.acc, point.jerk) = (vel.clone(), pos.clone());
@@ -271,13 +273,15 @@ fn earlier_points_come_back_to_the_bit() {
         assert_same_bits(&read, &written);
         assert!(read.particles.states.get::<History>() == written.particles.states.get::<History>(), "{points} points");
         assert!(read.particles.states.get::<History>().has(37, points, 2 * points));
+        assert!(read.particles.states.get::<LowParts>() == written.particles.states.get::<LowParts>());
+        assert!(read.particles.states.get::<LowParts>().has(37));
     }
 }
 
 #[test]
 fn histories_that_no_run_leaves_are_refused() {
     let dir = tempfile::tempdir().unwrap();
-    let spoil: [(&str, Spoil); 4] = [
+    let spoil: [(&str, Spoil); 6] = [
         ("time_ticks_before_2: particle 1 is at a later point", |c| {
             c.particles.states.get_mut::<History>().points[1].time[3].0 += 1 << 40
         }),
@@ -288,6 +292,10 @@ fn histories_that_no_run_leaves_are_refused() {
             let point = c.particles.states.get::<History>().points[0].clone();
             c.particles.states.get_mut::<History>().points.push(point);
         }),
+        ("low_velocity: a value is not a finite number", |c| {
+            c.particles.states.get_mut::<LowParts>().vel[2][0] = f64::INFINITY
+        }),
+        ("low_position", |c| c.particles.states.get_mut::<LowParts>().pos.truncate(3)),
         ("jerk_before_1", |c| c.particles.states.get_mut::<History>().points[0].jerk.truncate(3)),
     ];
     for (expected, spoil) in spoil {

@@ -59,8 +59,25 @@ pub(super) fn other_schemes(precision: Precision) -> Vec<(&'static str, Box<dyn 
         let limits = Limits { floor: Level::DEEPEST, ..parameters.limits };
         Box::new(Multipoint::new(multipoint::Parameters { order, eta, limits, ..parameters }, CLOCK))
     };
-    let mut all: Vec<(_, Box<dyn Integrator<Evaluation = Forces>>)> =
-        vec![("P(EC)^2", iterated(2)), ("P(EC)^3", iterated(3)), ("order 6", multipoint(Order::Six, 0.35))];
+    let compensated = Limits::new(precision).compensated;
+    let with = |compensated| Limits { floor: Level::DEEPEST, compensated, ..Limits::new(precision) };
+    let otherwise = |iterations| {
+        let limits = with(!compensated);
+        Box::new(Hermite4::new(Parameters { iterations, limits, ..Parameters::new(precision) }, CLOCK))
+    };
+    let multipoint_otherwise = |order| {
+        let limits = with(!compensated);
+        let parameters = multipoint::Parameters { order, limits, ..multipoint::Parameters::new(precision) };
+        Box::new(Multipoint::new(parameters, CLOCK))
+    };
+    let mut all: Vec<(_, Box<dyn Integrator<Evaluation = Forces>>)> = vec![
+        ("P(EC)^2", iterated(2)),
+        ("P(EC)^3", iterated(3)),
+        ("order 6", multipoint(Order::Six, 0.35)),
+        ("order 4, compensated otherwise", otherwise(1)),
+        ("P(EC)^2, compensated otherwise", otherwise(2)),
+        ("order 6, compensated otherwise", multipoint_otherwise(Order::Six)),
+    ];
     if precision.in_f64() {
         all.push(("order 8", multipoint(Order::Eight, 0.2)));
     }

@@ -9,6 +9,7 @@ use tisane::encounters::SubsystemState;
 use tisane::force::canonical::BAG;
 use tisane::force::precision::Precision;
 use tisane::states::history::History;
+use tisane::states::low_parts::LowParts;
 use tisane::states::neighbours::Neighbours;
 use tisane::states::{SchemeState, Values};
 use tisane::subsystems::EventKind;
@@ -171,6 +172,7 @@ fn the_table_of_states_is_that_of_the_schemes() {
     };
     add(&History::new(1, 1, 2), "`multipoint`, `ahmad_cohen` (of the irregular force)");
     add(&Neighbours::new(1, 1, 2), "`ahmad_cohen`");
+    add(&LowParts::new(1), "`hermite4`, `multipoint`, where `compensated`");
     add(&SubsystemState::default(), "`[encounters]`");
     assert_table("docs/reports/src/checkpoints.md", "states of schemes", &table);
 }

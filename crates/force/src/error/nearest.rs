@@ -44,7 +44,7 @@ mod tests {
         let engines = ["auto", "cpu", "cuda", "reference"];
         let sections =
             ["run", "units", "initial", "softening", "external", "integrator", "encounters", "force", "output"];
-        let steps = ["nu", "nu_start", "dt_max", "dt_min", "iterations", "on_dt_min"];
+        let steps = ["nu", "nu_start", "dt_max", "dt_min", "iterations", "compensated", "on_dt_min"];
         for (found, valid, meant) in [
             ("gpu", &engines[..], "cuda"),
             ("GPU", &engines, "cuda"),

@@ -101,6 +101,8 @@ pub struct StepRules {
     pub floor: Level,
     /// Flag that shorter steps are clamped to the floor; otherwise the steps end before a deeper level is taken.
     pub clamps: bool,
+    /// Flag that the corrector keeps the low parts of positions and velocities.
+    pub compensated: bool,
     /// Rounding errors of the accelerations.
     pub noise: Noise,
     /// Limits within which a target and its force need no closer look.

@@ -359,6 +359,7 @@ mod tests {
             dt_max: CLOCK.dt_max,
             floor: Level::DEEPEST,
             clamps: true,
+            compensated: false,
             noise: Noise::new(0.0, &[], 0.0),
             thresholds: RangeGuard::new(Range::F64, CLOCK.dt_max).thresholds(),
         };

@@ -181,7 +181,7 @@ impl NeighbourSteps {
         (pause, through): (Option<&Pause>, &mut Pinned),
     ) -> Result<Option<Taken>> {
         let StepMemory { state, sources, slots, .. } = &mut self.memory;
-        if !state.prepare(device, rules.scheme, (*sources, *slots), None)? {
+        if !state.prepare(device, rules, (*sources, *slots), None)? {
             return Ok(None);
         }
         let Some(call) = self.call(arrays, (clock, eps2), rules) else { return Ok(None) };

@@ -17,16 +17,19 @@ pub const DERIVATIVES: usize = 2;
 /// See [`DERIVATIVES`].
 pub const POINT_COLUMNS: usize = 7;
 
+/// Number of columns of low parts of position and velocity (`LOW_COLUMNS` of the same file).
+pub const LOW_COLUMNS: usize = 6;
+
 /// Returns the number of columns of the history of a scheme with `points` earlier points.
 #[must_use]
 pub const fn columns_of(points: usize) -> usize {
     (3 * DERIVATIVES + POINT_COLUMNS) * points
 }
 
-/// Returns the same for a scheme that keeps so many derivatives.
+/// Returns the same for a scheme that keeps so many derivatives, with room for low parts.
 #[must_use]
 pub const fn columns_of_derivatives(derivatives: usize) -> usize {
-    columns_of(derivatives.div_ceil(DERIVATIVES))
+    columns_of(derivatives.div_ceil(DERIVATIVES)) + LOW_COLUMNS
 }
 
 /// Returns the number of words of a column of `n` u32.

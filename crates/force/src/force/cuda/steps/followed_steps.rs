@@ -4,18 +4,16 @@
 use super::field_call::FieldCall;
 use super::launched_call::LaunchedCall;
 use super::launched_steps::{LaunchedSteps, Launcher};
-use super::step_history::StepHistory;
+use super::step_history::{Kept, StepHistory};
 use super::step_memory::Report;
 use super::system::System;
 use crate::error::Result;
 use crate::force::block_steps::{NextStep, Span, StepRules, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
-use crate::force::cuda::shapes::layout::columns_of;
 use crate::force::cuda::shapes::step_shape::COLUMNS;
 use crate::force::precision::Precision;
 use crate::particles::{Particles, Vec3};
-use crate::states::history::History;
 use crate::time::{Level, Time};
 
 /// Kernels of block steps with their memory, and what the device has computed ahead.
@@ -24,8 +22,8 @@ pub struct FollowedSteps {
     sizes: (usize, usize),
     /// What the targets of a step have after it: columns of numbers, and behind them their levels. Two, by turns.
     results: Option<[Pinned; 2]>,
-    /// Number of earlier points for which there is room.
-    points: usize,
+    /// What of the scheme there is room for.
+    kept: Kept,
     /// Flag that the host has no memory for the results.
     is_full: bool,
     ahead: Option<Ahead>,
@@ -49,7 +47,7 @@ impl FollowedSteps {
     /// If the driver fails.
     pub fn new(device: &Device, precision: Precision, sizes: (usize, usize)) -> Result<Option<Self>> {
         let steps = LaunchedSteps::new(device, precision, sizes)?;
-        Ok(steps.map(|steps| Self { steps, sizes, results: None, points: 0, is_full: false, ahead: None }))
+        Ok(steps.map(|steps| Self { steps, sizes, results: None, kept: Kept::default(), is_full: false, ahead: None }))
     }
 
     /// Notes that the host changed particles, or has their memory for itself.
@@ -134,29 +132,29 @@ impl FollowedSteps {
             clamped: ahead.report.clamped - clamped,
             ..Taken::default()
         };
-        read(&results[ahead.number as usize % 2], (self.sizes.1, self.points), p, next);
+        read(&results[ahead.number as usize % 2], (self.sizes.1, self.kept), p, next);
         self.ahead = Some(ahead);
         Ok(Some(taken))
     }
 
     /// Makes room for what the host gets of a step. Returns false if there is too little memory.
     fn make_room(&mut self, device: &Device, rules: &StepRules) -> bool {
-        let points = rules.scheme.points() as usize;
-        if self.results.is_none() || self.points != points {
+        let kept = Kept::by(rules);
+        if self.results.is_none() || self.kept != kept {
             let slots = self.sizes.1;
-            let words = (COLUMNS + columns_of(points)) * slots + slots.div_ceil(8);
+            let words = (COLUMNS + kept.columns()) * slots + slots.div_ceil(8);
             self.results = None;
             let both = (device.pinned(words), device.pinned(words));
             self.results = if let (Ok(one), Ok(other)) = both { Some([one, other]) } else { None };
-            (self.points, self.is_full) = (points, self.results.is_none());
+            (self.kept, self.is_full) = (kept, self.results.is_none());
         }
         !self.is_full
     }
 }
 
 /// Reads what the particles of a block have after their step.
-fn read(from: &Pinned, (slots, points): (usize, usize), p: &mut Particles, next: NextStep<'_>) {
-    let (columns, levels) = from.words().split_at((COLUMNS + columns_of(points)) * slots);
+fn read(from: &Pinned, (slots, kept): (usize, Kept), p: &mut Particles, next: NextStep<'_>) {
+    let (columns, levels) = from.words().split_at((COLUMNS + kept.columns()) * slots);
     let (state, history) = columns.split_at(COLUMNS * slots);
     let (state, levels): (&[f64], &[u8]) = (bytemuck::cast_slice(state), bytemuck::cast_slice(levels));
     let vector = |first: usize, k: usize| Vec3::from_fn(|c, _| state[(first + c) * slots + k]);
@@ -164,7 +162,7 @@ fn read(from: &Pinned, (slots, points): (usize, usize), p: &mut Particles, next:
         (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]) = (vector(0, k), vector(3, k), vector(6, k), vector(9, k));
         (p.pot[i], p.step[i], p.time[i]) = (state[12 * slots + k], Level(levels[k]), next.now);
     }
-    if points > 0 {
-        StepHistory::unpack_rows((history, slots), points, p.states.get_mut::<History>(), next.block);
+    if kept.columns() > 0 {
+        StepHistory::unpack_rows((history, slots), kept, &mut p.states, next.block);
     }
 }

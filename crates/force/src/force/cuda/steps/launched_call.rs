@@ -35,6 +35,8 @@ pub struct LaunchedCall<'a> {
     pub third: u32,
     /// 1 for the last evaluation of a step.
     pub last: u32,
+    /// 1 if low parts of positions and velocities are kept.
+    pub compensated: u32,
     /// External field.
     pub field: FieldCall,
 }
@@ -63,7 +65,7 @@ pub struct LaunchedArrays {
     pub first_of_chunk: u64,
     /// Schedule.
     pub schedule: u64,
-    /// What a multi-point scheme keeps of the particles, and of the targets after their step; see
+    /// What a scheme keeps besides of the particles, and of the targets after their step; see
     /// [`super::step_history`].
     pub history: [u64; 2],
     /// Report, in the host's memory.
@@ -89,6 +91,7 @@ impl<'a> LaunchedCall<'a> {
             points: 0,
             third: 0,
             last: 0,
+            compensated: 0,
             field: FieldCall::default(),
         }
     }

@@ -129,7 +129,7 @@ impl LaunchedSteps {
         through: &mut Pinned,
     ) -> Result<bool> {
         let StepMemory { state, sources, slots, .. } = &mut self.memory;
-        if !state.prepare(device, rules.scheme, (*sources, *slots), arrays.history.as_ref())? {
+        if !state.prepare(device, rules, (*sources, *slots), arrays.history.as_ref())? {
             return Ok(false);
         }
         if !state.current {

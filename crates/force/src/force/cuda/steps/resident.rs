@@ -5,7 +5,7 @@ use super::noise_call::NoiseCall;
 use super::step_state::StepState;
 use super::system::System;
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
+use crate::force::block_steps::{Pause, Span, StepRules, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::driver::module::{Kernel, KernelArgument, Module};
@@ -77,7 +77,7 @@ pub struct StepsCall<'a> {
     device: u32,
     share_from: u32,
     inverse: u32,
-    unused: u32,
+    compensated: u32,
     arrays: PhantomData<&'a Memory>,
 }
 
@@ -125,7 +125,7 @@ pub fn take_together(
     for ResidentMember { device, arrays, steps, through } in members.iter_mut() {
         device.bind()?;
         let held = arrays.history.as_ref();
-        if together && steps.shared.is_none() || !steps.send((device, held), (&*p, span.from), rules.scheme, through)? {
+        if together && steps.shared.is_none() || !steps.send((device, held), (&*p, span.from), rules, through)? {
             return Ok(None);
         }
         if together {
@@ -268,17 +268,17 @@ impl ResidentSteps {
         self.state.current = false;
     }
 
-    /// Prepares the device for steps of a scheme, and sends the state of the particles, `through` pinned memory, unless the
+    /// Prepares the device for steps by the rules, and sends the state of the particles, `through` pinned memory, unless the
     /// device has it. Returns false if they are not on schedule, or there is too little memory for their history.
     fn send(
         &mut self,
         (device, held): (&Device, Option<&SourceHistory>),
         (p, from): (&Particles, Time),
-        scheme: StepScheme,
+        rules: &StepRules,
         through: &mut Pinned,
     ) -> Result<bool> {
         let working = self.shape.groups * self.shape.replicas * self.shape.own();
-        if !self.state.prepare(device, scheme, (self.sources, working), held)? {
+        if !self.state.prepare(device, rules, (self.sources, working), held)? {
             return Ok(false);
         }
         if !self.state.current {
@@ -391,7 +391,7 @@ impl ResidentSteps {
             device: device as u32,
             share_from: if mail.len() > 1 { from_pairs.div_ceil(self.sources) as u32 } else { u32::MAX },
             inverse: inverse(mail.len().max(2) as u64),
-            unused: 0,
+            compensated: u32::from(rules.compensated),
             arrays: PhantomData,
         }
     }

@@ -149,6 +149,7 @@ impl StepMemory {
             points: rules.scheme.points(),
             third: u32::from(rules.scheme.is_third()),
             last: 1,
+            compensated: u32::from(rules.compensated),
             field: FieldCall::default(),
         }
     }

@@ -1,13 +1,14 @@
 //! What whole block steps on the device keep of each particle, besides what the forces need: its way there and back.
 
-use super::step_history::StepHistory;
+use super::step_history::{Kept, StepHistory};
 use crate::error::Result;
-use crate::force::block_steps::StepScheme;
+use crate::force::block_steps::StepRules;
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::forces::launch::{Arrays, SourceHistory};
 use crate::force::cuda::shapes::step_shape::COLUMNS;
 use crate::particles::{Particles, Vec3};
+use crate::states::low_parts::LowParts;
 use crate::time::{Level, Time};
 use rayon::prelude::*;
 
@@ -21,7 +22,7 @@ pub struct StepState {
     pub pot: Memory,
     /// Levels: `slots` u8.
     pub level: Memory,
-    /// What a multi-point scheme keeps, once it was asked for.
+    /// What a scheme keeps besides, once it was asked for.
     history: Option<StepHistory>,
     slots: usize,
     /// Flag that they are those of the host.
@@ -43,26 +44,26 @@ impl StepState {
         Ok(Self { pot: device.memory(8 * slots)?, level: device.memory(slots)?, slots, history: None, current: false })
     }
 
-    /// Makes room for what a scheme keeps of `sources` particles, unless it is `held` with the forces, and of `working`
-    /// particles besides. Returns false if there is too little memory.
+    /// Makes room for what a scheme keeps by its rules of `sources` particles, unless it is `held` with the forces, and of
+    /// `working` particles besides. Returns false if there is too little memory.
     ///
     /// # Errors
     /// If the driver fails.
     pub fn prepare(
         &mut self,
         device: &Device,
-        scheme: StepScheme,
+        rules: &StepRules,
         (sources, working): (usize, usize),
         held: Option<&SourceHistory>,
     ) -> Result<bool> {
-        let points = scheme.points() as usize;
-        if self.history.as_ref().map_or(0, StepHistory::points) != points {
+        let kept = Kept::by(rules);
+        if self.history.as_ref().map(StepHistory::kept).unwrap_or_default() != kept {
             (self.history, self.current) = (None, false);
-            if points > 0 {
-                self.history = StepHistory::new(device, points, (sources, self.slots), working, held)?;
+            if kept.columns() > 0 {
+                self.history = StepHistory::new(device, kept, (sources, self.slots), working, held)?;
             }
         }
-        Ok(points == 0 || self.history.is_some())
+        Ok(kept.columns() == 0 || self.history.is_some())
     }
 
     /// Returns the addresses of the histories: of the particles, and of those besides.
@@ -82,7 +83,7 @@ impl StepState {
         device.copy_up(through, 0..slots, &self.pot)?;
         device.copy_up(through, slots..slots + slots.div_ceil(8), &self.level)?;
         if let Some(history) = &mut self.history {
-            history.send(device, p.states.get())?;
+            history.send(device, &p.states)?;
         }
         self.current = true;
         Ok(())
@@ -122,8 +123,10 @@ impl StepState {
             *step = Level(level);
             *time = Time(now.0 / step.ticks() * step.ticks());
         }
+        let kept = self.history.as_ref().is_some_and(|history| history.kept().low);
+        LowParts::keep(&mut p.states, n, kept);
         if let Some(history) = &self.history {
-            history.unpack(p.states.get_mut());
+            history.unpack(&mut p.states);
         }
         Ok(())
     }

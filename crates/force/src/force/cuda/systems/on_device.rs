@@ -4,7 +4,7 @@
 use super::several_blocks::SeveralBlocks;
 use super::shares::{expected_steps, shares};
 use super::system_call::{SystemCall, SystemReport, SystemsCall};
-use super::system_store::{State, Store, forces, unpack, words};
+use super::system_store::{State, Store, forces, low_words, unpack, words};
 use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, SystemStepper, SystemSteps, Taken, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
@@ -239,7 +239,7 @@ impl SystemsOnDevice {
         let changed: Vec<_> = of_members.zip(states).filter(|((k, _), _)| taken[*k].block_steps > 0).collect();
         let taken = &*taken;
         let read = changed.into_par_iter().with_min_len(SHARE);
-        read.for_each(|((k, system), state)| unpack(state, system.particles, taken[k].now));
+        read.for_each(|((k, system), state)| unpack(state, system.particles, taken[k].now, system.rules.compensated));
         Ok(())
     }
 
@@ -293,11 +293,12 @@ impl SystemsOnDevice {
     /// Launches systems of these sizes, and waits.
     fn launch(&mut self, crew: Crew, calls: &[SystemCall], sizes: &[usize], only_forces: bool) -> Result<()> {
         self.store.send_calls(&self.device, calls)?;
-        let [systems, state, report] = self.store.addresses();
+        let [systems, state, low, report] = self.store.addresses();
         let largest = sizes.iter().copied().max().unwrap_or_default();
         let mut call = SystemsCall {
             systems,
             state,
+            low,
             report,
             count: calls.len() as u32,
             tile: largest as u32,
@@ -332,10 +333,11 @@ fn has_step(system: &SystemSteps<'_>) -> bool {
 
 /// Gives each system, of these sizes, the place of its state behind those before it.
 fn placed(mut calls: Vec<SystemCall>, sizes: impl Iterator<Item = usize>) -> Vec<SystemCall> {
-    let mut first = 0;
+    let (mut first, mut low) = (0, 0);
     for (call, n) in calls.iter_mut().zip(sizes) {
-        call.first = first as u64;
+        (call.first, call.low) = (first as u64, low as u64);
         first += words(n);
+        low += low_words(n);
     }
     calls
 }

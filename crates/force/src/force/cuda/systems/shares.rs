@@ -45,6 +45,7 @@ mod tests {
         dt_max: 1.0,
         floor: Level::DEEPEST,
         clamps: false,
+        compensated: false,
         noise: Noise {
             relative: 0.0,
             per_mass: 1.0,

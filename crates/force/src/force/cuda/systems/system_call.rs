@@ -32,7 +32,9 @@ pub struct SystemCall {
     sources: u32,
     floor: u32,
     clamps: u32,
-    unused: u32,
+    compensated: u32,
+    /// First word of the low parts with which the kernel works.
+    pub low: u64,
 }
 
 /// Number of words of a [`SystemCall`].
@@ -59,6 +61,7 @@ impl SystemCall {
             max_acc: rules.thresholds.max_acc,
             floor: u32::from(rules.floor.0),
             clamps: u32::from(rules.clamps),
+            compensated: u32::from(rules.compensated),
             ..Self::for_forces(sources, epsilon)
         }
     }
@@ -73,6 +76,8 @@ pub struct SystemsCall<'a> {
     pub systems: u64,
     /// Address of the states.
     pub state: u64,
+    /// Address of the low parts with which the kernels work.
+    pub low: u64,
     /// Address of the reports.
     pub report: u64,
     /// Number of systems.

@@ -4,9 +4,11 @@ use super::system_call::{REPORTED, SystemCall, SystemReport, WORDS};
 use crate::error::Result;
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
+use crate::force::cuda::shapes::layout::LOW_COLUMNS;
 use crate::force::cuda::shapes::step_shape::COLUMNS;
 use crate::force::forces::Forces;
 use crate::particles::{Particles, Vec3};
+use crate::states::low_parts::LowParts;
 use crate::time::{Level, Time};
 use rayon::prelude::*;
 
@@ -19,14 +21,23 @@ const SHARE_OF_MEMORY: usize = 2;
 /// Minimum number of systems that a thread copies.
 const SHARE: usize = 16;
 
-/// Returns the number of words of the state of `n` particles: columns, masses, and a byte a level.
+/// Number of columns of numbers of a system: state, masses, low parts of positions and velocities.
+const ALL_COLUMNS: usize = COLUMNS + 1 + LOW_COLUMNS;
+
+/// Returns the number of words of the state of `n` particles: columns, and a byte a level.
 pub const fn words(n: usize) -> usize {
-    (COLUMNS + 1) * n + n.div_ceil(8)
+    ALL_COLUMNS * n + n.div_ceil(8)
+}
+
+/// Returns the number of words of the low parts with which a kernel works.
+pub const fn low_words(n: usize) -> usize {
+    LOW_COLUMNS * n
 }
 
 /// Memory for systems.
 pub struct Store {
     state: Memory,
+    low: Memory,
     calls: Memory,
     staged: Pinned,
     staged_calls: Pinned,
@@ -40,6 +51,8 @@ impl Store {
     pub fn new(device: &Device, words: usize, systems: usize) -> Result<Self> {
         Ok(Self {
             state: device.memory(8 * words)?,
+            // Low parts are less than half of a state.
+            low: device.memory(8 * words / 2)?,
             calls: device.memory(8 * WORDS * systems)?,
             staged: device.pinned(words)?,
             staged_calls: device.pinned(WORDS * systems)?,
@@ -67,9 +80,9 @@ impl Store {
         Ok(ends.take(MAX_SYSTEMS).take_while(|&end| end <= room).count().max(1))
     }
 
-    /// Addresses of calls, states and reports.
-    pub fn addresses(&self) -> [u64; 3] {
-        [self.calls.address(), self.state.address(), self.reports.address()]
+    /// Addresses of calls, states, working low parts and reports.
+    pub fn addresses(&self) -> [u64; 4] {
+        [self.calls.address(), self.state.address(), self.low.address(), self.reports.address()]
     }
 
     /// Sends the states of systems, one behind the other.
@@ -137,7 +150,7 @@ pub enum State {
 /// Writes the state of a system.
 fn pack(to: &mut [u64], p: &Particles, state: State) {
     let n = p.len();
-    let (columns, levels) = to.split_at_mut((COLUMNS + 1) * n);
+    let (columns, levels) = to.split_at_mut(ALL_COLUMNS * n);
     let columns: &mut [f64] = bytemuck::cast_slice_mut(columns);
     let levels: &mut [u8] = bytemuck::cast_slice_mut(levels);
     let mut vectors = |first: usize, from: &[Vec3]| {
@@ -152,13 +165,20 @@ fn pack(to: &mut [u64], p: &Particles, state: State) {
     if state == State::Whole {
         vectors(6, &p.acc);
         vectors(9, &p.jerk);
+        let low = p.states.get::<LowParts>();
+        if low.has(n) {
+            vectors(COLUMNS + 1, &low.pos);
+            vectors(COLUMNS + 4, &low.vel);
+        } else {
+            columns[(COLUMNS + 1) * n..].fill(0.0);
+        }
         columns[12 * n..13 * n].copy_from_slice(&p.pot);
         levels.iter_mut().zip(&p.step).for_each(|(to, level)| *to = level.0);
     } else {
-        columns[6 * n..13 * n].fill(0.0);
+        columns[6 * n..].fill(0.0);
         levels.fill(0);
     }
-    columns[13 * n..].copy_from_slice(&p.mass);
+    columns[13 * n..14 * n].copy_from_slice(&p.mass);
 }
 
 /// Returns vector number i of three columns from column `first` on.
@@ -166,12 +186,17 @@ fn vector(columns: &[f64], n: usize, first: usize, i: usize) -> Vec3 {
     Vec3::new(columns[first * n + i], columns[(first + 1) * n + i], columns[(first + 2) * n + i])
 }
 
-/// Reads the state of a system after steps up to `now`.
-pub fn unpack(from: &[u64], p: &mut Particles, now: Time) {
+/// Reads the state of a system after steps up to `now`, with low parts where the steps were `compensated`.
+pub fn unpack(from: &[u64], p: &mut Particles, now: Time, compensated: bool) {
     let n = p.len();
-    let (columns, levels) = from.split_at((COLUMNS + 1) * n);
+    LowParts::keep(&mut p.states, n, compensated);
+    let (columns, levels) = from.split_at(ALL_COLUMNS * n);
     let (columns, levels): (&[f64], &[u8]) = (bytemuck::cast_slice(columns), bytemuck::cast_slice(levels));
     for (to, first) in [(&mut p.pos, 0), (&mut p.vel, 3), (&mut p.acc, 6), (&mut p.jerk, 9)] {
+        to.iter_mut().enumerate().for_each(|(i, to)| *to = vector(columns, n, first, i));
+    }
+    let low = p.states.get_mut::<LowParts>();
+    for (to, first) in [(&mut low.pos, COLUMNS + 1), (&mut low.vel, COLUMNS + 4)] {
         to.iter_mut().enumerate().for_each(|(i, to)| *to = vector(columns, n, first, i));
     }
     p.pot.copy_from_slice(&columns[12 * n..13 * n]);
