@@ -203,7 +203,7 @@ fn a_stable_triple_is_averaged_and_told_unless_its_orbits_are_to_be_followed() {
     let table = "a,e,i,node,pericentre,mean_anomaly,m\n1,0.1,0,0,10,0,1e-3\n20,0.2,80,30,40,60,1\n";
     folder.write("triple.csv", table);
     let subsystems = |keys: &str| format!("[encounters]\n{keys}[integrator.hermite4]\ndt_max = 0.05\n");
-    let steps = "[integrator.multipoint]\norder = 8\neta = 0.3\ndt_max = 0.05\n";
+    let steps = "[integrator.multipoint]\norder = 8\neta = 0.2\ndt_max = 0.05\n";
     let followed = eccentricity(&folder, "star-by-star", steps);
     let averaged = eccentricity(&folder, "averaged", &subsystems(""));
     let said = [
