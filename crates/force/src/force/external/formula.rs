@@ -8,7 +8,8 @@
 //! The straight-line programs are evaluated in f64 and in a fixed order: the same bits on every machine.
 
 mod check;
-pub(crate) mod program;
+pub(crate) mod force_program;
+mod program;
 mod source;
 mod together;
 pub(crate) mod variable;

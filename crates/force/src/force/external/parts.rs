@@ -1,6 +1,6 @@
 //! Fields as sums of parts that a device evaluates by itself, in block steps that it takes by itself.
 
-use super::formula::program::ForceProgram;
+use super::formula::force_program::ForceProgram;
 use crate::particles::Vec3;
 use std::sync::Arc;
 

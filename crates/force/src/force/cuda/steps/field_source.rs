@@ -6,7 +6,7 @@ use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::module::{Kernel, Module};
 use crate::force::cuda::driver::nvrtc::{self, Sources};
 use crate::force::cuda::forces::operations::{constant, expression};
-use crate::force::external::formula::program::ForceProgram;
+use crate::force::external::formula::force_program::ForceProgram;
 use crate::force::external::formula::variable::FieldVariable;
 use crate::force::external::{FieldPart, FieldParts, Summand};
 use crate::particles::Vec3;

@@ -1,5 +1,6 @@
 //! The programs of a field: acceleration, jerk, potential, tidal tensor and rate from one formula.
 
+use super::force_program::ForceProgram;
 use super::source::FieldSource;
 use super::together::Together;
 use super::variable::FieldVariable;
@@ -37,23 +38,6 @@ impl Program {
     /// Returns the program for several places together.
     fn together(&self) -> Together {
         Together::new(&self.ops, &self.results)
-    }
-}
-
-/// Program of the acceleration and the jerk of a field, for a device.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ForceProgram {
-    pub(crate) ops: Vec<Op<FieldVariable>>,
-    /// Acceleration, jerk.
-    pub(crate) results: [Register; 6],
-}
-
-impl ForceProgram {
-    /// Takes them from a program of which they are the first results.
-    fn new(program: &Program) -> Self {
-        let results: [Register; 6] = std::array::from_fn(|k| program.results[k]);
-        let (ops, results) = needed(&program.ops, &results);
-        Self { ops, results: std::array::from_fn(|k| results[k]) }
     }
 }
 
@@ -116,7 +100,7 @@ impl Programs {
         let (acc, tide, rate) = (acc?, tide?, Some(rate?).filter(|it| !is_constant(it)));
         let forces = forces?;
         Ok(Self {
-            device: Arc::new(ForceProgram::new(&forces)),
+            device: Arc::new(ForceProgram::new(&forces.ops, std::array::from_fn(|k| forces.results[k]))),
             forces: forces.together(),
             accelerations: acc.together(),
             tides: tide.together(),
