@@ -265,7 +265,8 @@ impl HermiteScheme for MultipointScheme {
             Order::Six => longest * longest.sqrt(),
             Order::Eight => longest * longest,
         };
-        (longest <= BOUNDS[1] * self.eta).then_some(FIRST_OF_LONGEST * ratio * time)
+        // Nothing accelerates particles whose time is infinite.
+        (longest > 0.0 && longest <= BOUNDS[1] * self.eta).then_some(FIRST_OF_LONGEST * ratio * time)
     }
 
     #[inline(always)]

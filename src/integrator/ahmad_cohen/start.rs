@@ -11,6 +11,7 @@ use tisane_force::force::ForceEngine;
 use tisane_force::force::neighbours::{NeighbourForces, next_radius};
 use tisane_force::particles::Particles;
 use tisane_force::states::history::History;
+use tisane_force::states::low_parts::LowParts;
 use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
 
@@ -35,6 +36,7 @@ impl AhmadCohen {
         let [points, derivatives] = self.parameters.order.history();
         p.states.set(History::new(n, points, derivatives));
         p.states.set(Neighbours::new(n, points, derivatives));
+        p.states.set(LowParts::default());
         p.time.fill(now);
         self.load(p, f)?;
         p.states.get_mut::<Neighbours>().radius = self.first_radii(p);

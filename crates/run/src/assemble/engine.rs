@@ -158,6 +158,9 @@ pub(super) fn choose<E: Build>(
     let steps_on_device = integrator.step_scheme().is_some_and(by_device) && engine.can_take_steps()?;
     if kind == EngineKind::Cuda {
         choice += if steps_on_device { "; whole block steps on the device" } else { "; block steps by the host" };
+        if in_field && !steps_on_device && integrator.step_scheme().is_some_and(by_device) {
+            choice += " (whole ones in a field need NVRTC, and a field of at most 24 parts)";
+        }
     }
     if let Some(why) = alone.filter(|_| kind == EngineKind::Cuda) {
         choice += &format!("; on one GPU: {why}");
@@ -168,8 +171,8 @@ pub(super) fn choose<E: Build>(
     if stepping == Stepping::Device && !steps_on_device {
         let for_these = "whole block steps are for the engine cuda on an A100 or a later GPU, with hermite4, multipoint \
                          or ahmad_cohen and no law of one's own; in an external field on one GPU, with hermite4 or \
-                         multipoint, if the field has neither tables, nor moving centres, nor a variation, and from 8192 \
-                         particles on if it has more than 250 operations, as nfw and mw-2014";
+                         multipoint, if the field has at most 24 parts, neither tables, nor moving centres, nor a variation, \
+                         and if NVRTC (libnvrtc) is there to compile it";
         warnings.push(format!("force.stepping = \"device\" has no effect: {for_these}"));
     }
     if kind == EngineKind::Cuda && device != config.force.device {

@@ -62,7 +62,7 @@ impl FieldParts {
     #[must_use]
     pub fn new(field: Summand, carried: Option<Summand>) -> Option<Self> {
         let found = Self { field, carried };
-        (found.number() <= MAX_PARTS).then_some(found)
+        (1..=MAX_PARTS).contains(&found.number()).then_some(found)
     }
 
     /// Returns the number of parts.

@@ -465,7 +465,8 @@ impl ForceEngine for CudaEngine {
 
     /// The neighbour scheme's steps in a field are the host's, and all where there is no NVRTC to compile the field.
     fn can_take_steps_in(&mut self, field: &Arc<FieldParts>) -> Result<bool> {
-        Ok(self.stepping && self.has_kernel_of(field) && self.can_take_steps()?)
+        let is_possible = self.stepping && self.law.is_none() && self.held.is_some();
+        Ok(is_possible && self.has_kernel_of(field) && self.can_take_steps()?)
     }
 
     fn take_steps_in(

@@ -73,8 +73,8 @@ mod tests {
         let bytes = |precision| MemoryPlan::new(precision, 1 << 20).on_device();
         assert_eq!(bytes(Precision::F64) - bytes(Precision::F32Kahan), 32 << 20);
         assert_eq!(MemoryPlan::new(Precision::F64, 1 << 20).pinned(), (8 * (14 + 6) + 8 * FORCE) << 20);
-        // Order 6 keeps two derivatives and a point, order 8 twice as much; the derivatives are in the upload too.
-        for (derivatives, columns) in [(2, 13 + 6), (4, 26 + 12)] {
+        // Order 6 keeps two derivatives and a point, order 8 twice as much, and both low parts; the derivatives are in the upload too.
+        for (derivatives, columns) in [(2, 13 + 6 + 6), (4, 26 + 6 + 12)] {
             let with = MemoryPlan::new(Precision::F64, 1 << 20).with_derivatives(derivatives).on_device();
             assert_eq!(with - bytes(Precision::F64), (8 * columns) << 20);
         }

@@ -134,9 +134,12 @@ impl StepHistory {
         let mut vectors: Vec<(usize, &[Vec3])> = Vec::new();
         let mut times: Vec<(usize, &[Time])> = Vec::new();
         vectors.extend(history.derivatives.iter().enumerate().map(|(k, column)| (Kept::derivative(k), &column[..])));
-        if self.kept.low {
-            let first = self.kept.first_low();
-            vectors.extend([(first, &low.pos[..]), (first + 3, &low.vel[..])]);
+        let first_low = self.kept.first_low();
+        if self.kept.low && low.has(self.sources) {
+            vectors.extend([(first_low, &low.pos[..]), (first_low + 3, &low.vel[..])]);
+        } else if self.kept.low {
+            // None was kept yet: not those of the particles before.
+            self.pinned.words_mut()[first_low * self.slots..].fill(0);
         }
         for (k, point) in history.points.iter().enumerate() {
             let [acc, jerk, moment] = self.kept.point(k);
