@@ -224,14 +224,11 @@ def test_ctrl_c_keeps_the_states_and_the_program_goes_on(program, tmp_path):
     same(tisane.load(tmp_path / "e").members, tisane.ensemble(config, realisations=12).members)
 
 
-@pytest.mark.parametrize("page", ["python.md", "ensembles.md"])
-def test_the_examples_run(page, tmp_path, monkeypatch):
+def test_the_example_runs(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "spheres.toml").write_text(TEXT)
-    text = (REPOSITORY / "docs" / "src" / page).read_text(encoding="utf-8")
+    text = (REPOSITORY / "docs" / "src" / "python.md").read_text(encoding="utf-8")
     (block,) = [block for block in re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL) if "tisane.ensemble(" in block]
     names = {}
     exec(block, names)
     assert set(names["found"].outcomes) == {"finished"} and names["found"].members["energy_error"].ndim == 1
-    if "other" in names:
-        assert names["other"].members.rows == 40 and names["other"].directory.is_dir()
