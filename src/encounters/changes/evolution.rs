@@ -210,7 +210,11 @@ impl Encounters {
             self.hierarchy.subsystems.iter_mut().for_each(|subsystem| subsystem.perturbers_until = now);
         }
         let all: Vec<u32> = self.hierarchy.bodies.occupied().map(|body| body as u32).collect();
-        self.update_couplings(f, now, &all)
+        self.update_couplings(f, now, &all)?;
+        let kick = |change: &StarChange| (self.hierarchy.bodies.of_star(change.row), change.kick);
+        let kicks: Vec<(usize, Vec3)> = single.iter().filter(|change| change.is_kicked()).map(kick).collect();
+        self.limit_by_passages(now, &kicks);
+        Ok(())
     }
 }
 
