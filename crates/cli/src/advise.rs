@@ -244,7 +244,7 @@ fn for_positions(budget: Budget<'_>, loaded: &Loaded, warnings: String, progress
                 format!(
                     "; {} is for {} {unit}, in {}",
                     name(it),
-                    digits(it.right_to.min(found.limit)),
+                    digits(it.right_to),
                     describe_seconds(it.seconds)
                 )
             });
