@@ -241,12 +241,7 @@ fn for_positions(budget: Budget<'_>, loaded: &Loaded, warnings: String, progress
         ),
         (None, longest) => {
             let longest = longest.map_or_else(String::new, |it| {
-                format!(
-                    "; {} is for {} {unit}, in {}",
-                    name(it),
-                    digits(it.right_to),
-                    describe_seconds(it.seconds)
-                )
+                format!("; {} is for {} {unit}, in {}", name(it), digits(it.right_to), describe_seconds(it.seconds))
             });
             format!(
                 "out of reach: no run in f64 is right for {} {unit}{longest}.\n  More digits of few particles: \
