@@ -6,7 +6,7 @@ use crate::table;
 use std::fs;
 
 /// Two spheres of four stars for two time units, without and with digits to spare.
-const SWEEP: &str = "[convergence]\nn = [4]\nseeds = [1, 2]\nt_end = 2\ninterval = 0.25\nintegrators = [\"hermite4\", \"multipoint8\"]\n\
+const SWEEP: &str = "[convergence]\nn = [4]\nseeds = [1, 2]\nt_end = 2\ninterval = 0.25\ndigits = 6\nintegrators = [\"hermite4\", \"multipoint8\"]\n\
                      modes = [\"f64\", \"f32-direct\"]\nnu = [0.01, 1e-4]\neta = [0.1]\nensemble = 3\n";
 
 /// Values of a column.

@@ -74,13 +74,13 @@ pub struct ConvergenceSweep {
 impl Default for ConvergenceSweep {
     fn default() -> Self {
         Self {
-            n: vec![16],
+            n: vec![16, 64],
             seeds: vec![1, 2, 3],
             epsilon: real!(1.0 / 256.0),
-            t_end: real!(10.0),
+            t_end: real!(20.0),
             interval: real!(0.125),
-            digits: 6,
-            max_bits: 256,
+            digits: 4,
+            max_bits: 106,
             integrators: ["hermite4", "multipoint6", "multipoint8"].into_iter().filter_map(Integrator::named).collect(),
             modes: vec![Precision::F64, Precision::Mixed, Precision::DoubleFloat],
             nu: vec![real!(0.01), real!(1e-4), real!(1e-6)],

@@ -130,16 +130,22 @@ fn threshold_times(n: u32, runs: &[&Run], growth: Option<Rate>, threshold: f64) 
         let mut ends = (f64::INFINITY, 0.0f64);
         let mut is_reached = true;
         for (k, line) in lines(runs).into_iter().enumerate() {
-            let mut points = Vec::new();
+            let (mut points, mut bounds) = (Vec::new(), Vec::new());
             for (_, same) in by_accuracy(runs, line) {
-                is_reached &= same.iter().all(|run| run.divergence.reached.is_some());
                 let time = |run: &&Run| run.divergence.reached.unwrap_or(end(run));
                 let x = Band::of(same.iter().map(|run| x(run))).map_or(f64::NAN, |band| band.median);
                 ends = (ends.0.min(x), ends.1.max(x));
-                points.extend(Band::of(same.iter().map(time)).map(|band| (x, band)));
+                let band = Band::of(same.iter().map(time)).map(|band| (x, band));
+                if same.iter().all(|run| run.divergence.reached.is_some()) {
+                    points.extend(band);
+                } else {
+                    bounds.extend(band.map(|(x, band)| (x, band.median)));
+                }
             }
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            is_reached &= bounds.is_empty();
             panel.series.push(Series { colour: Some(k), ..band::series(name(line), Mark::LineAndPoints, &points) });
+            panel.series.push(series("", Mark::Points, bounds, Some(k)));
         }
         let limit = growth.map(|rate| (threshold / ROUNDING).ln() / rate.value).filter(|limit| *limit < last);
         if let Some(limit) = limit {
@@ -147,7 +153,7 @@ fn threshold_times(n: u32, runs: &[&Run], growth: Option<Rate>, threshold: f64) 
             panel.series.push(Series::new(name, Mark::Dashed, vec![(ends.0, limit), (ends.1, limit)]));
         }
         if !is_reached {
-            panel.notes.push(format!("runs that have not diverged stand at their end, t = {last} at most"));
+            panel.notes.push("points without a line: not all have diverged where their solutions end".into());
         }
         panel
     })

@@ -200,7 +200,7 @@ mod tests {
     const MOMENTS: usize = 80;
 
     fn sweep(max_bits: u32) -> ConvergenceSweep {
-        ConvergenceSweep { max_bits, ..ConvergenceSweep::default() }
+        ConvergenceSweep { max_bits, digits: 6, ..ConvergenceSweep::default() }
     }
 
     /// A solution of this tolerance whose error grows by `rate` digits a unit of time.
