@@ -1,9 +1,11 @@
 //! Sweep of a study, as one TOML file. The documentation of each key is also its text in the resolved file.
 
 mod checks;
+mod convergence;
 mod time_span;
 
 pub use checks::{LEFT_OUT, left_out};
+pub use convergence::{ConvergenceFile, ConvergenceSweep, Moments, tolerance};
 pub use time_span::TimeSpan;
 
 use super::integrators::Integrator;

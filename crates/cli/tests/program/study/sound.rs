@@ -8,7 +8,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{Block, ForceEngine, Forces, reference};
 use tisane::particles::{Particles, Vec3};
 use tisane::time::{Clock, Time};
-use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::config::{ConvergenceFile, CostFile, EnergyFile, ForceFile, StudyFile};
 use tisane_lab::study::model::{Fit, Model};
 use tisane_lab::study::trial;
 use tisane_run::assemble::{self, Session};
@@ -21,11 +21,13 @@ fn the_files_to_start_from_are_the_built_in_sweeps() {
     assert_eq!(ForceFile::from_text("t", ForceFile::TEMPLATE, &[]).unwrap(), ForceFile::default());
     assert_eq!(EnergyFile::from_text("t", EnergyFile::TEMPLATE, &[]).unwrap(), EnergyFile::default());
     assert_eq!(CostFile::from_text("t", CostFile::TEMPLATE, &[]).unwrap(), CostFile::default());
+    let convergence = ConvergenceFile::from_text("t", ConvergenceFile::TEMPLATE, &[]).unwrap();
+    assert_eq!(convergence, ConvergenceFile::default());
     // The metadata of a result reads back unchanged.
     let resolved = EnergyFile::default().resolved().unwrap();
     assert_eq!(EnergyFile::from_text("resolved", &resolved, &[]).unwrap(), EnergyFile::default());
     let folder = Folder::new("");
-    for name in ["study-force", "study-energy", "study-cost"] {
+    for name in ["study-force", "study-energy", "study-cost", "study-convergence"] {
         let text = folder.tisane(&["init", name]).exits(0).out;
         assert!(text.contains(&format!("[{}]", name.trim_start_matches("study-"))), "{text}");
     }
