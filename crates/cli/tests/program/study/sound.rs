@@ -1,5 +1,6 @@
 //! What studies measure is sound, and what is built on it: laws, model, advice.
 
+use super::table;
 use crate::program::Folder;
 use std::fs;
 use std::time::Duration;
@@ -360,7 +361,8 @@ fn advice_for_positions_follows_the_particles_and_knows_where_f64_ends() {
         let all = [&["advise", "run.toml", "--for", "positions", "--budget", "10min"][..], sets].concat();
         folder.tisane(&all)
     };
-    let said = advise(&[]).exits(0);
+    let parts = ["errors grow by a factor of e", "rounding in f64", "recommended: positions right to 1 % at the end"];
+    let said = advise(&[]).exits(0).says(&parts);
     // Errors fall with the steps, and finer runs are right for longer.
     let rows: Vec<Vec<&str>> = said
         .out
@@ -376,7 +378,6 @@ fn advice_for_positions_follows_the_particles_and_knows_where_f64_ends() {
         assert!(number(pair[1], 2) <= number(pair[0], 2) && number(pair[1], 3) >= number(pair[0], 3), "{}", said.out);
     }
     assert!(number(sixth[4], 2) < 1e-3 * number(sixth[0], 2), "{}", said.out);
-    said.says(&["errors grow by a factor of e", "rounding in f64", "recommended: positions right to 1 % at the end"]);
     // What it recommends is right, as a run with much shorter steps says.
     let lines = &said.out[said.out.find("\n[integrator.").unwrap()..];
     folder.write("pasted.toml", config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines));
