@@ -2,7 +2,7 @@
 //! the study goes on where it was.
 
 use crate::program::Folder;
-use crate::table;
+use super::table;
 use std::fs;
 
 /// Two spheres of four stars for two time units, without and with digits to spare.
