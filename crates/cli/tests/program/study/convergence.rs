@@ -1,8 +1,8 @@
 //! Promise: solutions that `tisane study convergence` calls converged are right, runs are at their true distance from them, and
 //! the study goes on where it was.
 
-use crate::program::Folder;
 use super::table;
+use crate::program::Folder;
 use std::fs;
 
 /// Two spheres of four stars for two time units, without and with digits to spare.

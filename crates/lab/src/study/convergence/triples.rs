@@ -19,8 +19,12 @@ const LATEST: u64 = 200;
 const ESCAPED: f64 = 10.0;
 /// Rms distance from the start, in longest sides, up to which a triple has returned.
 const RETURNED: f64 = 0.01;
-/// Longest step.
-const DT_MAX: Real = real!(1.0);
+/// Least number of bits: in the closest passages of point masses double-double numbers have too few.
+const LEAST_BITS: u32 = 192;
+/// Longest step: the shortest one, 2^-36 of it, must be short in the closest passages.
+const DT_MAX: Real = real!(1.0 / STEPS as f64);
+/// Longest steps in a time unit.
+const STEPS: u64 = 64;
 
 /// Triple, and the tolerance of its solution.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
@@ -51,10 +55,10 @@ impl Return {
 /// Returns a triple at rest: the third body at a point of an even sequence in the region x ≥ 0, y ≥ 0, (x + ½)² + y² ≤ 1, between the
 /// other two at (±½, 0).
 fn start(number: u32) -> Particles {
-    // Steps of the plastic number, by which points fill a square evenly (Roberts 2018).
-    const STEPS: [f64; 2] = [0.754_877_666_246_692_7, 0.569_840_290_998_053_3];
+    // Shifts by the plastic number, by which points fill a square evenly (Roberts 2018).
+    const SHIFTS: [f64; 2] = [0.754_877_666_246_692_7, 0.569_840_290_998_053_3];
     let place = |k: u32| {
-        let [x, y] = STEPS.map(|step| (0.5 + f64::from(k) * step).fract());
+        let [x, y] = SHIFTS.map(|shift| (0.5 + f64::from(k) * shift).fract());
         [0.5 * x, 0.75f64.sqrt() * y]
     };
     let inside = |[x, y]: &[f64; 2]| (x + 0.5).powi(2) + y * y <= 1.0;
@@ -93,6 +97,7 @@ impl Triple {
 
     fn there_and_back(&self, p: &mut Particles, time: &mut u64) -> Result<()> {
         let bits = Real::new(self.tolerance).map_or(0, |tolerance| ExtrapolatedSettings::new(tolerance, DT_MAX).bits());
+        let bits = bits.max(LEAST_BITS);
         let scheme = |direction: f64| {
             let clock = Clock { start: 0.0, dt_max: direction * DT_MAX.get() };
             Extrapolated::new(Accuracy { tolerance: self.tolerance, bits }, clock)
@@ -112,7 +117,7 @@ impl Triple {
 }
 
 fn to(scheme: &mut Extrapolated, p: &mut Particles, f: &mut dyn ForceEngine<Accelerations>, time: u64) -> Result<()> {
-    let until = Time::from_dt_max(time);
+    let until = Time::from_dt_max(time * STEPS);
     while scheme.advance(p, f, until, u64::MAX)?.now < until {}
     Ok(())
 }
