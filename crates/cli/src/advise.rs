@@ -58,7 +58,7 @@ enum Purpose {
     Averages,
 }
 
-/// Energy error up to which averages and binaries show no bias: of 213 pairs of clusters of 16 stars over ten units of time.
+/// Energy error up to which averages and binaries show no bias: of 200 pairs of clusters of 16 stars over ten units of time.
 const UNBIASED: f64 = 1e-3;
 /// Standard deviation of ln r_h of a Plummer sphere of N stars, times √N: that of the number within r_h, over d ln M / d ln r there.
 const SCATTER: f64 = 0.9;

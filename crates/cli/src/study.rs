@@ -80,7 +80,7 @@ pub fn study(what: What, verbosity: Verbosity) -> Result<u8> {
 }
 
 /// Columns that are printed of each table, by study and table; the files have all columns.
-const SHOWN: [(&str, &str, &[&str]); 8] = [
+const SHOWN: [(&str, &str, &[&str]); 9] = [
     (
         "force",
         "table",
@@ -209,6 +209,11 @@ const SHOWN: [(&str, &str, &[&str]); 8] = [
             "hardest_pair",
             "hardest_pair_error",
         ],
+    ),
+    (
+        "convergence",
+        "reversible",
+        &["tolerance", "triples", "dissolved", "returned", "irreversible", "irreversible_error"],
     ),
 ];
 

@@ -7,10 +7,11 @@ pub mod figures;
 pub mod points;
 pub mod solutions;
 mod tables;
+pub mod triples;
 
 use super::config::{self, ConvergenceFile, ConvergenceSweep};
 use super::integrators::accuracies;
-use super::journal::Journal;
+use super::journal::{Journal, Outcome};
 use super::points::{Work, finish};
 use super::report::Report;
 use divergence::Divergence;
@@ -18,6 +19,7 @@ use ensemble::Bias;
 use points::{Key, Measured, Scheme, System};
 use solutions::{Converged, Pair};
 use tisane::error::Result;
+use triples::{Reversibility, Triple};
 
 /// Run beside a converged solution.
 #[derive(Clone, Debug)]
@@ -59,6 +61,7 @@ pub fn study(file: &ConvergenceFile, journal: &mut Journal<Key, Measured>, work:
     let members: Vec<u64> = (1..=u64::from(it.ensemble)).collect();
     let ensembles = |n: u32| members.iter().map(|&seed| system(n, seed)).collect::<Vec<_>>();
     let biases = biases(it, &ensembles, journal, &work)?;
+    let reversibility = reversibility(it, journal, &work)?;
     let pairs: Vec<Pair> = solutions.into_iter().map(|solution| solution.pair).collect();
     let mut remarks = journal.stamp().remarks();
     remarks.extend(config::left_out(&it.integrators, &it.modes).map(|what| (config::LEFT_OUT.to_owned(), what)));
@@ -70,7 +73,35 @@ pub fn study(file: &ConvergenceFile, journal: &mut Journal<Key, Measured>, work:
     if !biases.is_empty() {
         tables.push(("bias", tables::bias(&biases, &remarks)));
     }
-    Ok(Report { figures: figures::figures(it, &pairs, &runs, &remarks), tables, model: None })
+    let mut figures = figures::figures(it, &pairs, &runs, &remarks);
+    if let Some(found) = reversibility {
+        tables.push(("reversible", tables::reversible(&found, &remarks)));
+        figures.push(("reversible", figures::reversible(&found, &remarks)));
+    }
+    Ok(Report { figures, tables, model: None })
+}
+
+/// Triples of all tolerances, integrated and turned back.
+fn reversibility(
+    it: &ConvergenceSweep,
+    journal: &mut Journal<Key, Measured>,
+    work: &Work<'_>,
+) -> Result<Option<Reversibility>> {
+    let tolerances: Vec<f64> = it.tolerances.iter().map(|tolerance| tolerance.get()).collect();
+    let of_one = |&tolerance: &f64| (0..it.triples).map(move |number| Key::Triple(Triple { number, tolerance }));
+    let keys: Vec<Key> = tolerances.iter().flat_map(of_one).collect();
+    let measure = |key: &Key| key.measure(it.moments(), &[]);
+    let results = finish(journal, &keys, work, Key::cost, points::describe, measure)?;
+    let returns: Vec<Vec<Option<triples::Return>>> =
+        results.chunks((it.triples as usize).max(1)).map(|all| all.iter().map(returned).collect()).collect();
+    Ok((it.triples > 0).then(|| triples::reversibility(&tolerances, &returns)))
+}
+
+fn returned(result: &Outcome<Measured>) -> Option<triples::Return> {
+    match result.done() {
+        Some(Measured::Triple(it)) => Some(*it),
+        _ => None,
+    }
 }
 
 /// Returns the schemes of a sweep.
@@ -100,7 +131,7 @@ fn runs(
         keys.extend(schemes.iter().map(|&scheme| Key::Run { system, scheme, solution }));
     }
     let of = |key: &Key| {
-        let system = key.system();
+        let Key::Run { system, .. } = key else { return None };
         solutions.iter().find(|it| (it.pair.system.n, it.pair.system.seed) == (system.n, system.seed))
     };
     let measure = |key: &Key| key.measure(it.moments(), of(key).map_or(&[], |solution| &solution.states[..]));

@@ -15,6 +15,9 @@ const LONGEST_STEP: f64 = 0.125;
 const SHORTEST_INTERVAL: f64 = 1e-6;
 const LATEST_END: f64 = 1000.0;
 const MAX_MOMENTS: u64 = 10_000;
+/// Range of the tolerances of triples.
+const LEAST_TOLERANCE: f64 = 1e-240;
+const MAX_TOLERANCE: f64 = 1e-6;
 /// Digits of a tolerance that the largest number of bits leaves room for.
 const MAX_DIGITS: u32 = 248;
 
@@ -66,6 +69,12 @@ pub struct ConvergenceSweep {
     /// Number of members of the ensembles that show the bias of averages, with the seeds 1, 2, 3, …; 0 for none.
     #[schemars(range(max = 100_000))]
     pub ensemble: u32,
+    /// Number of free-fall triples that are integrated until one body escapes, and back, for the share that returns; 0 for none.
+    #[schemars(range(max = 100_000))]
+    pub triples: u32,
+    /// Tolerances of the solutions of these triples, at most 1e-6.
+    #[schemars(length(min = 1))]
+    pub tolerances: Vec<Real>,
     /// Number of points measured at the same time. The results do not depend on it.
     #[schemars(range(min = 1, max = MAX_THREADS))]
     pub at_once: u32,
@@ -83,10 +92,12 @@ impl Default for ConvergenceSweep {
             max_bits: 106,
             integrators: ["hermite4", "multipoint6", "multipoint8"].into_iter().filter_map(Integrator::named).collect(),
             modes: vec![Precision::F64, Precision::Mixed, Precision::DoubleFloat],
-            nu: vec![real!(0.01), real!(1e-4), real!(1e-6)],
+            nu: vec![real!(0.01), real!(1e-3), real!(1e-4), real!(1e-5)],
             eta: vec![real!(0.35), real!(0.1), real!(0.05), real!(0.0125)],
             threshold: real!(0.01),
             ensemble: 0,
+            triples: 0,
+            tolerances: vec![real!(1e-8), real!(1e-11), real!(1e-14), real!(1e-17), real!(1e-20)],
             at_once: 1,
         }
     }
@@ -150,6 +161,11 @@ impl StudyFile for ConvergenceFile {
                 it.digits, it.threshold
             );
             found.push(Problem::new("convergence.threshold", problem));
+        }
+        once("convergence.tolerances", &it.tolerances, &mut found);
+        if let Some(wrong) = it.tolerances.iter().find(|it| !(LEAST_TOLERANCE..=MAX_TOLERANCE).contains(&it.get())) {
+            let problem = format!("expected {LEAST_TOLERANCE:e} to {MAX_TOLERANCE:e}, found {wrong}");
+            found.push(Problem::new("convergence.tolerances", problem));
         }
         if it.ensemble == 1 {
             let problem = "a single member has no standard error: expected 0 for none, or at least 2";

@@ -2,6 +2,7 @@
 
 use super::divergence::rms_distance;
 use super::ensemble::EndState;
+use super::triples::{Return, Triple};
 use crate::study::config::{Moments, tolerance};
 use crate::study::integrators::Integrator;
 use crate::study::journal::Outcome;
@@ -75,6 +76,8 @@ pub enum Key {
         /// Scheme.
         scheme: Scheme,
     },
+    /// Triple that is integrated and turned back.
+    Triple(Triple),
 }
 
 /// Positions and velocities at a moment, with more digits than f64: x, y and z of the particles follow each other.
@@ -122,6 +125,8 @@ pub enum Measured {
     },
     /// Of a member.
     Member(EndState),
+    /// Of a triple.
+    Triple(Return),
 }
 
 /// Course of a run: its largest energy error at the moments, and its cost.
@@ -195,14 +200,6 @@ impl System {
 }
 
 impl Key {
-    /// Returns the system.
-    #[must_use]
-    pub const fn system(&self) -> &System {
-        match self {
-            Self::Solution { system, .. } | Self::Run { system, .. } | Self::Member { system, .. } => system,
-        }
-    }
-
     /// Measures the point, in steps of a sweep; `states` are those of its solution.
     ///
     /// # Errors
@@ -226,23 +223,24 @@ impl Key {
                 let Course { energy_error, pairs } = system.run(scheme, moments, &mut |p| last.clone_from(p))?;
                 Ok(Measured::Member(EndState::new(&last, system.epsilon, energy_error, pairs)))
             }
+            Self::Triple(triple) => Ok(Measured::Triple(triple.measure()?)),
         }
     }
 
     /// Returns the relative cost of the point.
     #[must_use]
     pub fn cost(&self) -> f64 {
-        let System { n, interval, moments, .. } = *self.system();
-        let span = f64::from(n).powf(2.3) * interval * moments as f64;
+        let span = |system: &System| f64::from(system.n).powf(2.3) * system.interval * system.moments as f64;
         match self {
             // Evaluations grow with the 1.8th power of the digits; numbers beyond double-double take some fifty times as long.
-            Self::Solution { digits, bits, .. } => {
+            Self::Solution { system, digits, bits } => {
                 let number = if *bits == 106 { 1.0 } else { f64::from(*bits) / 4.0 };
-                span * f64::from(*digits).powf(1.8) * number
+                span(system) * f64::from(*digits).powf(1.8) * number
             }
-            Self::Run { scheme, .. } | Self::Member { scheme, .. } => {
-                span * 5.0 / scheme.integrator.equivalent_nu(scheme.accuracy, scheme.mode).sqrt()
+            Self::Run { system, scheme, .. } | Self::Member { system, scheme } => {
+                span(system) * 5.0 / scheme.integrator.equivalent_nu(scheme.accuracy, scheme.mode).sqrt()
             }
+            Self::Triple(triple) => (-triple.tolerance.log10()).powf(1.8),
         }
     }
 }
@@ -250,10 +248,15 @@ impl Key {
 /// Describes a point and its result in one line.
 #[must_use]
 pub fn describe(key: &Key, outcome: &Outcome<Measured>) -> String {
-    let System { n, seed, .. } = key.system();
+    let name = |System { n, seed, .. }: &System| format!("N = {n}, seed {seed}");
     let what = match key {
-        Key::Solution { digits, bits, .. } => format!("solution of tolerance 1e-{digits}, {bits} bits"),
-        Key::Run { scheme, .. } | Key::Member { scheme, .. } => scheme.describe(),
+        Key::Solution { system, digits, bits } => {
+            format!("{}, solution of tolerance 1e-{digits}, {bits} bits", name(system))
+        }
+        Key::Run { system, scheme, .. } | Key::Member { system, scheme } => {
+            format!("{}, {}", name(system), scheme.describe())
+        }
+        Key::Triple(Triple { number, tolerance }) => format!("triple {number}, tolerance {tolerance:e}"),
     };
     let result = match outcome {
         Outcome::Done(Measured::Solution { pairs, .. }) => format!("{:.2e} pairs", *pairs as f64),
@@ -261,9 +264,13 @@ pub fn describe(key: &Key, outcome: &Outcome<Measured>) -> String {
             format!("dE/E {energy_error:.1e}, distance {:.1e} at the end", distances.last().copied().unwrap_or(0.0))
         }
         Outcome::Done(Measured::Member(end)) => format!("dE/E {:.1e}", end.energy_error),
+        Outcome::Done(Measured::Triple(Return { time, distance: Some(distance) })) => {
+            format!("turned back at {time}, distance {distance:.1e} at the end")
+        }
+        Outcome::Done(Measured::Triple(Return { time, distance: None })) => format!("no step after {time}"),
         Outcome::Failed(why) => why.clone(),
     };
-    format!("N = {n}, seed {seed}, {what}: {result}")
+    format!("{what}: {result}")
 }
 
 impl Scheme {

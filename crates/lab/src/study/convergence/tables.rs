@@ -5,6 +5,7 @@ use super::divergence::{Divergence, Rate};
 use super::ensemble::{Bias, Mean};
 use super::points::{Scheme, System};
 use super::solutions::Pair;
+use super::triples::{Reversibility, Share};
 use crate::study::report::Rows;
 use tisane_io::table::{Column, Table};
 
@@ -162,3 +163,25 @@ pub fn bias(biases: &[Bias], remarks: &Remarks) -> Table {
     }
     table("Averages at the end beside those of the most accurate ensemble, in N-body units", remarks, columns)
 }
+
+/// A row for each tolerance of the triples.
+pub fn reversible(found: &Reversibility, remarks: &Remarks) -> Table {
+    let it = Rows(&found.shares);
+    let columns = vec![
+        it.numbers("tolerance", "1", "tolerance of the solutions", |row| row.tolerance),
+        it.counts("triples", "1", "free-fall triples", |row| row.count as u64),
+        it.counts("dissolved", "1", "those of which one body had escaped when they were turned back", |row| {
+            row.dissolved as u64
+        }),
+        it.counts("returned", "1", "those that come back to 0.01 of the longest side", |row| row.returned as u64),
+        it.numbers("irreversible", "1", "share of the others", Share::irreversible),
+        it.numbers("irreversible_error", "1", "its standard error", Share::error),
+    ];
+    let mut remarks = remarks.to_vec();
+    remarks
+        .extend(found.exponent.map(|Rate { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))));
+    table("Free-fall triples that are integrated until one body escapes, and back", &remarks, columns)
+}
+
+/// Name of the remark on the power law of the triples.
+const EXPONENT: &str = "exponent of the tolerance in irreversible";
