@@ -22,6 +22,7 @@ mod variant;
 
 pub use checks::InvalidSetting;
 pub use contract::{Integrator, Progress};
+pub use extrapolated::low_parts;
 pub use kinds::{IntegratorKind, IntegratorSettings};
 pub use pair_series::Source;
 pub use settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo};

@@ -25,7 +25,7 @@ pub use subsystems::{
 pub use values::FieldValues;
 
 use tisane::force::Field;
-use tisane::integrator::extrapolated::low_parts;
+use tisane::integrator::low_parts;
 use tisane::particles::{Particles, Vec3, components};
 use tisane::time::Clock;
 use tisane::units::Dimension;

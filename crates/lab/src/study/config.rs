@@ -323,3 +323,11 @@ impl StudyFile for CostFile {
         found
     }
 }
+
+impl StudyFile for ConvergenceFile {
+    const TEMPLATE: &'static str = include_str!("../../../../configs/studies/convergence.toml");
+
+    fn problems(&self) -> Vec<Problem> {
+        self.convergence.problems()
+    }
+}

@@ -5,7 +5,9 @@ pub mod divergence;
 pub mod ensemble;
 pub mod figures;
 pub mod points;
+pub mod run;
 pub mod solutions;
+pub mod system;
 mod tables;
 pub mod triples;
 
@@ -16,29 +18,12 @@ use super::points::{Work, finish};
 use super::report::Report;
 use divergence::Divergence;
 use ensemble::Bias;
-use points::{Key, Measured, Scheme, System};
+use points::{Key, Measured};
+use run::Run;
 use solutions::{Converged, Pair};
+use system::{Scheme, System};
 use tisane::error::Result;
 use triples::{Reversibility, Triple};
-
-/// Run beside a converged solution.
-#[derive(Clone, Debug)]
-pub struct Run {
-    /// System, up to the last moment that is compared.
-    pub system: System,
-    /// Scheme.
-    pub scheme: Scheme,
-    /// Largest |E − E₀| / |E₀| at the moments; NaN without a result.
-    pub energy_error: f64,
-    /// Pairs evaluated.
-    pub pairs: u64,
-    /// Rms distance from the solution at each moment, in half-mass radii.
-    pub distances: Vec<f64>,
-    /// How it grows.
-    pub divergence: Divergence,
-    /// Why there is no result.
-    pub failure: Option<String>,
-}
 
 /// Does the study, with its points kept in `journal`.
 ///

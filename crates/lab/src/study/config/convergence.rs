@@ -1,12 +1,11 @@
 //! Sweep of `tisane study convergence`.
 
-use super::StudyFile;
 use super::checks::{Axes, check_integrators, once};
 use crate::study::integrators::Integrator;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use tisane::force::precision::Precision;
-use tisane::integrator::extrapolated::ExtrapolatedSettings;
+use tisane::integrator::extrapolated::{BITS, ExtrapolatedSettings};
 use tisane_run::config::{Engine, MAX_THREADS, Problem, Real, above, at_least, real, whole_multiple};
 
 /// Longest step: intervals that are longer are divided into steps.
@@ -143,11 +142,10 @@ pub fn tolerance(digits: u32) -> Option<Real> {
     format!("1e-{digits}").parse().ok().and_then(Real::new)
 }
 
-impl StudyFile for ConvergenceFile {
-    const TEMPLATE: &'static str = include_str!("../../../../../configs/studies/convergence.toml");
-
-    fn problems(&self) -> Vec<Problem> {
-        let it = &self.convergence;
+impl ConvergenceSweep {
+    /// Returns the problems of its values.
+    pub(super) fn problems(&self) -> Vec<Problem> {
+        let it = self;
         let engines = [Engine::Cpu];
         let axes = Axes { section: "convergence", n: &it.n, modes: &it.modes, engines: &engines, seeds: &it.seeds };
         let mut found = axes.problems();
@@ -161,6 +159,11 @@ impl StudyFile for ConvergenceFile {
                 it.digits, it.threshold
             );
             found.push(Problem::new("convergence.threshold", problem));
+        }
+        if !BITS.contains(&it.max_bits) {
+            let names = BITS.map(|bits| bits.to_string()).join(", ");
+            let problem = format!("expected one of {names}, found {}", it.max_bits);
+            found.push(Problem::new("convergence.max_bits", problem));
         }
         once("convergence.tolerances", &it.tolerances, &mut found);
         if let Some(wrong) = it.tolerances.iter().find(|it| !(LEAST_TOLERANCE..=MAX_TOLERANCE).contains(&it.get())) {

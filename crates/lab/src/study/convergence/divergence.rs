@@ -1,6 +1,6 @@
 //! How two courses of one system part: distances, the moment at which they are too large, and the rate of growth.
 
-use super::points::State;
+use super::system::State;
 use tisane::particles::{Particles, Vec3};
 
 /// Part of the time to the threshold that does not count for the rate: there errors add up more than they grow.

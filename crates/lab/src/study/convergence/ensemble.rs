@@ -1,7 +1,7 @@
 //! Bias of averages: what runs that have all diverged say of a system together, beside the most accurate ones.
 
 use super::divergence::radius_of_share;
-use super::points::Scheme;
+use super::system::Scheme;
 use serde::{Deserialize, Serialize};
 use tisane::particles::Particles;
 use tisane_plot::band::Band;

@@ -1,10 +1,10 @@
 //! The figures of the study: how far runs are from converged solutions over time, and when they have diverged against their
 //! energy error and their cost.
 
-use super::Run;
 use super::divergence::Rate;
-use super::points::Scheme;
+use super::run::Run;
 use super::solutions::Pair;
+use super::system::Scheme;
 use super::triples::Reversibility;
 use crate::study::config::ConvergenceSweep;
 use crate::study::figures::{Figures, caption, distinct, series};

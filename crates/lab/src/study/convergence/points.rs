@@ -2,50 +2,20 @@
 
 use super::divergence::rms_distance;
 use super::ensemble::EndState;
+use super::system::{Scheme, State, System};
 use super::triples::{Return, Triple};
 use crate::study::config::{Moments, tolerance};
-use crate::study::integrators::Integrator;
 use crate::study::journal::Outcome;
 use crate::study::plummer::{self, Sphere};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use tisane::diagnostics::reference::Reference;
 use tisane::error::{Error, Result};
-use tisane::force::precision::Precision;
-use tisane::integrator::extrapolated::low_parts;
-use tisane::particles::{Particles, Vec3};
+use tisane::particles::Particles;
 use tisane::spin_pool;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_run::assemble::{self, Session};
 use tisane_run::config::Config;
-
-/// A Plummer sphere, and the moments at which it is compared.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct System {
-    /// Number of particles.
-    pub n: u32,
-    /// Seed.
-    pub seed: u64,
-    /// Softening length.
-    pub epsilon: f64,
-    /// Time between the moments.
-    pub interval: f64,
-    /// Number of moments, without the start.
-    pub moments: usize,
-}
-
-/// Scheme that is compared with a solution.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Scheme {
-    /// Integrator.
-    pub integrator: Integrator,
-    /// Precision mode.
-    pub mode: Precision,
-    /// Accuracy of the time step: the integrator's parameter.
-    pub accuracy: f64,
-}
 
 /// What a point is measured on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,29 +48,6 @@ pub enum Key {
     },
     /// Triple that is integrated and turned back.
     Triple(Triple),
-}
-
-/// Positions and velocities at a moment, with more digits than f64: x, y and z of the particles follow each other.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct State {
-    /// Positions, rounded.
-    pub pos: Vec<f64>,
-    /// What they have beyond that.
-    pub pos_low: Vec<f64>,
-    /// Velocities, rounded.
-    pub vel: Vec<f64>,
-    /// What they have beyond that.
-    pub vel_low: Vec<f64>,
-}
-
-impl State {
-    fn new(p: &Particles) -> Self {
-        let flat = |column: &[Vec3]| column.iter().flat_map(|v| [v.x, v.y, v.z]).collect::<Vec<f64>>();
-        let none = || [vec![Vec3::zeros(); p.len()], vec![Vec3::zeros(); p.len()]];
-        let [pos_low, vel_low] = low_parts(p).unwrap_or_else(none);
-        Self { pos: flat(&p.pos), pos_low: flat(&pos_low), vel: flat(&p.vel), vel_low: flat(&vel_low) }
-    }
 }
 
 /// Result of a point.
@@ -271,13 +218,4 @@ pub fn describe(key: &Key, outcome: &Outcome<Measured>) -> String {
         Outcome::Failed(why) => why.clone(),
     };
     format!("{what}: {result}")
-}
-
-impl Scheme {
-    /// Describes the scheme with its accuracy.
-    #[must_use]
-    pub fn describe(&self) -> String {
-        let Self { integrator, mode, accuracy } = self;
-        format!("{}, {}, {} = {accuracy}", integrator.name(), mode.name(), integrator.accuracy_key())
-    }
 }

@@ -3,7 +3,8 @@
 //! 2). How many digits a tolerance needs follows from how fast the first two solutions part.
 
 use super::divergence::{Difference, Divergence, Size};
-use super::points::{self, Key, Measured, State, System};
+use super::points::{self, Key, Measured};
+use super::system::{State, System};
 use crate::study::config::ConvergenceSweep;
 use crate::study::journal::Journal;
 use crate::study::points::{Work, finish};

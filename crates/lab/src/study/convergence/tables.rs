@@ -1,10 +1,10 @@
 //! The tables of the study.
 
-use super::Run;
 use super::divergence::{Divergence, Rate};
 use super::ensemble::{Bias, Mean};
-use super::points::{Scheme, System};
+use super::run::Run;
 use super::solutions::Pair;
+use super::system::{Scheme, System};
 use super::triples::{Reversibility, Share};
 use crate::study::report::Rows;
 use tisane_io::table::{Column, Table};
