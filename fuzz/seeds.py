@@ -95,7 +95,7 @@ def settings() -> None:
     for path in good[:: max(1, len(good) // 8)]:
         if path.stat().st_size < LONGEST:
             put("config", path.stem, path.read_bytes())
-    for name in ["force", "energy", "cost"]:
+    for name in ["force", "energy", "cost", "convergence"]:
         put("settings", name, read(f"configs/studies/{name}.toml"))
     put("settings", "overrides", "[force]\n\0force.n=[64]\0force.modes=[\"mixed\"]")
     put("settings", "case", read("validation/figure-eight/case.toml"))

@@ -1,7 +1,7 @@
 //! What people write in TOML and in its texts: configurations, studies, cases, models, numbers.
 
 use std::path::Path;
-use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, StudyFile};
+use tisane_lab::study::config::{ConvergenceFile, CostFile, EnergyFile, ForceFile, StudyFile};
 use tisane_lab::study::model::Model;
 use tisane_lab::validate::case::Case;
 use tisane_run::config::{self, Config, Real, WallTime};
@@ -34,6 +34,7 @@ pub fn settings(bytes: &[u8]) {
     study::<ForceFile>(text, &sets);
     study::<EnergyFile>(text, &sets);
     study::<CostFile>(text, &sets);
+    study::<ConvergenceFile>(text, &sets);
     let _ = super::is_told(config::read::<Case>(("case.toml", text), &sets, |case| case.problems(&["run.toml"])));
     let (_folder, path) = super::file("model.toml", text.as_bytes());
     let _ = super::is_told(Model::read(&path));

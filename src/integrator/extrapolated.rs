@@ -15,7 +15,7 @@ mod step;
 mod tests;
 
 pub use settings::ExtrapolatedSettings;
-pub use solver::BITS;
+pub use solver::{BITS, low_parts};
 
 use super::contract::{Integrator, Progress};
 use crate::star_changes::{Lost, StarChanges};

@@ -23,6 +23,7 @@ mod variant;
 
 pub use checks::InvalidSetting;
 pub use contract::{Integrator, Progress};
+pub use extrapolated::low_parts;
 pub use kinds::{IntegratorKind, IntegratorSettings};
 pub use pair_series::Source;
 pub use passages::limit_by_passages;

@@ -8,11 +8,11 @@ use clap::{Command, Subcommand};
 use std::path::PathBuf;
 use tisane::error::{Error, Result};
 use tisane_lab::literature::citations::Citations;
-use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile};
+use tisane_lab::study::config::{ConvergenceFile, CostFile, EnergyFile, ForceFile};
 use tisane_run::config::{json_schema, schema_of};
 
 /// Files that have a schema.
-const FILES: [&str; 4] = ["run", "study-force", "study-energy", "study-cost"];
+const FILES: [&str; 5] = ["run", "study-force", "study-energy", "study-cost", "study-convergence"];
 
 #[derive(Debug, Subcommand)]
 pub enum What {
@@ -63,6 +63,7 @@ fn schema(of: &str) -> Result<u8> {
         "study-force" => schema_of::<ForceFile>(),
         "study-energy" => schema_of::<EnergyFile>(),
         "study-cost" => schema_of::<CostFile>(),
+        "study-convergence" => schema_of::<ConvergenceFile>(),
         _ => json_schema(),
     };
     print(&format!("{schema:#}\n"))

@@ -15,11 +15,11 @@ use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::table::{Column, Table, Values};
-use tisane_lab::study::config::{CostFile, EnergyFile, ForceFile, LEFT_OUT, StudyFile};
+use tisane_lab::study::config::{ConvergenceFile, CostFile, EnergyFile, ForceFile, LEFT_OUT, StudyFile};
 use tisane_lab::study::journal::{Journal, Stamp};
 use tisane_lab::study::points::{Progress, Work};
 use tisane_lab::study::report::Report;
-use tisane_lab::study::{cost, energy, force};
+use tisane_lab::study::{convergence, cost, energy, force};
 use tisane_run::config::read_text;
 
 /// Quantity to study.
@@ -38,6 +38,12 @@ pub enum What {
     ///
     /// They are compared with Portegies Zwart et al. (2007): table 2, figures 1, 3 and 4, eqs 10 to 17.
     Cost(StudyArgs),
+    /// Converged solutions, and the divergence of runs of every integrator, mode and accuracy from them.
+    ///
+    /// Two solutions of more digits than f64 that agree are right (Boekholt & Portegies Zwart 2015). Runs beside them have a
+    /// distance that grows exponentially, a time at which they have diverged, and an energy error. Ensembles show the bias of
+    /// averages.
+    Convergence(StudyArgs),
 }
 
 /// Arguments of a study.
@@ -57,19 +63,24 @@ pub struct StudyArgs {
 }
 
 /// Commented sweeps to start from, by the names that `tisane init` takes.
-pub const TEMPLATES: [(&str, &str); 3] =
-    [("study-force", ForceFile::TEMPLATE), ("study-energy", EnergyFile::TEMPLATE), ("study-cost", CostFile::TEMPLATE)];
+pub const TEMPLATES: [(&str, &str); 4] = [
+    ("study-force", ForceFile::TEMPLATE),
+    ("study-energy", EnergyFile::TEMPLATE),
+    ("study-cost", CostFile::TEMPLATE),
+    ("study-convergence", ConvergenceFile::TEMPLATE),
+];
 
 pub fn study(what: What, verbosity: Verbosity) -> Result<u8> {
     match what {
         What::Force(args) => go("force", &args, verbosity, force::study),
         What::Energy(args) => go("energy", &args, verbosity, energy::study),
         What::Cost(args) => go("cost", &args, verbosity, cost::study),
+        What::Convergence(args) => go("convergence", &args, verbosity, convergence::study),
     }
 }
 
 /// Columns that are printed of each table, by study and table; the files have all columns.
-const SHOWN: [(&str, &str, &[&str]); 5] = [
+const SHOWN: [(&str, &str, &[&str]); 9] = [
     (
         "force",
         "table",
@@ -146,6 +157,63 @@ const SHOWN: [(&str, &str, &[&str]); 5] = [
             "force_pair",
             "model_scatter",
         ],
+    ),
+    (
+        "convergence",
+        "solutions",
+        &[
+            "n",
+            "seed",
+            "tolerance",
+            "bits",
+            "converged_to",
+            "agreement",
+            "growth_rate",
+            "growth_rate_error",
+            "e_folding_time",
+        ],
+    ),
+    (
+        "convergence",
+        "table",
+        &[
+            "n",
+            "seed",
+            "integrator",
+            "mode",
+            "nu",
+            "eta",
+            "energy_error",
+            "pairs",
+            "diverged",
+            "growth_rate",
+            "distance",
+        ],
+    ),
+    (
+        "convergence",
+        "bias",
+        &[
+            "n",
+            "integrator",
+            "mode",
+            "nu",
+            "eta",
+            "role",
+            "members",
+            "median_energy_error",
+            "ln_half",
+            "ln_half_error",
+            "ln_quarter",
+            "ln_quarter_error",
+            "hardest_pair",
+            "hardest_pair_error",
+        ],
+    ),
+    (
+        "convergence",
+        "reversible",
+        &["tolerance", "triples", "dissolved", "returned", "irreversible", "irreversible_error"],
     ),
 ];
 

@@ -25,6 +25,7 @@ pub use subsystems::{
 pub use values::FieldValues;
 
 use tisane::force::Field;
+use tisane::integrator::low_parts;
 use tisane::particles::{Particles, Vec3, components};
 use tisane::time::Clock;
 use tisane::units::Dimension;
@@ -79,6 +80,14 @@ fn vectors(column: &[Vec3]) -> FieldValues {
     FieldValues::Floats(components(column).to_vec())
 }
 
+/// Returns what vectors have beyond f64.
+fn rests(high: &[Vec3], low: Option<Vec<Vec3>>) -> FieldValues {
+    match low {
+        Some(low) => FieldValues::Rests { high: components(high).to_vec(), low: components(&low).to_vec() },
+        None => FieldValues::Rests { high: Vec::new(), low: Vec::new() },
+    }
+}
+
 macro_rules! fields {
     ($($constant:ident = $name:literal, $dimension:ident, $width:literal, $text:literal, $values:expr;)*) => {
         $(
@@ -108,4 +117,8 @@ fields! {
     TIME_STEP = "TimeStep", TIME, 1, "length of the next step, dt_max / 2^level",
         |p, _, clock| FieldValues::Floats(p.step.iter().map(|level| level.step(clock.dt_max)).collect());
     RADIUS = "Radius", LENGTH, 1, "radius, in runs with `[collisions]`", |p, _, _| FieldValues::Floats(p.radius.clone());
+    COORDINATES_LOW = "CoordinatesLow", LENGTH, 3, "digits of the position beyond `Coordinates`, in runs with `[integrator.extrapolated]`",
+        |p, _, _| rests(&p.pos, low_parts(p).map(|[pos, _]| pos));
+    VELOCITIES_LOW = "VelocitiesLow", VELOCITY, 3, "digits of the velocity beyond `Velocities`, in runs with `[integrator.extrapolated]`",
+        |p, _, _| rests(&p.vel, low_parts(p).map(|[_, vel]| vel));
 }

@@ -91,6 +91,8 @@ pub struct SnapshotData {
     pub step: Vec<f64>,
     /// Radii; empty where the particles have none.
     pub radius: Vec<f64>,
+    /// What positions and velocities have beyond f64; none in a file without it.
+    pub low: Option<[Vec<Vec3>; 2]>,
     /// Further columns that a law reads, by name; empty where the particles have none.
     pub columns: Vec<NamedColumn>,
     /// Stars that evolve; empty where the file has none.
@@ -137,10 +139,20 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
                 hash.add(field, values.iter().map(|v| v.to_le_bytes()));
                 put_dataset(&group, field.name, field.width, &values)?
             }
-            FieldValues::Floats(values) if values.is_empty() && !s.particles.is_empty() => continue,
+            FieldValues::Floats(values) | FieldValues::Rests { low: values, .. }
+                if values.is_empty() && !s.particles.is_empty() =>
+            {
+                continue;
+            }
             FieldValues::Floats(mut values) => {
                 let scale = s.units.scale.factor(field.dimension);
                 values.iter_mut().for_each(|v| *v *= scale);
+                hash.add(field, values.iter().map(|v| v.to_le_bytes()));
+                put_dataset(&group, field.name, field.width, &values)?
+            }
+            FieldValues::Rests { high, low } => {
+                let scale = s.units.scale.factor(field.dimension);
+                let values: Vec<f64> = high.iter().zip(&low).map(|(high, low)| rest([*high, *low], scale)).collect();
                 hash.add(field, values.iter().map(|v| v.to_le_bytes()));
                 put_dataset(&group, field.name, field.width, &values)?
             }
@@ -160,6 +172,11 @@ fn fill(root: &Group, s: &Snapshot<'_>) -> H5Result {
     provenance::write(s.provenance, &origin)?;
     put(&origin, "format_version", &super::FORMAT_VERSION)?;
     put_text(&origin, CONTENT_HASH, &hash.finish())
+}
+
+/// Returns what a number in two parts has beyond f64 in other units: what the conversion of the high part cuts off belongs to it.
+fn rest([high, low]: [f64; 2], scale: f64) -> f64 {
+    low.mul_add(scale, high.mul_add(scale, -(high * scale)))
 }
 
 /// Writes the Gadget header for `n` particles without [`COUNTS`]. `time` is in units of UnitLength / UnitVelocity.
@@ -262,6 +279,12 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
     let step = reader.floats(&fields::TIME_STEP)?;
     let has_radius = reader.group.has_dataset(fields::RADIUS.name);
     let radius = if has_radius { reader.floats(&fields::RADIUS)? } else { Vec::new() };
+    let has_low = reader.group.has_dataset(fields::COORDINATES_LOW.name);
+    let low = if has_low {
+        Some([reader.vectors(&fields::COORDINATES_LOW)?, reader.vectors(&fields::VELOCITIES_LOW)?])
+    } else {
+        None
+    };
     let columns = named_columns::read(&reader.group, mass.len())?;
     for column in &columns {
         hash.add_named(&column.name, column.values.iter().map(|v| v.to_le_bytes()));
@@ -290,6 +313,7 @@ pub fn read(path: &Path) -> Result<SnapshotData> {
         pot,
         step,
         radius,
+        low,
         columns,
         stars,
         close,

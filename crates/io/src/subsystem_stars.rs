@@ -22,7 +22,7 @@ pub(super) fn write(root: &Group, subsystems: &[Description], units: &FileUnits)
     for field in fields::SUBSYSTEM_STARS {
         let dataset = match (field.values)(subsystems) {
             FieldValues::Counts(values) => put_dataset(&group, field.name, field.width, &values)?,
-            FieldValues::Floats(mut values) => {
+            FieldValues::Floats(mut values) | FieldValues::Rests { low: mut values, .. } => {
                 let scale = units.scale.factor(field.dimension);
                 values.iter_mut().for_each(|v| *v *= scale);
                 put_dataset(&group, field.name, field.width, &values)?

@@ -107,6 +107,7 @@ mod tests {
             pot: vec![0.0; n],
             step: vec![0.0; n],
             radius: Vec::new(),
+            low: None,
             columns: Vec::new(),
             stars: Vec::new(),
             close: Vec::new(),

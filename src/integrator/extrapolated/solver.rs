@@ -1,6 +1,6 @@
 //! A system in the arithmetic of its run, behind a trait that hides which one.
 
-use super::double_double::DoubleDoubles;
+use super::double_double::{DoubleDouble, DoubleDoubles};
 use super::limbs::Limbs;
 use super::number::{Bodies, Columns, Number};
 use super::step::{Extrapolation, Motion, Outcome};
@@ -39,6 +39,40 @@ pub fn solver(p: &Particles, bits: u32, epsilon: f64, tolerance: f64) -> Result<
         512 => Box::new(Digital::<Vec<Limbs<8>>>::new(p, epsilon, tolerance)?),
         _ => Box::new(Digital::<Vec<Limbs<16>>>::new(p, epsilon, tolerance)?),
     })
+}
+
+/// Returns what positions and velocities have beyond f64, rounded to f64, in internal units: the numbers less their f64 values,
+/// zero where these were changed since. [`None`] for particles without such digits.
+#[must_use]
+pub fn low_parts(p: &Particles) -> Option<[Vec<Vec3>; 2]> {
+    let digits = p.states.get::<Digits>();
+    match digits.bits {
+        106 => low_parts_of::<DoubleDouble>(p, digits),
+        192 => low_parts_of::<Limbs<3>>(p, digits),
+        256 => low_parts_of::<Limbs<4>>(p, digits),
+        384 => low_parts_of::<Limbs<6>>(p, digits),
+        512 => low_parts_of::<Limbs<8>>(p, digits),
+        1024 => low_parts_of::<Limbs<16>>(p, digits),
+        _ => None,
+    }
+}
+
+fn low_parts_of<T: Number>(p: &Particles, digits: &Digits) -> Option<[Vec<Vec3>; 2]> {
+    if digits.words.len() != 6 * p.len() * T::WORDS {
+        return None;
+    }
+    let low = |place: usize, rounded: f64| {
+        let number = T::read(&digits.words[place * T::WORDS..(place + 1) * T::WORDS])?;
+        Some(if number.rounded() == rounded { number.minus(T::exact(rounded)).rounded() } else { 0.0 })
+    };
+    let mut found = [Vec::with_capacity(p.len()), Vec::with_capacity(p.len())];
+    for i in 0..p.len() {
+        for (k, (column, of)) in found.iter_mut().zip([p.pos[i], p.vel[i]]).enumerate() {
+            let at = 6 * i + 3 * k;
+            column.push(Vec3::new(low(at, of.x)?, low(at + 1, of.y)?, low(at + 2, of.z)?));
+        }
+    }
+    Some(found)
 }
 
 /// System in one arithmetic.

@@ -3,7 +3,7 @@
 use super::double_double::{DoubleDouble, DoubleDoubles};
 use super::limbs::Limbs;
 use super::number::{Bodies, Columns, Number};
-use super::solver::solver;
+use super::solver::{low_parts, solver};
 use super::{Accuracy, Extrapolated};
 use crate::integrator::{Integrator, Progress};
 use tisane_force::error::Result;
@@ -309,6 +309,28 @@ fn a_kick_takes_effect_and_the_other_digits_stay() {
     // Words that are none are an error, not a number.
     p.states.get_mut::<Digits>().words[1] = f64::NAN.to_bits();
     assert!(solver(&p, 106, 0.0, 1e-20).is_err());
+}
+
+/// With both parts a position has the digits that f64 does not have.
+#[test]
+fn low_parts_are_what_f64_leaves_of_the_numbers() {
+    assert!(low_parts(&pythagorean()).is_none());
+    for (bits, tolerance) in [(106, 1e-24), (192, 1e-30)] {
+        let (mut p, _) = run(pythagorean(), tolerance, bits, 10, u64::MAX);
+        let [pos, vel] = low_parts(&p).unwrap();
+        for (i, [x, y]) in AT_10.iter().enumerate() {
+            for (c, text) in [x, y].into_iter().enumerate() {
+                let found = Limbs::<4>::exact(p.pos[i][c]).plus(Limbs::exact(pos[i][c]));
+                let digits = digits_alike(found, decimal(text));
+                assert!(digits > 19.0, "{bits} bits: {digits}");
+                assert!(pos[i][c].abs() <= p.pos[i][c].abs() * libm::exp2(-53.0));
+            }
+        }
+        // A velocity that was changed is exactly what it was changed to.
+        assert!(vel[1].x != 0.0);
+        p.vel[1].x += 0.5;
+        assert_eq!(low_parts(&p).unwrap()[1][1], Vec3::new(0.0, vel[1].y, vel[1].z));
+    }
 }
 
 #[test]

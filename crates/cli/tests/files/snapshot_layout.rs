@@ -7,6 +7,7 @@ use std::fs;
 use std::path::Path;
 use tisane::force::Field;
 use tisane::particles::{Particles, Vec3};
+use tisane::states::digits::Digits;
 use tisane::time::{Clock, Level, Time};
 use tisane::units::names::{G_CGS, GM_SUN_CGS, LengthUnit, MassUnit, TimeUnit, VelocityUnit};
 use tisane::units::{Rates, Scale, Units};
@@ -153,9 +154,14 @@ fn header_and_units_are_what_gadget_readers_take() {
 fn every_dataset_tells_its_unit_and_has_a_checksum() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("s.hdf5");
-    let with_radii = Particles { radius: vec![0.25; 33], ..particles(33) };
-    write(&path, &with_radii);
-    assert_eq!(snapshot::read(&path).unwrap().radius.len(), 33);
+    let mut with_all = Particles { radius: vec![0.25; 33], ..particles(33) };
+    with_all.states.set(digits(&with_all));
+    write(&path, &with_all);
+    let read = snapshot::read(&path).unwrap();
+    assert_eq!(read.radius.len(), 33);
+    // What f64 leaves of the numbers, in the units of the file.
+    let rests = |column: &[Vec3], scale: f64| column.iter().map(|v| v * 2f64.powi(-60) * scale).collect::<Vec<_>>();
+    assert_eq!(read.low, Some([rests(&with_all.pos, 0.25), rests(&with_all.vel, 8.0)]));
     let group = hdf::open(&path).group("PartType4").unwrap();
     assert_eq!(group.member_names().unwrap().len(), fields::SNAPSHOT.len());
     for field in fields::SNAPSHOT {
@@ -168,6 +174,49 @@ fn every_dataset_tells_its_unit_and_has_a_checksum() {
         }
         // Powers of Gadget's units, in which there is no time but length / velocity.
         assert_eq!(dataset.attr("VarDescription").is_ok(), field.name != "TimeStep", "{}", field.name);
+    }
+}
+
+/// Double-double numbers whose second part is the first times 2^-60.
+fn digits(p: &Particles) -> Digits {
+    let motion = p.pos.iter().zip(&p.vel).flat_map(|(x, v)| [x.x, x.y, x.z, v.x, v.y, v.z]);
+    Digits { bits: 106, words: motion.flat_map(|value| [value, value * 2f64.powi(-60)].map(f64::to_bits)).collect() }
+}
+
+/// The numbers of a run are the sums of both datasets, in units whose sizes are no powers of two, too.
+#[test]
+fn digits_beyond_f64_outlast_a_change_of_units() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("s.hdf5");
+    let mut p = particles(9);
+    p.states.set(digits(&p));
+    let scale = Scale { length: 0.1, velocity: 3.0, ..Scale::IDENTITY };
+    let units = FileUnits { scale, ..units() };
+    let (field, provenance) = (field(&p), provenance());
+    let now = Time::from_dt_max(3);
+    let s = Snapshot {
+        particles: &p,
+        field: &field,
+        subsystems: &[],
+        stars: &[],
+        now,
+        clock: &CLOCK,
+        units: &units,
+        provenance: &provenance,
+    };
+    snapshot::write(&path, &s).unwrap();
+    let read = snapshot::read(&path).unwrap();
+    let [pos, vel] = read.low.unwrap();
+    let rest = |value: f64, scale: f64, high: f64| value.mul_add(scale, -high) + value * 2f64.powi(-60) * scale;
+    for i in 0..9 {
+        for c in 0..3 {
+            for (found, expected) in [
+                (pos[i][c], rest(p.pos[i][c], 0.1, read.pos[i][c])),
+                (vel[i][c], rest(p.vel[i][c], 3.0, read.vel[i][c])),
+            ] {
+                assert!((found - expected).abs() <= 1e-15 * expected.abs(), "{found} and {expected}");
+            }
+        }
     }
 }
 

@@ -154,7 +154,7 @@ for bad in [{}, {'run': {'name': 'x', 't_end': 1, 'nonsense': 1}, 'initial': {'p
             python.arg(path).arg("run.json");
         }
     }
-    for study in ["force", "energy", "cost"] {
+    for study in ["force", "energy", "cost", "convergence"] {
         let schema = folder.tisane(&["generate", "schema", &format!("study-{study}")]).exits(0).out;
         folder.write(&format!("{study}.json"), schema);
         let path = format!("{}/configs/studies/{study}.toml", concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));

@@ -4,6 +4,8 @@
 use crate::program;
 #[path = "study/by_laws.rs"]
 mod by_laws;
+#[path = "study/convergence.rs"]
+mod convergence;
 #[path = "study/planted.rs"]
 mod planted;
 #[path = "study/sound.rs"]
@@ -161,6 +163,18 @@ fn what_is_wrong_is_told_where_it_was_made() {
         ),
         ("cost", "[cost]\neta = 0\n", &["run.toml:2", "cost.eta", "above 0, found 0"]),
         ("cost", "[cost]\nrepeat = 0\n", &["run.toml:2", "cost.repeat", "at least 1, found 0"]),
+        ("convergence", "[convergence]\nn = [512]\n", &["run.toml:2", "convergence.n", "at most 256, found 512"]),
+        ("convergence", "[convergence]\nintegrator = []\n", &["run.toml:2", "did you mean `integrators`"]),
+        ("convergence", "[convergence]\nmax_bits = 128\n", &["run.toml:2", "convergence.max_bits", "106, 192, 256"]),
+        ("convergence", "[convergence]\nt_end = 0.3\n", &["run.toml:2", "not a whole multiple of interval = 1/8"]),
+        ("convergence", "[convergence]\nt_end = 2000\n", &["run.toml:2", "at most 1000, found 2000"]),
+        ("convergence", "[convergence]\ninterval = \"2^-12\"\n", &["run.toml:2", "at most 10000 moments", "40960"]),
+        ("convergence", "[convergence]\ninterval = 0\n", &["run.toml:2", "convergence.interval", "found 0"]),
+        ("convergence", "[convergence]\nensemble = 1\n", &["run.toml:2", "no standard error", "at least 2"]),
+        ("convergence", "[convergence]\nthreshold = 1e-6\n", &["run.toml:2", "convergence.threshold", "found 1e-6"]),
+        ("convergence", "[convergence]\nthreshold = 0\n", &["run.toml:2", "convergence.threshold", "above 0"]),
+        ("convergence", "[convergence]\ndigits = 20\n", &["run.toml:2", "convergence.digits", "at most 15"]),
+        ("convergence", "[convergence]\nmodes = [\"auto\"]\n", &["run.toml:2", "convergence.modes"]),
         ("cost", "cost = 3\n", &["run.toml:1", "cost", "expected a section"]),
         ("cost", "[cost\n", &["run.toml:1", "not valid TOML"]),
     ] {

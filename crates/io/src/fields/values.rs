@@ -7,4 +7,11 @@ pub enum FieldValues {
     Floats(Vec<f64>),
     /// Ids.
     Counts(Vec<u64>),
+    /// What physical quantities have beyond f64: the numbers are the sums of both.
+    Rests {
+        /// Quantities in f64.
+        high: Vec<f64>,
+        /// What they have beyond that.
+        low: Vec<f64>,
+    },
 }

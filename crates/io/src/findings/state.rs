@@ -251,6 +251,7 @@ mod tests {
             pot: vec![-64.0; 2],
             step: vec![0.25, 0.25 / 1024.0],
             radius: Vec::new(),
+            low: None,
             columns: Vec::new(),
             stars: Vec::new(),
             close: Vec::new(),

@@ -1,9 +1,11 @@
 //! Sweep of a study, as one TOML file. The documentation of each key is also its text in the resolved file.
 
 mod checks;
+mod convergence;
 mod time_span;
 
 pub use checks::{LEFT_OUT, left_out};
+pub use convergence::{ConvergenceFile, ConvergenceSweep, Moments, tolerance};
 pub use time_span::TimeSpan;
 
 use super::integrators::Integrator;
@@ -319,5 +321,13 @@ impl StudyFile for CostFile {
         check_integrators("cost", &it.integrators, &it.modes, (&[it.nu], &[it.eta]), &mut found);
         it.stretch.check("cost", &mut found);
         found
+    }
+}
+
+impl StudyFile for ConvergenceFile {
+    const TEMPLATE: &'static str = include_str!("../../../../configs/studies/convergence.toml");
+
+    fn problems(&self) -> Vec<Problem> {
+        self.convergence.problems()
     }
 }

@@ -18,25 +18,25 @@ use tisane_plot::band::{self, Band};
 use tisane_plot::{Axis, Figure, Mark, Panel, Scale, Series};
 
 /// Figures by the names of their files.
-type Figures = Vec<(&'static str, Figure)>;
+pub(super) type Figures = Vec<(&'static str, Figure)>;
 
 /// Each mode has its colour in every figure.
 fn colour(mode: Precision) -> Option<usize> {
     Precision::ALL.into_iter().position(|it| it == mode)
 }
 
-fn caption(remarks: &[(String, String)]) -> String {
+pub(super) fn caption(remarks: &[(String, String)]) -> String {
     let value = |name: &str| remarks.iter().find(|(of, _)| of == name).map_or("", |(_, value)| value.as_str());
     format!("tisane {} ({}), {}, {}", value("version"), value("git_commit"), value("processor"), value("created"))
 }
 
 /// Points with a colour.
-fn series(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>, colour: Option<usize>) -> Series {
+pub(super) fn series(name: impl Into<String>, mark: Mark, points: Vec<(f64, f64)>, colour: Option<usize>) -> Series {
     Series { colour, ..Series::new(name, mark, points) }
 }
 
 /// The values once each, in order of appearance.
-fn distinct<T: PartialEq + Clone>(values: impl Iterator<Item = T>) -> Vec<T> {
+pub(super) fn distinct<T: PartialEq + Clone>(values: impl Iterator<Item = T>) -> Vec<T> {
     let mut found = Vec::new();
     values.for_each(|value| {
         if !found.contains(&value) {

@@ -116,6 +116,14 @@ impl<R> Outcome<R> {
             Self::Failed(_) => None,
         }
     }
+
+    /// Reason why there is none.
+    pub fn failure(&self) -> Option<&str> {
+        match self {
+            Self::Done(_) => None,
+            Self::Failed(why) => Some(why),
+        }
+    }
 }
 
 #[derive(Serialize, Deserialize)]

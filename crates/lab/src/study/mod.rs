@@ -10,6 +10,7 @@
 
 pub mod advise;
 pub mod config;
+pub mod convergence;
 pub mod cost;
 pub mod cpu_time;
 pub mod energy;

@@ -30,18 +30,25 @@ pub fn toml(
     (engine, mode): (Engine, Precision),
     law: Option<&LawSection>,
 ) -> String {
-    let Sphere { n, seed, epsilon } = sphere;
     let (dt_max, dt_min, t_end) = (span.dt_max.get(), span.dt_min.get(), span.t_end.get());
     // The first step of the papers.
     let start = integrator.variant().start_key.map_or_else(String::new, |key| format!("{key} = {accuracy:?}\n"));
     let steps = format!("{start}dt_max = {dt_max:?}\ndt_min = {dt_min:?}\n");
     format!(
-        "[run]\nname = \"point\"\nt_end = {t_end:?}\n[initial.plummer]\nn = {n}\nseed = {seed}\n[softening]\nepsilon = {epsilon:?}\n\
-         {}[force]\nengine = \"{}\"\nprecision = \"{}\"\n{}",
+        "{}{}[force]\nengine = \"{}\"\nprecision = \"{}\"\n{}",
+        head(sphere, t_end),
         integrator.section(accuracy, &steps),
         engine.name(),
         mode.name(),
         law.map_or_else(String::new, section)
+    )
+}
+
+/// Writes the sections of a sphere that is integrated until `t_end`.
+pub(super) fn head(Sphere { n, seed, epsilon }: Sphere, t_end: f64) -> String {
+    format!(
+        "[run]\nname = \"point\"\nt_end = {t_end:?}\n[initial.plummer]\nn = {n}\nseed = {seed}\n\
+         [softening]\nepsilon = {epsilon:?}\n"
     )
 }
 

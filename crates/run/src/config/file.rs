@@ -2,6 +2,8 @@
 //! are written with a comment on each value. The comments are spliced into the text that the toml crate writes: toml_edit
 //! would need the same walk through values and schema.
 
+use std::borrow::Cow;
+use std::ops::Range;
 use std::path::Path;
 
 use schemars::JsonSchema;
@@ -86,21 +88,33 @@ pub fn commented<T: Serialize + JsonSchema + 'static>(value: &T, about: &str) ->
     let mut comments = Vec::new();
     let schema = schema_of::<T>();
     collect(&schema, &schema, DeTable::parse(&text).map_err(|e| wrong(&e))?.get_ref(), &mut comments);
-    comments.sort_by_key(|(end, _)| *end);
+    comments.sort_by_key(|(value, _)| value.end);
     let mut commented = format!("# {about}\n");
     let mut from = 0;
-    for (end, comment) in comments {
-        commented.push_str(&text[from..end]);
+    for (value, comment) in comments {
+        commented.push_str(&text[from..value.start]);
+        commented.push_str(&readable(&text[value.clone()]));
         commented.push_str("  # ");
         commented.push_str(&comment);
-        from = end;
+        from = value.end;
     }
     commented.push_str(&text[from..]);
     Ok(commented)
 }
 
-/// Collects the meaning of each value below a table, and the byte at which the value ends.
-fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(usize, String)>) {
+/// Numbers below this are written with an exponent.
+const SMALL: f64 = 1e-4;
+
+/// Returns a value as people write it: a small number with an exponent, the same bit for bit.
+fn readable(value: &str) -> Cow<'_, str> {
+    match value.parse::<f64>() {
+        Ok(number) if number != 0.0 && number.abs() < SMALL => format!("{number:e}").into(),
+        _ => value.into(),
+    }
+}
+
+/// Collects the meaning of each value below a table, and the bytes of the value.
+fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(Range<usize>, String)>) {
     for (key, value) in table {
         let Some(schema) = property(root, schema, key.get_ref()) else { continue };
         if let Some(table) = value.get_ref().as_table() {
@@ -110,7 +124,7 @@ fn collect(root: &Json, schema: &Json, table: &DeTable<'_>, comments: &mut Vec<(
         let sections = value.get_ref().as_array().into_iter().flatten();
         let sections: Vec<_> = sections.filter_map(|item| item.get_ref().as_table()).collect();
         if sections.is_empty() {
-            comments.push((value.span().end, summary(root, schema)));
+            comments.push((value.span(), summary(root, schema)));
         }
         let schema = of_kind(root, schema, "array");
         for section in sections {
@@ -130,4 +144,23 @@ fn property<'a>(root: &'a Json, schema: &'a Json, key: &str) -> Option<&'a Json>
     let schema = follow(root, schema);
     let mut choices = schema.get("oneOf").and_then(Json::as_array).into_iter().flatten().chain([schema]);
     choices.find_map(|choice| choice.get("properties")?.get(key))
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::config::Config;
+    use std::path::Path;
+
+    #[test]
+    fn small_numbers_are_written_with_an_exponent_and_read_back() {
+        let text = "[run]\nname = \"a\"\nt_end = 1\n[initial.plummer]\nn = 4\n[softening]\nepsilon = 0.0003\n\
+                    [integrator.extrapolated]\ntolerance = 1e-60\n";
+        let config = Config::from_str("t", text, Path::new(""), &[]).unwrap().config;
+        let resolved = config.resolved_toml().unwrap();
+        assert!(
+            resolved.contains("\ntolerance = 1e-60  # ") && resolved.contains("\nepsilon = 0.0003  # "),
+            "{resolved}"
+        );
+        assert_eq!(Config::from_str("t", &resolved, Path::new(""), &[]).unwrap().config, config);
+    }
 }

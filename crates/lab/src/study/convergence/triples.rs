@@ -1,0 +1,237 @@
+//! Reversibility of free-fall triples: three equal masses at rest, with the third in the region of all shapes of triangles
+//! (Agekyan & Anosova 1967, AZh 44, 1261), are integrated until one body escapes, and back. The share that does not return falls as a
+//! power of the tolerance (Boekholt, Portegies Zwart & Valtonen 2020, MNRAS 493, 3932).
+
+use super::divergence::Rate;
+use serde::{Deserialize, Serialize};
+use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
+use tisane::force::{Accelerations, ForceEngine, reference};
+use tisane::integrator::Integrator;
+use tisane::integrator::extrapolated::{Accuracy, Extrapolated, ExtrapolatedSettings};
+use tisane::particles::{Particles, Vec3};
+use tisane::time::{Clock, Time};
+use tisane_run::config::{Real, real};
+
+/// Time at which a triple that lasts is turned back: units in which G, the mass of all and the longest side are 1.
+const LATEST: u64 = 200;
+/// Distance from the pair from which on a body that is unbound has escaped.
+const ESCAPED: f64 = 10.0;
+/// Rms distance from the start, in longest sides, up to which a triple has returned.
+const RETURNED: f64 = 0.01;
+/// Least number of bits: in the closest passages of point masses double-double numbers have too few.
+const LEAST_BITS: u32 = 192;
+/// Longest step: the shortest one, 2^-36 of it, must be short in the closest passages.
+const DT_MAX: Real = real!(1.0 / STEPS as f64);
+/// Longest steps in a time unit.
+const STEPS: u64 = 64;
+
+/// Triple, and the tolerance of its solution.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Triple {
+    /// Number of the triple.
+    pub number: u32,
+    /// Tolerance.
+    pub tolerance: f64,
+}
+
+/// Way of a triple and back.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Return {
+    /// Time at which it was turned back.
+    pub time: f64,
+    /// Rms distance from the start at the end; [`None`] if steps did not converge on the way.
+    pub distance: Option<f64>,
+}
+
+impl Return {
+    fn has_returned(&self) -> bool {
+        self.distance.is_some_and(|distance| distance <= RETURNED)
+    }
+}
+
+/// Returns a triple at rest: the third body at a point of an even sequence in the region x ≥ 0, y ≥ 0, (x + ½)² + y² ≤ 1, between the
+/// other two at (±½, 0).
+fn start(number: u32) -> Particles {
+    // Shifts by the plastic number, by which points fill a square evenly (Roberts 2018).
+    const SHIFTS: [f64; 2] = [0.754_877_666_246_692_7, 0.569_840_290_998_053_3];
+    let place = |k: u32| {
+        let [x, y] = SHIFTS.map(|shift| (0.5 + f64::from(k) * shift).fract());
+        [0.5 * x, 0.75f64.sqrt() * y]
+    };
+    let inside = |[x, y]: &[f64; 2]| (x + 0.5).powi(2) + y * y <= 1.0;
+    let found = (1..).map(place).filter(inside).nth(number as usize).unwrap_or_default();
+    let pos = vec![Vec3::new(-0.5, 0.0, 0.0), Vec3::new(0.5, 0.0, 0.0), Vec3::new(found[0], found[1], 0.0)];
+    Particles::new(vec![1.0 / 3.0; 3], pos, vec![Vec3::zeros(); 3])
+}
+
+/// Returns true if one body leaves the other two for good.
+fn is_dissolved(p: &Particles) -> bool {
+    (0..3).any(|i| {
+        let [j, k] = [(i + 1) % 3, (i + 2) % 3];
+        let from_pair = |of: &[Vec3]| of[i] - 0.5 * (of[j] + of[k]);
+        let (place, velocity) = (from_pair(&p.pos), from_pair(&p.vel));
+        let distance = place.norm();
+        distance > ESCAPED && place.dot(&velocity) > 0.0 && 0.5 * velocity.norm_squared() > 1.0 / distance
+    })
+}
+
+impl Triple {
+    /// Integrates the triple until it dissolves, and back.
+    ///
+    /// # Errors
+    /// As the integrator, but for steps that do not converge.
+    pub fn measure(&self) -> Result<Return> {
+        let start = start(self.number);
+        let (mut p, mut time) = (start.clone(), 0);
+        match self.there_and_back(&mut p, &mut time) {
+            Ok(()) => {}
+            Err(Error::Integration { .. }) => return Ok(Return { time: time as f64, distance: None }),
+            Err(error) => return Err(error),
+        }
+        let squares: f64 = p.pos.iter().zip(&start.pos).map(|(a, b)| (a - b).norm_squared()).sum();
+        Ok(Return { time: time as f64, distance: Some((squares / 3.0).sqrt()) })
+    }
+
+    fn there_and_back(&self, p: &mut Particles, time: &mut u64) -> Result<()> {
+        let bits = Real::new(self.tolerance).map_or(0, |tolerance| ExtrapolatedSettings::new(tolerance, DT_MAX).bits());
+        let bits = bits.max(LEAST_BITS);
+        let scheme = |direction: f64| {
+            let clock = Clock { start: 0.0, dt_max: direction * DT_MAX.get() };
+            Extrapolated::new(Accuracy { tolerance: self.tolerance, bits }, clock)
+        };
+        let mut engine = reference::accelerations(Precision::F64, 0.0);
+        let mut there = scheme(1.0);
+        there.start(p, &mut *engine)?;
+        while *time < LATEST && !is_dissolved(p) {
+            *time += 1;
+            to(&mut there, p, &mut *engine, *time)?;
+        }
+        // Steps of the other sign keep all digits, which velocities that are turned round would lose.
+        let mut back = scheme(-1.0);
+        back.resume(p, Time::default(), &mut *engine)?;
+        to(&mut back, p, &mut *engine, *time)
+    }
+}
+
+fn to(scheme: &mut Extrapolated, p: &mut Particles, f: &mut dyn ForceEngine<Accelerations>, time: u64) -> Result<()> {
+    let until = Time::from_dt_max(time * STEPS);
+    while scheme.advance(p, f, until, u64::MAX)?.now < until {}
+    Ok(())
+}
+
+/// Triples of one tolerance.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// Tolerance.
+    pub tolerance: f64,
+    /// Triples that return.
+    pub returned: usize,
+    /// Triples.
+    pub count: usize,
+    /// Number of them that had dissolved when they were turned back.
+    pub dissolved: usize,
+}
+
+impl Share {
+    /// Returns the share that does not return.
+    #[must_use]
+    pub fn irreversible(&self) -> f64 {
+        1.0 - self.returned as f64 / self.count as f64
+    }
+
+    /// Returns its standard error.
+    #[must_use]
+    pub fn error(&self) -> f64 {
+        let share = self.irreversible();
+        (share * (1.0 - share) / self.count as f64).sqrt()
+    }
+}
+
+/// Shares of all tolerances, and the power law through them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reversibility {
+    /// Shares.
+    pub shares: Vec<Share>,
+    /// Exponent of the tolerance in the share that does not return, with its standard error over the triples; [`None`] of fewer than two
+    /// shares above zero.
+    pub exponent: Option<Rate>,
+}
+
+/// Counts the triples that return: `returns` has the triples of each of the tolerances, none without a result.
+#[must_use]
+pub fn reversibility(tolerances: &[f64], returns: &[Vec<Option<Return>>]) -> Reversibility {
+    let of = |tolerance: f64, all: &[Option<Return>]| Share {
+        tolerance,
+        returned: all.iter().filter(|it| it.as_ref().is_some_and(Return::has_returned)).count(),
+        count: all.len(),
+        dissolved: all.iter().filter(|it| it.as_ref().is_some_and(|it| it.time < LATEST as f64)).count(),
+    };
+    let shares: Vec<Share> = tolerances.iter().zip(returns).map(|(tolerance, all)| of(*tolerance, all)).collect();
+    let has_left = |all: &[Option<Return>], k: usize| !all[k].as_ref().is_some_and(Return::has_returned);
+    let count = returns.first().map_or(0, Vec::len);
+    // The same triples at all tolerances: the scatter is that of the exponent without one of them after the other.
+    let without = |left_out: Option<usize>| {
+        let share = |share: &Share, all: &[Option<Return>]| match left_out {
+            None => share.irreversible(),
+            Some(k) => {
+                let left = share.count - share.returned - usize::from(has_left(all, k));
+                left as f64 / (share.count as f64 - 1.0)
+            }
+        };
+        let points: Vec<(f64, f64)> =
+            shares.iter().zip(returns).map(|(one, all)| (one.tolerance, share(one, all))).collect();
+        crate::study::fit::power(&points).map(|law| law.exponent)
+    };
+    let exponent = without(None).map(|value| {
+        let squares: f64 = (0..count).filter_map(|k| without(Some(k))).map(|other| (other - value).powi(2)).sum();
+        Rate { value, error: ((count as f64 - 1.0) / count as f64 * squares).sqrt() }
+    });
+    Reversibility { shares, exponent }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn triples_fill_the_region_of_all_triangles() {
+        for number in 0..50 {
+            let p = start(number);
+            let sides = [(0, 1), (1, 2), (0, 2)].map(|(i, j)| (p.pos[i] - p.pos[j]).norm());
+            assert!(sides[0] >= sides[2] && sides[2] >= sides[1] && p.pos[2].y >= 0.0, "{sides:?}");
+        }
+        assert!(start(3) != start(4));
+        let mut p = start(0);
+        assert!(!is_dissolved(&p));
+        (p.pos[2], p.vel[2]) = (Vec3::new(0.0, 12.0, 0.0), Vec3::new(0.0, 0.5, 0.0));
+        assert!(is_dissolved(&p));
+        p.vel[2].y = 0.4;
+        assert!(!is_dissolved(&p), "0.08 is less than 1/12");
+    }
+
+    #[test]
+    fn a_triple_returns_if_the_tolerance_suffices() {
+        let distance = |tolerance: f64| Triple { number: 3, tolerance }.measure().unwrap().distance.unwrap_or(1.0);
+        let [rough, fine] = [1e-8, 1e-22].map(distance);
+        assert!(fine < 1e-6 && fine < 1e-3 * rough, "{rough:e} {fine:e}");
+    }
+
+    #[test]
+    fn shares_follow_a_planted_power_law() {
+        // Of 64 triples 32, 16 and 8 do not return at tolerances a factor of 100 apart: the exponent is ln 2 / ln 100.
+        let of = |left: usize| {
+            let distance = |k: usize| Some(if k < left { 1.0 } else { 1e-6 });
+            (0..64).map(|k| Some(Return { time: 10.0, distance: distance(k) })).collect::<Vec<_>>()
+        };
+        let found = reversibility(&[1e-8, 1e-10, 1e-12], &[of(32), of(16), of(8)]);
+        assert_eq!(found.shares[1].irreversible(), 0.25);
+        assert_eq!((found.shares[1].dissolved, found.shares[1].error()), (64, (0.25 * 0.75 / 64.0f64).sqrt()));
+        let exponent = found.exponent.unwrap();
+        assert!((exponent.value - 2f64.ln() / 100f64.ln()).abs() < 1e-12);
+        assert!((0.01..0.1).contains(&exponent.error), "{exponent:?}");
+        assert_eq!(reversibility(&[1e-8], &[of(0)]).exponent, None);
+    }
+}
