@@ -2,7 +2,8 @@
 //!
 //! A scheme finds the step of a particle by the forces that it has felt. One that a supernova or an encounter throws out may pass
 //! another and be gone within a step that this began before: only one of the two is deflected, and the energy is off for good. So steps
-//! that are under way are limited by the time r / v of the passage, as far as its force counts. Those that follow know of it.
+//! that are under way are limited by the time r / v of the passage, as far as its force counts. Those that follow are found as always: they
+//! know of it by its force, so that one may still be too long that begins where this is below some 10⁻³ of all.
 
 use super::steps::Steps;
 use super::timestep::shortened;
@@ -27,13 +28,15 @@ struct Passage {
 }
 
 impl Passage {
-    /// Returns the longest step, in internal units, of the other particle, which is accelerated by `acc` in all, by a scheme whose step on a
+    /// Returns the longest step, in internal units, of the other particle, which all accelerate by `acc`, by a scheme whose step on a
     /// circular orbit is `natural` times r / v; [`None`] if there is no longest one. The force is softened by `eps2 = ε²`.
     ///
     /// A force of the fraction f of all has the error f x⁴ of the acceleration in steps of x r / v, where the scheme takes `natural`⁴.
     /// What comes nearer is met with steps of half of the distance.
     fn longest_step(&self, acc: f64, natural: f64, eps2: f64) -> Option<f64> {
         let (r2, v2, along) = (self.pos.norm_squared(), self.vel.norm_squared(), self.pos.dot(&self.vel));
+        // Where the forces of others cancel, this one is all.
+        let acc = acc.max(self.mass / (r2 + eps2));
         let in_time = |r2: f64| natural * (acc * (r2 + eps2) / self.mass).sqrt().sqrt();
         let (here, time) = (in_time(r2), ((r2 + eps2) / v2).sqrt());
         if along >= 0.0 {
@@ -60,6 +63,7 @@ pub fn limit_by_passages(
         return;
     }
     let (natural, floor, all) = (scheme.natural_step(), scheme.floor(), all());
+    let total: f64 = all.iter().map(|&i| p.mass[i as usize]).sum();
     let mut changed = Vec::new();
     for thrown in thrown {
         let of = &*p;
@@ -69,7 +73,9 @@ pub fn limit_by_passages(
             let i = i as usize;
             let (x, v) = at(i);
             let passage = Passage { pos: pos - x, vel: vel - v, mass: of.mass[thrown] };
-            let longest = passage.longest_step(of.acc[i].norm(), natural, eps2).filter(|_| i != thrown);
+            // Not more than all together accelerate at this potential: an external field may be strong and nearly the same everywhere.
+            let acc = of.acc[i].norm().min(of.pot[i] * of.pot[i] / total);
+            let longest = passage.longest_step(acc, natural, eps2).filter(|longest| i != thrown && longest.is_finite());
             Some((i, longest?))
         };
         let found: Vec<(usize, f64)> = all.par_iter().with_min_len(min_share(WORK)).filter_map(longest).collect();

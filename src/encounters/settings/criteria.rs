@@ -102,6 +102,9 @@ pub const STEPS_PER_PERIOD: f64 = 24.0;
 /// units of that at which it dissolves. Without it such pairs took a third of all block steps (N = 4096 and 16384, half of the
 /// stars in binaries), with the same events and energy errors.
 pub const RESOLVED_ALONE: f64 = 0.5;
+/// The same distance of more than two stars, at most, in units of the widest gap of the chain: one of them may be thrown out at any
+/// moment. Not measured.
+pub const RESOLVED_ALONE_IN_GAPS: f64 = 50.0;
 
 // Orbit-averaged coupling
 
