@@ -135,7 +135,8 @@ pub(crate) trait BlockLoop {
     /// # Errors
     /// As there.
     fn take_steps(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, until: Time, max: u64) -> Result<Progress> {
-        let began = Instant::now();
+        // Without a pause nothing looks at the clock.
+        let began = self.schedule().pause.map(|_| Instant::now());
         let mut done = Progress { now: self.schedule().scheduler.now(), ..Progress::default() };
         while done.block_steps < max && !(self.is_below_floor() && self.schedule().scheduler.now() < until) {
             let rest = max - done.block_steps;
@@ -158,7 +159,7 @@ pub(crate) trait BlockLoop {
             done.clamped += clamped;
             let Schedule { turns, pause, .. } = self.schedule();
             turns.note_host();
-            if pause.is_some_and(|pause| pause.is_due(began)) {
+            if pause.zip(began).is_some_and(|(pause, began)| pause.is_due(began)) {
                 break;
             }
         }

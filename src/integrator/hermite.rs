@@ -265,7 +265,7 @@ impl<S: HermiteScheme> BlockHermite<S> {
                 p.columns.pot[i] = pot[k];
             }
             let mut wanted = [0.0; LANES];
-            scheme.wanted(&lanes, &mut wanted);
+            scheme.wanted(&lanes, &mut wanted[..end - begin]);
             for k in begin..end {
                 let lane = k - begin;
                 // As a comparison, so that a NaN stays one.

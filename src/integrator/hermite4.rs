@@ -129,8 +129,8 @@ impl HermiteScheme for FourthOrder {
 
     /// A function of its own, so that the compiler vectorises the loop.
     #[inline(never)]
-    fn wanted(&self, lanes: &Lanes, wanted: &mut [f64; LANES]) {
-        for (lane, wanted) in wanted.iter_mut().enumerate() {
+    fn wanted(&self, lanes: &Lanes, wanted: &mut [f64]) {
+        for (lane, wanted) in wanted.iter_mut().take(LANES).enumerate() {
             let (acc, jerk) = (lanes.acc2[lane].sqrt(), lanes.jerk2[lane].sqrt());
             let (snap, crackle) = (lanes.snap2[lane].sqrt(), lanes.crackle2[lane].sqrt());
             *wanted = aarseth(self.nu, lanes.dt[lane], acc, jerk, snap, crackle);

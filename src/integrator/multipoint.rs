@@ -302,7 +302,7 @@ impl HermiteScheme for MultipointScheme {
         lanes.set(lane, end.dt, (end.acc_for_step, end.jerk), &corrected, noise);
     }
 
-    fn wanted(&self, lanes: &Lanes, wanted: &mut [f64; LANES]) {
+    fn wanted(&self, lanes: &Lanes, wanted: &mut [f64]) {
         lanes.wanted(self.eta, self.criterion, wanted);
     }
 }
@@ -329,8 +329,8 @@ impl Lanes {
         }
     }
 
-    /// Computes the steps that a criterion gives.
-    pub(super) fn wanted(&self, eta: f64, criterion: Criterion, wanted: &mut [f64; LANES]) {
+    /// Computes the steps that a criterion gives in the first lanes: as many as `wanted` has places.
+    pub(super) fn wanted(&self, eta: f64, criterion: Criterion, wanted: &mut [f64]) {
         let mut ratios = [0.0; LANES];
         self.ratios(criterion, wanted, &mut ratios);
         for ((wanted, ratio), dt) in wanted.iter_mut().zip(ratios).zip(self.dt) {
@@ -354,13 +354,13 @@ impl Lanes {
     /// or A₁/A₄: infinite where nothing acts or the derivatives vanish. A function of its own, so that the compiler vectorises the
     /// loop.
     #[inline(never)]
-    fn ratios(&self, criterion: Criterion, second: &mut [f64; LANES], higher: &mut [f64; LANES]) {
+    fn ratios(&self, criterion: Criterion, second: &mut [f64], higher: &mut [f64; LANES]) {
         let quotient = |above: f64, below: f64| {
             let root = (above / below).sqrt();
             if below == 0.0 || above == 0.0 { f64::INFINITY } else { root }
         };
-        for lane in 0..LANES {
-            let n = self.squares.map(|column| column[lane].sqrt());
+        for lane in 0..second.len().min(LANES) {
+            let n = self.squares.each_ref().map(|column| column[lane].sqrt());
             let square = |k: usize| n[k - 1] * n[k + 1] + n[k] * n[k];
             second[lane] = quotient(square(1), square(2));
             higher[lane] = match criterion {

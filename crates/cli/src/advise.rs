@@ -1,19 +1,22 @@
-//! `tisane advise`: an integrator, a mode and an accuracy for an energy error or a wall time.
+//! `tisane advise`: an integrator, a mode and an accuracy for an energy error, a wall time, or what the run is for.
 
 use super::arguments::{ConfigArgs, Verbosity, a_precision};
 use super::screen::print;
 use super::study::{StudyProgress, describe};
-use clap::Args;
+use clap::{Args, ValueEnum};
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane::integrator::{IntegratorKind, IntegratorSettings, SchemeInfo};
 use tisane::spin_pool::on_threads;
+use tisane::units::digits;
 use tisane_lab::study::advise::{
-    Advice, Budget, Candidate, Goal, Needs, Promise, Trial, candidates, integrators, promises, trials,
+    Advice, Budget, Candidate, Compared, Goal, Needs, Positions, Promise, RIGHT, Trial, candidates, integrators,
+    positions, promises, trials, two_digits_down,
 };
 use tisane_lab::study::wall_time::describe_seconds;
 use tisane_run::assemble;
+use tisane_run::binaries::Kind;
 use tisane_run::config::{Config, Loaded, Problem, Real, WallTime};
 
 #[derive(Debug, Args)]
@@ -39,7 +42,26 @@ struct GoalArgs {
     /// Find the most accurate integrator, mode and accuracy with this wall time of the run.
     #[arg(long, value_name = "TIME", value_parser = WallTime::parse)]
     time: Option<WallTime>,
+    /// Find what the run needs for its results: positions of all particles, binaries, or averages over many runs.
+    #[arg(long = "for", value_name = "RESULT")]
+    purpose: Option<Purpose>,
 }
+
+/// Result that a run is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Purpose {
+    /// Positions of all particles, right to 1 % at the end.
+    Positions,
+    /// Energies of binaries, right to a tenth of kT.
+    Binaries,
+    /// Averages over many runs of a cluster.
+    Averages,
+}
+
+/// Energy error up to which averages and binaries show no bias: of 200 pairs of clusters of 16 stars over ten units of time.
+const UNBIASED: f64 = 1e-3;
+/// Standard deviation of ln r_h of a Plummer sphere of N stars, times √N: that of the number within r_h, over d ln M / d ln r there.
+const SCATTER: f64 = 0.9;
 
 fn an_error(text: &str) -> Result<f64, String> {
     match Real::parse(text)?.get() {
@@ -49,11 +71,6 @@ fn an_error(text: &str) -> Result<f64, String> {
 }
 
 pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
-    let goal = match (args.goal.energy_error, args.goal.time) {
-        (Some(error), _) => Goal::Error(error),
-        (None, Some(time)) => Goal::Time(time.get().as_secs_f64()),
-        (None, None) => return Err(Error::input("tisane advise", "give --energy-error or --time")),
-    };
     let read = |sets: &[String]| Config::from_file(&args.config.file, sets);
     let written = read(&args.config.sets)?;
     // Trials by any scheme have the subsystems that a cluster gets by default.
@@ -81,10 +98,25 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
         };
         return Err(Error::input(&args.config.file, problem).with_help(help));
     }
-    let (warnings, needs) = look_at(&loaded)?;
-    let modes = candidates(loaded.config.force.engine, &args.modes, needs);
+    let System { warnings, needs, cluster } = look_at(&loaded)?;
     let progress = StudyProgress::new(verbosity);
     let budget = Budget { file: &args.config.file, sets: &sets, configured, time: args.budget.get() };
+    let goal = match (args.goal.energy_error, args.goal.time, args.goal.purpose) {
+        (Some(error), ..) => Goal::Error(error),
+        (_, Some(time), _) => Goal::Time(time.get().as_secs_f64()),
+        (.., Some(Purpose::Positions)) => {
+            if args.modes.iter().any(|mode| !mode.in_f64()) {
+                let problem = "positions are followed with forces in f64; expected --modes f64, or none";
+                return Err(Error::input("--modes", problem));
+            }
+            return for_positions(budget, &loaded, warnings, &progress);
+        }
+        (.., Some(of)) => Goal::Error(energy_error_for(of, cluster, &args)?),
+        (None, None, None) => {
+            return Err(Error::input("tisane advise", "give --energy-error, --time or --for"));
+        }
+    };
+    let modes = candidates(loaded.config.force.engine, &args.modes, needs);
     let trials = trials(budget, needs, &modes, goal, &progress)?;
     let columns = ["engine", "mode", "integrator", "nu", "eta", "part", "seconds", "error", "least", "most", "result"];
     let mut text = describe(&trials.table(), &columns) + &warnings;
@@ -102,13 +134,16 @@ pub fn advice(args: AdviseArgs, verbosity: Verbosity) -> Result<u8> {
     {
         text += &format!("\n[encounters]\nperturbation = {:e}\n", of_cluster.perturbation.get());
     }
+    if let (Some(purpose), Some(bodies)) = (args.goal.purpose, cluster) {
+        text += &describe_purpose(purpose, bodies);
+    }
     print(&text)?;
     Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }
 
 /// Returns the warnings of close pairs that `tisane check` gives, a line each: no accuracy mends a softening that tears
-/// binaries apart, or a shortest step that is too long for them. Returns beside them what the run needs.
-fn look_at(loaded: &Loaded) -> Result<(String, Needs)> {
+/// binaries apart, or a shortest step that is too long for them. Returns beside them what the run needs and has.
+fn look_at(loaded: &Loaded) -> Result<System> {
     on_threads(loaded.config.force.threads as usize, || {
         let setup = assemble::prepare(loaded.clone())?;
         if setup.law.as_ref().is_some_and(|law| !law.has_potential()) {
@@ -117,15 +152,106 @@ fn look_at(loaded: &Loaded) -> Result<(String, Needs)> {
                 "compare runs with two accuracies: the differences of positions are the errors of the coarser one";
             return Err(loaded.explain(Problem::new("force.law", problem).with_help(help)));
         }
-        let mut warnings = setup.binaries()?.warnings();
+        let binaries = setup.binaries()?;
+        let mut warnings = binaries.warnings();
         if setup.config.stellar_evolution.is_some() {
             let text =
                 "stars keep their masses in the trials: errors and wall times are those without [stellar_evolution]";
             warnings.push(text.into());
         }
         let warnings = warnings.iter().map(|warning| format!("warning: {warning}\n")).collect();
-        Ok((warnings, Needs { law: setup.law.is_some() }))
+        let cluster = (binaries.kind == Kind::Cluster).then_some(setup.particles.len());
+        Ok(System { warnings, needs: Needs { law: setup.law.is_some() }, cluster })
     })
+}
+
+/// What advice knows of a system before its trials.
+struct System {
+    /// Warnings of its close pairs, a line each.
+    warnings: String,
+    /// What its integrators need.
+    needs: Needs,
+    /// Number of stars, if it is a cluster.
+    cluster: Option<usize>,
+}
+
+/// Returns the energy error that a result of a cluster allows.
+fn energy_error_for(purpose: Purpose, cluster: Option<usize>, args: &AdviseArgs) -> Result<f64> {
+    let Some(stars) = cluster else {
+        let problem = "this is no cluster: --for binaries and --for averages are about the stars of clusters";
+        let help = "give --for positions, or the --energy-error that you need";
+        return Err(Error::input(&args.config.file, problem).with_help(help));
+    };
+    Ok(match purpose {
+        Purpose::Binaries => tenth_of_kt(stars),
+        Purpose::Positions | Purpose::Averages => UNBIASED,
+    })
+}
+
+/// Returns the energy error that is a tenth of kT, as |E| is 3/2 N kT in virial equilibrium, but no more than averages allow.
+fn tenth_of_kt(stars: usize) -> f64 {
+    UNBIASED.min(two_digits_down(1.0 / (15.0 * stars as f64)))
+}
+
+/// Says what the energy error of an advice was chosen by, and what else the result needs.
+fn describe_purpose(purpose: Purpose, stars: usize) -> String {
+    let n = stars as f64;
+    match purpose {
+        Purpose::Positions => String::new(),
+        Purpose::Binaries => format!(
+            "\nfor binaries: an energy error of {:e} at most, so that errors change no binary by more than a tenth of kT (1/(15 N) of \
+             the energy of a cluster in equilibrium).\n",
+            tenth_of_kt(stars)
+        ),
+        Purpose::Averages => format!(
+            "\nfor averages: an energy error of {UNBIASED:e} at most; smaller ones change no average that shows. The number of runs \
+             counts: ln r_h of a run scatters by about {:.2}, so that its mean over {:.0} runs is known to 1 %, and the difference of \
+             two such sets to 1.4 %.\n",
+            SCATTER / n.sqrt(),
+            (SCATTER * SCATTER / (n * 1e-4)).ceil()
+        ),
+    }
+}
+
+/// Advises how to follow the positions of all particles.
+fn for_positions(budget: Budget<'_>, loaded: &Loaded, warnings: String, progress: &StudyProgress) -> Result<u8> {
+    let unit = loaded.config.units().time.name.clone();
+    let found = positions(budget, progress)?;
+    let columns = ["integrator", "eta", "error", "right_to", "seconds"];
+    let mut text = describe(&found.table(&unit), &columns) + &warnings;
+    if loaded.config.encounters.is_some() {
+        text += "warning: [encounters] follows members of subsystems apart, and weakly disturbed ones in the mean: for positions \
+                 of all stars set encounters.perturbation = 0\n";
+    }
+    let Positions { folding_time, followed, limit, span, compared_at, .. } = found;
+    let [folding_time, followed, limit, compared_at] = [folding_time, followed, limit, compared_at].map(digits);
+    text += &format!(
+        "\nerrors grow by a factor of e in {folding_time} {unit} (followed to {followed}, beyond as at its end; runs compared at {compared_at}).\n\
+         rounding in f64 leaves positions right to {:.0} % for {limit} {unit}.\n\n",
+        100.0 * RIGHT
+    );
+    let name = |it: &Compared| format!("{}, eta = {}", it.integrator.name(), it.accuracy);
+    let advice = found.advice();
+    text += &match (advice, found.longest()) {
+        (Some(it), _) => format!(
+            "recommended: positions right to {:.0} % at the end, wall time {}\n\n{}\n[force]\nprecision = \"f64\"\n",
+            100.0 * RIGHT,
+            describe_seconds(it.seconds),
+            it.integrator.lines(budget.configured, it.accuracy)
+        ),
+        (None, longest) => {
+            let longest = longest.map_or_else(String::new, |it| {
+                format!("; {} is for {} {unit}, in {}", name(it), digits(it.right_to), describe_seconds(it.seconds))
+            });
+            format!(
+                "out of reach: no run in f64 is right for {} {unit}{longest}.\n  More digits of few particles: \
+                 [integrator.extrapolated]. Averages over runs do not need them: --for averages.\n",
+                digits(span)
+            )
+        }
+    };
+    print(&text)?;
+    Ok(if advice.is_some() { 0 } else { OUT_OF_REACH })
 }
 
 /// Exit code if no mode reaches the goal.

@@ -214,9 +214,10 @@ impl AhmadCohen {
                 min[0][lane] = time * (MIN_SHARE * parameters.eta);
                 lanes[0].set(lane, derivatives.dt, (acc, jerk), &derivatives.scaled, [0.0; 4]);
             }
-            lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0]);
+            let used = ..end - begin;
+            lanes[0].wanted(parameters.eta, parameters.criteria[0], &mut steps[0][used]);
             if any_regular {
-                lanes[1].wanted(self.eta_regular, parameters.criteria[1], &mut steps[1]);
+                lanes[1].wanted(self.eta_regular, parameters.criteria[1], &mut steps[1][used]);
             }
             for k in begin..end {
                 let (i, lane) = (self.block[k] as usize - p.first, k - begin);

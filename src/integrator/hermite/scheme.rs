@@ -137,6 +137,6 @@ pub trait HermiteScheme: Clone + Debug + Send + Sync {
     /// the arguments of the criterion in a lane.
     fn correct(&self, p: &mut ParticleSlices<'_>, i: usize, end: &StepEnd, lanes: &mut Self::Lanes, lane: usize);
 
-    /// Computes the steps that the criterion gives.
-    fn wanted(&self, lanes: &Self::Lanes, wanted: &mut [f64; LANES]);
+    /// Computes the steps that the criterion gives in the first lanes: as many as `wanted` has places, at most [`LANES`].
+    fn wanted(&self, lanes: &Self::Lanes, wanted: &mut [f64]);
 }

@@ -12,11 +12,13 @@
 //! joins the others. The error of a trial that covered the whole run is what was measured at its end. An energy error
 //! that is 0 at every dt_max, as where no energy changes, says nothing: such trials are no evidence.
 
+mod positions;
 mod promises;
 mod report;
 mod trial;
 mod tried;
 
+pub use positions::{Compared, Positions, RIGHT, positions};
 pub use promises::{Advice, Goal, Promise, advise, extrapolate, promises, two_digits_down};
 pub use trial::{Candidate, Trial};
 pub use tried::{Budget, Cause, Failed, Needs, Trials, candidates, integrators, trials};

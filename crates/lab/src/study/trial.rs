@@ -127,6 +127,43 @@ pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
     Trial::of(set, Session::default())?.work(set, |trial| trial.pace(to, budget, f64::from(evaluations)))
 }
 
+/// Integrates systems that begin with the particles `starts`, side by side, and gives `each` their states at every multiple of dt_max after
+/// the start: as long as it says so, and up to the end of the run. Returns the wall time of the steps, in s.
+///
+/// # Errors
+/// As [`run`].
+pub fn follow(
+    set: &Setup,
+    starts: Vec<Particles>,
+    each: &mut (dyn FnMut(&[&Particles]) -> bool + Send),
+) -> Result<f64> {
+    let mut trials = Vec::new();
+    for particles in starts {
+        trials.push(Trial { particles, ..Trial::of(set, Session::default())? });
+    }
+    let Some(first) = trials.pop() else { return Ok(0.0) };
+    first.work(set, |last| {
+        trials.push(last);
+        let mut seconds = 0.0;
+        for trial in &mut trials {
+            trial.propagator.start(&mut trial.particles)?;
+        }
+        for step in 1..=set.steps_to_end {
+            let (to, began) = (Time::from_dt_max(step), Instant::now());
+            for trial in &mut trials {
+                while trial.now < to {
+                    trial.now = trial.propagator.advance(&mut trial.particles, to, u64::MAX)?.now;
+                }
+            }
+            seconds += began.elapsed().as_secs_f64();
+            if !each(&trials.iter().map(|trial| &trial.particles).collect::<Vec<_>>()) {
+                break;
+            }
+        }
+        Ok(seconds)
+    })
+}
+
 /// Returns the number of pairs in one dt_max, if every particle keeps the time steps that it has: with all others, or with its
 /// neighbours, and in regular steps with both. Steps of particles that have hardly moved are as much longer than their `first` ones
 /// as those of the others have become.

@@ -186,6 +186,26 @@ fn check_draws_the_binaries_that_it_finds() {
 }
 
 #[test]
+fn longest_steps_that_do_not_resolve_the_motion_of_the_sun_are_warned_of() {
+    let folder = Folder::new(
+        "run = { name = 'p', t_end = 10 }\ninitial.solar-system = {}\n\
+         units = { mass = 'Msun', length = 'au', time = 'yr' }\n[integrator.multipoint]\norder = 8\neta = 0.05\n",
+    );
+    let check = |sets: &[&str]| unwrapped(&folder.tisane(&[&["check", "run.toml"], sets].concat()).exits(0).out);
+    let long = check(&["--set", "integrator.multipoint.dt_max=1/16"]);
+    for part in ["dt_max = 0.0625 yr", "particles 0 and 1", "do not resolve", "0.0161 yr"] {
+        assert!(long.contains(part), "{part}: {long}");
+    }
+    // The default, what is proposed, and an accuracy at which other errors are larger.
+    for fine in [&[][..], &["--set", "integrator.multipoint.dt_max=1/64"]] {
+        let said = check(fine);
+        assert!(!said.contains("do not resolve"), "{fine:?}: {said}");
+    }
+    let coarse = check(&["--set", "integrator.multipoint.dt_max=1/16", "--set", "integrator.multipoint.eta=0.2"]);
+    assert!(!coarse.contains("do not resolve"), "{coarse}");
+}
+
+#[test]
 fn validate_the_cluster_of_mcluster_has_the_scales_of_its_table() {
     let Some(path) = data_of_others("N1k.dat.10") else { return };
     let folder = Folder::new(&FROM_FILE.replace("stars.dat", path.to_str().unwrap()));

@@ -1,5 +1,6 @@
 //! What studies measure is sound, and what is built on it: laws, model, advice.
 
+use super::table;
 use crate::program::Folder;
 use std::fs;
 use std::time::Duration;
@@ -349,4 +350,80 @@ fn advice_is_lines_to_paste_or_says_that_the_goal_is_out_of_reach() {
     assert!(said.out.contains("[integrator.multipoint]\norder = 6\neta = "), "{}", said.out);
     folder.write("leap.toml", config.replace("[force]", "[integrator.leapfrog]\ndt = \"1/64\"\n[force]"));
     folder.tisane(&["advise", "leap.toml", "--energy-error", "1e-5"]).exits(2).says(&["leapfrog"]);
+}
+
+#[test]
+fn advice_for_positions_follows_the_particles_and_knows_where_f64_ends() {
+    let config = "[run]\nname = \"p\"\nt_end = 2.0\n[initial.plummer]\nn = 12\nseed = 1\n[softening]\nepsilon = \"1/64\"\n[force]\n\
+                  threads = 1\nengine = \"cpu\"\n";
+    let folder = Folder::new(config);
+    let advise = |sets: &[&str]| {
+        let all = [&["advise", "run.toml", "--for", "positions", "--budget", "10min"][..], sets].concat();
+        folder.tisane(&all)
+    };
+    let parts = ["errors grow by a factor of e", "rounding in f64", "recommended: positions right to 1 % at the end"];
+    let said = advise(&[]).exits(0).says(&parts);
+    // Errors fall with the steps, and finer runs are right for longer.
+    let rows: Vec<Vec<&str>> = said
+        .out
+        .lines()
+        .filter(|line| line.contains("multipoint"))
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let number = |row: &[&str], column: usize| row[column].parse::<f64>().unwrap();
+    let sixth: Vec<&Vec<&str>> = rows.iter().filter(|row| row[0] == "multipoint6").collect();
+    assert!(sixth.len() == 5 && rows.iter().filter(|row| row.len() == 5).count() == 9, "{}", said.out);
+    for pair in sixth.windows(2) {
+        assert!(number(pair[1], 1) < number(pair[0], 1), "{}", said.out);
+        assert!(number(pair[1], 2) <= number(pair[0], 2) && number(pair[1], 3) >= number(pair[0], 3), "{}", said.out);
+    }
+    assert!(number(sixth[4], 2) < 1e-3 * number(sixth[0], 2), "{}", said.out);
+    // What it recommends is right, as a run with much shorter steps says.
+    let lines = &said.out[said.out.find("\n[integrator.").unwrap()..];
+    folder.write("pasted.toml", config.replace("[force]\nthreads = 1\nengine = \"cpu\"\n", lines));
+    let fine = ["--set", "integrator.multipoint.order=8", "--set", "integrator.multipoint.eta=0.01"];
+    let run = ["run", "pasted.toml", "-q", "--set", "output.interval=2", "--output"];
+    folder.tisane(&[&run[..], &["a"]].concat()).exits(0);
+    folder.tisane(&[&run[..], &["b"], &fine].concat()).exits(0);
+    let positions = |dir: &str| {
+        folder
+            .tisane(&["convert", &format!("{dir}/snapshots/snapshot_0001.hdf5"), &format!("{dir}.csv"), "-q"])
+            .exits(0);
+        let (rows, of) = (table(&folder, &format!("{dir}.csv")), ["x", "y", "z"]);
+        let at = of.map(|name| rows[0].iter().position(|head| head.split(" [").next() == Some(name)).unwrap());
+        rows[1..].iter().map(|row| at.map(|k| row[k].parse::<f64>().unwrap())).collect::<Vec<_>>()
+    };
+    let (a, b) = (positions("a"), positions("b"));
+    let square = |a: &[f64; 3], b: &[f64; 3]| (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>();
+    let apart = (a.iter().zip(&b).map(|(a, b)| square(a, b)).sum::<f64>() / a.len() as f64).sqrt();
+    assert!(a.len() == 12 && apart > 0.0 && apart < 0.01, "{apart:e}");
+
+    // Nothing in f64 follows them for so long.
+    advise(&["--set", "run.t_end=400"])
+        .exits(7)
+        .says(&["out of reach: no run in f64 is right for 400", "integrator.extrapolated"]);
+    advise(&["--modes", "mixed"]).exits(2).says(&["--modes", "f64"]);
+}
+
+#[test]
+fn advice_for_averages_and_binaries_says_how_few_digits_they_need() {
+    let config = "[run]\nname = \"p\"\nt_end = 1.0\n[initial.plummer]\nn = 100\n[softening]\nepsilon = 0.05\n[force]\nthreads = 1\n\
+                  engine = \"cpu\"\n";
+    let folder = Folder::new(config);
+    let advise = |purpose: &str| folder.tisane(&["advise", "run.toml", "--for", purpose, "--budget", "10min"]);
+    let parts =
+        ["recommended: |dE/E|", "for averages: an energy error of 1e-3", "scatters by about 0.09", "over 81 runs"];
+    advise("averages").exits(0).says(&parts);
+    advise("binaries").exits(0).says(&[
+        "recommended: |dE/E|",
+        "for binaries: an energy error of 6.6e-4",
+        "a tenth of kT",
+    ]);
+    advise("orbits").exits(2).says(&["positions", "binaries", "averages"]);
+    folder.write(
+        "planets.toml",
+        "run = { name = 'p', t_end = 10 }\ninitial.solar-system = {}\n\
+         units = { mass = 'Msun', length = 'au', time = 'yr' }\n",
+    );
+    folder.tisane(&["advise", "planets.toml", "--for", "averages"]).exits(2).says(&["no cluster", "--for positions"]);
 }

@@ -109,7 +109,7 @@ impl<M: Mode> CpuEngine<M> {
         let (width, tick) = (self.width, self.clock.tick());
         let predict = |chunk: SlotChunk<'_, M>| width.run(Predict { chunk, now, tick });
         if self.sources.predicted().groups() <= PREDICT_GROUPS || rayon::current_num_threads() == 1 {
-            predict(self.sources.all_slots());
+            predict(self.sources.filled_slots());
         } else {
             self.sources.chunks(PREDICT_GROUPS).for_each(predict);
         }

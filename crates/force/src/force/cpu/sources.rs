@@ -73,6 +73,12 @@ impl<M: Mode, const K: usize> Slots<M, K> {
         bags(self.len).div_ceil(Self::WIDTH)
     }
 
+    /// Returns the number of slots that have sources: all but those at the end of a group that is a single bag, not full.
+    fn filled_slots(&self) -> usize {
+        let before = bags(self.len).saturating_sub(1) / Self::WIDTH;
+        before * BAG + (self.len - before * BAG * Self::WIDTH).min(BAG)
+    }
+
     /// Returns the slots as numbers: [`BAG`] slots a group, [`columns`] a slot, [`Real::WIDTH`] numbers a column.
     pub fn numbers(&self) -> &[M::Real] {
         bytemuck::cast_slice(&self.lines)
@@ -218,19 +224,25 @@ impl<M: Mode> Sources<M> {
         }
     }
 
-    /// Returns all slots, for one prediction.
-    pub fn all_slots(&mut self) -> SlotChunk<'_, M> {
+    /// Returns all slots that have sources, for one prediction. The others stay as they are: nowhere.
+    pub fn filled_slots(&mut self) -> SlotChunk<'_, M> {
+        let (slots, lines) = (self.predicted.filled_slots(), self.more_lines());
         let Self { held, more, derivatives, predicted } = self;
-        SlotChunk { held, more, derivatives: *derivatives, predicted: &mut predicted.lines, mode: PhantomData }
+        SlotChunk {
+            held: &held[..slots * held_lines::<M>()],
+            more: &more[..slots * lines],
+            derivatives: *derivatives,
+            predicted: &mut predicted.lines[..slots * columns::<M, SUMS>()],
+            mode: PhantomData,
+        }
     }
 
-    /// Returns all slots in chunks of `groups` groups, for predictions in parallel.
+    /// Returns the same in chunks of `groups` groups, for predictions in parallel.
     pub fn chunks(&mut self, groups: usize) -> impl ParallelIterator<Item = SlotChunk<'_, M>> {
         let lines = groups * BAG * self.more_lines();
-        let Self { held, more, derivatives, predicted } = self;
-        let (more, derivatives) = (&more[..], *derivatives);
+        let SlotChunk { held, more, derivatives, predicted, .. } = self.filled_slots();
         let held = held.par_chunks(groups * BAG * held_lines::<M>());
-        let predicted = predicted.lines.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
+        let predicted = predicted.par_chunks_mut(groups * Slots::<M, SUMS>::GROUP);
         held.zip(predicted).enumerate().map(move |(k, (held, predicted))| {
             let more = &more[k * lines..more.len().min((k + 1) * lines)];
             SlotChunk { held, more, derivatives, predicted, mode: PhantomData }
@@ -351,5 +363,23 @@ fn narrow<R: Real>(to: &mut [R], from: &[f64; LINE]) {
 fn rest<R: Real>(to: &mut [R], from: &[f64; LINE]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = R::split(*from)[1];
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::force::mode::F64;
+
+    #[test]
+    fn slots_with_a_source_are_filled_and_those_after_the_last_are_not() {
+        let width = <<F64 as Mode>::Real as Real>::WIDTH;
+        for n in [0, 1, 2, BAG - 1, BAG, BAG + 1, width * BAG, width * BAG + 1, width * BAG + BAG + 1, 3 * width * BAG]
+        {
+            let mut slots = Slots::<F64, SUMS>::default();
+            slots.load(&vec![1.0; n]);
+            let last = (0..n).map(|i| place(i, width).0).max();
+            assert_eq!(slots.filled_slots(), last.map_or(0, |last| last + 1), "{n} sources");
+        }
     }
 }

@@ -125,9 +125,9 @@ fn threshold_times(n: u32, runs: &[&Run], threshold: f64) -> [Panel; 2] {
     let axis = |label: &str| (Axis::log(label), Axis::linear(format!("time at {} half-mass radii", threshold)));
     let end = |run: &Run| run.system.interval * run.system.moments as f64;
     let last = runs.iter().map(|run| end(run)).fold(0.0, f64::max);
-    let of: [(&str, fn(&Run) -> f64); 2] =
-        [("largest |ΔE/E|", |run| run.energy_error), ("pairs evaluated", |run| run.pairs as f64)];
-    of.map(|(label, x)| {
+    let error: fn(&Run) -> f64 = |run| run.energy_error;
+    let pairs: fn(&Run) -> f64 = |run| run.pairs as f64;
+    [("largest |ΔE/E|", error), ("pairs evaluated", pairs)].map(|(label, x)| {
         let (x_axis, y_axis) = axis(label);
         let mut panel = Panel::new(format!("N = {n}"), x_axis, y_axis);
         panel.y.range = Some((0.0, 1.05 * last));
