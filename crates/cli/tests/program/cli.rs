@@ -58,7 +58,7 @@ fn every_verb_has_help_that_teaches() {
     }
     for (verb, kinds) in [
         ("bench", &["force", "kernels", "run", "systems", "scaling", "model"][..]),
-        ("study", &["force", "energy", "cost", "convergence"]),
+        ("study", &["force", "energy", "cost"]),
         ("generate", &["schema", "completions", "man", "cite", "slurm"]),
     ] {
         for kind in kinds {

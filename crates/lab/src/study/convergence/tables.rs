@@ -3,7 +3,7 @@
 use super::divergence::{Divergence, Rate};
 use super::ensemble::{Bias, Mean};
 use super::run::Run;
-use super::solutions::Pair;
+use super::solutions::{Converged, Pair};
 use super::system::{Scheme, System};
 use super::triples::{Reversibility, Share};
 use crate::study::report::Rows;
@@ -72,29 +72,43 @@ pub fn runs(runs: &[Run], remarks: &Remarks) -> Table {
     table("Divergence of runs from converged solutions of Plummer spheres, in N-body units", remarks, columns)
 }
 
-/// A row for each pair of solutions.
-pub fn solutions(pairs: &[Pair], threshold: f64, remarks: &Remarks) -> Table {
-    let it = Rows(pairs);
-    let mut columns = Vec::from(of_system(&it, |pair| pair.system));
+/// A row for the last two solutions of each system.
+pub fn solutions(solutions: &[Converged], threshold: f64, remarks: &Remarks) -> Table {
+    let it = Rows(solutions);
+    let number = |of: fn(&Pair) -> f64| move |row: &Converged| row.pair.as_ref().map_or(f64::NAN, of);
+    let count = |of: fn(&Pair) -> u64| move |row: &Converged| row.pair.as_ref().map_or(0, of);
+    let mut columns = Vec::from(of_system(&it, |row| row.system));
     columns.extend([
-        it.numbers("tolerance", "1", "of the coarser solution, which the runs are compared with", |pair| {
-            10f64.powi(-(pair.digits[0] as i32))
+        it.numbers(
+            "tolerance",
+            "1",
+            "of the coarser solution, which the runs are compared with; nan if there are not two",
+            number(|pair| 10f64.powi(-(pair.digits[0] as i32))),
+        ),
+        it.counts("bits", "1", "of the coarser solution", count(|pair| u64::from(pair.bits[0]))),
+        it.numbers(
+            "finer_tolerance",
+            "1",
+            "of the solution that confirms it",
+            number(|pair| 10f64.powi(-(pair.digits[1] as i32))),
+        ),
+        it.counts("finer_bits", "1", "of the solution that confirms it", count(|pair| u64::from(pair.bits[1]))),
+        it.counts("pairs", "1", "pairs evaluated by the coarser solution", count(|pair| pair.pairs[0])),
+        it.numbers("converged_to", "1", "time to which both agree to the digits wanted", |row| {
+            row.pair.as_ref().map_or(0.0, Pair::converged_to)
         }),
-        it.counts("bits", "1", "of the coarser solution", |pair| u64::from(pair.bits[0])),
-        it.numbers("finer_tolerance", "1", "of the solution that confirms it", |pair| {
-            10f64.powi(-(pair.digits[1] as i32))
-        }),
-        it.counts("finer_bits", "1", "of the solution that confirms it", |pair| u64::from(pair.bits[1])),
-        it.counts("pairs", "1", "pairs evaluated by the coarser solution", |pair| pair.pairs[0]),
-        it.numbers("converged_to", "1", "time to which both agree to the digits wanted", Pair::converged_to),
         it.numbers(
             "agreement",
             "1",
             "largest difference up to then, in half-mass radii or rms speeds; nan if they agree at no moment",
-            Pair::agreement,
+            number(Pair::agreement),
         ),
     ]);
-    columns.extend(of_growth(&it, |pair| pair.divergence(threshold)));
+    let none = Divergence { reached: None, rate: None };
+    columns.extend(of_growth(&it, |row| row.pair.as_ref().map_or(none, |pair| pair.divergence(threshold))));
+    columns.push(it.text("failure", "why there is no solution of more digits", |row| {
+        row.failure.clone().unwrap_or_default()
+    }));
     table("Converged solutions of Plummer spheres, in N-body units", remarks, columns)
 }
 
