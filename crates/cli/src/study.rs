@@ -169,7 +169,6 @@ const SHOWN: [(&str, &str, &[&str]); 9] = [
             "converged_to",
             "agreement",
             "growth_rate",
-            "growth_rate_error",
             "e_folding_time",
             "failure",
         ],

@@ -1,11 +1,10 @@
 //! The figures of the study: how far runs are from converged solutions over time, and when they have diverged against their
 //! energy error and their cost.
 
-use super::divergence::Rate;
 use super::run::Run;
 use super::solutions::Pair;
 use super::system::Scheme;
-use super::triples::Reversibility;
+use super::triples::{Exponent, Reversibility};
 use crate::study::config::ConvergenceSweep;
 use crate::study::figures::{Figures, caption, distinct, series};
 use crate::study::integrators::Integrator;
@@ -32,7 +31,7 @@ pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(
             continue;
         }
         let left_out = failed.iter().map(Scheme::describe).collect::<Vec<_>>().join("; ");
-        let mut panel = divergence(n, &of_n, growth(pairs, n, threshold), threshold);
+        let mut panel = divergence(n, &of_n, Growth::of(pairs, n, threshold).as_ref(), threshold);
         panel.notes.extend((!failed.is_empty()).then(|| format!("not all seeds have results: {left_out}")));
         over_time.push(panel);
         when.extend(threshold_times(n, &of_n, threshold));
@@ -53,15 +52,30 @@ pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(
     ]
 }
 
-/// Rate at which converged solutions of one N part, mean over the seeds with half the range where there are several.
-fn growth(pairs: &[Pair], n: u32, threshold: f64) -> Option<Rate> {
-    let rates: Vec<Rate> =
-        pairs.iter().filter(|pair| pair.system.n == n).filter_map(|pair| pair.divergence(threshold).rate).collect();
-    let count = rates.len() as f64;
-    let mean = rates.iter().map(|rate| rate.value).sum::<f64>() / count;
-    let ends = Band::of(rates.iter().map(|rate| rate.value))?;
-    let error = if rates.len() > 1 { 0.5 * (ends.high - ends.low) } else { rates[0].error };
-    Some(Rate { value: mean, error })
+/// Rate at which converged solutions of one N part.
+struct Growth {
+    /// Mean over the seeds.
+    mean: f64,
+    /// Least and largest of the seeds.
+    range: [f64; 2],
+    /// Number of seeds.
+    seeds: usize,
+}
+
+impl Growth {
+    fn of(pairs: &[Pair], n: u32, threshold: f64) -> Option<Self> {
+        let of_n = pairs.iter().filter(|pair| pair.system.n == n);
+        let rates: Vec<f64> = of_n.filter_map(|pair| Some(pair.divergence(threshold).rate?.value)).collect();
+        let ends = Band::of(rates.iter().copied())?;
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        Some(Self { mean, range: [ends.low, ends.high], seeds: rates.len() })
+    }
+
+    fn describe(&self) -> String {
+        let Self { mean, range: [low, high], seeds } = self;
+        let spread = if *seeds > 1 { format!(" ({low:.2} to {high:.2} by seed)") } else { String::new() };
+        format!("λ = {mean:.2}{spread}, the rate at which two converged solutions part")
+    }
 }
 
 /// Runs that differ in seed and accuracy alone have one colour.
@@ -81,7 +95,7 @@ fn by_accuracy<'a>(runs: &[&'a Run], line: (Integrator, Precision)) -> Vec<(Sche
 }
 
 /// Distances of all runs of one N over time.
-fn divergence(n: u32, runs: &[&Run], growth: Option<Rate>, threshold: f64) -> Panel {
+fn divergence(n: u32, runs: &[&Run], growth: Option<&Growth>, threshold: f64) -> Panel {
     let mut panel = Panel::new(format!("N = {n}"), Axis::linear("time"), Axis::log("rms distance / half-mass radius"));
     panel.y.range = Some(DISTANCES);
     let interval = runs[0].system.interval;
@@ -97,13 +111,13 @@ fn divergence(n: u32, runs: &[&Run], growth: Option<Rate>, threshold: f64) -> Pa
     }
     let end = interval * moments as f64;
     panel.notes.push(accuracies(runs));
-    if let Some(Rate { value, error }) = growth {
+    if let Some(growth) = growth {
         // It ends where the last run diverges, and shows the slope alone.
         let last = runs.iter().filter_map(|run| run.divergence.reached).fold(0.0, f64::max).min(end);
-        let first = (last - (threshold / DISTANCES.0).ln() / value).max(0.0);
-        let points = vec![(first, threshold * (value * (first - last)).exp()), (last, threshold)];
+        let first = (last - (threshold / DISTANCES.0).ln() / growth.mean).max(0.0);
+        let points = vec![(first, threshold * (growth.mean * (first - last)).exp()), (last, threshold)];
         panel.series.push(Series::new("exp(λt) of two solutions", Mark::Dashed, points));
-        panel.notes.push(format!("λ = {value:.2} ± {error:.2}, the rate at which two converged solutions part"));
+        panel.notes.push(growth.describe());
     }
     panel.series.push(Series::new("", Mark::Dashed, vec![(0.0, threshold), (end, threshold)]));
     panel
@@ -170,7 +184,7 @@ pub fn reversible(found: &Reversibility, remarks: &[(String, String)]) -> Figure
     let name = format!("{} free-fall triples", found.shares.first().map_or(0, |share| share.count));
     let spread = Some(spread.collect());
     panel.series.push(Series { spread, ..Series::new(name, Mark::Points, points.clone()) });
-    if let (Some(Rate { value, error }), Some(law)) = (found.exponent, crate::study::fit::power(&points)) {
+    if let (Some(Exponent { value, error }), Some(law)) = (found.exponent, crate::study::fit::power(&points)) {
         let line = points.iter().map(|(x, _)| (*x, law.at(*x))).collect();
         panel.series.push(Series::new(format!("power law, exponent {value:.3} ± {error:.3}"), Mark::Dashed, line));
     }

@@ -5,7 +5,7 @@ use super::ensemble::{Bias, Mean};
 use super::run::Run;
 use super::solutions::{Converged, Pair};
 use super::system::{Scheme, System};
-use super::triples::{Reversibility, Share};
+use super::triples::{Exponent, Reversibility, Share};
 use crate::study::report::Rows;
 use tisane_io::table::{Column, Table};
 
@@ -47,7 +47,12 @@ fn of_growth<T>(it: &Rows<'_, T>, divergence: impl Fn(&T) -> Divergence) -> [Col
         it.numbers("growth_rate", "1", "d ln(distance)/dt up to then, without the first quarter", |row| {
             rate(row).value
         }),
-        it.numbers("growth_rate_error", "1", "its standard error, by the scatter", |row| rate(row).error),
+        it.numbers(
+            "growth_rate_error",
+            "1",
+            "error of the fitted line, residuals taken as independent: too small, as they are correlated",
+            |row| rate(row).error,
+        ),
         it.numbers("e_folding_time", "1", "its inverse", |row| 1.0 / rate(row).value),
     ]
 }
@@ -193,7 +198,7 @@ pub fn reversible(found: &Reversibility, remarks: &Remarks) -> Table {
     ];
     let mut remarks = remarks.to_vec();
     remarks
-        .extend(found.exponent.map(|Rate { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))));
+        .extend(found.exponent.map(|Exponent { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))));
     table("Free-fall triples that are integrated until one body escapes, and back", &remarks, columns)
 }
 

@@ -2,7 +2,6 @@
 //! (Agekyan & Anosova 1967, AZh 44, 1261), are integrated until one body escapes, and back. The share that does not return falls as a
 //! power of the tolerance (Boekholt, Portegies Zwart & Valtonen 2020, MNRAS 493, 3932).
 
-use super::divergence::Rate;
 use serde::{Deserialize, Serialize};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
@@ -150,14 +149,22 @@ impl Share {
     }
 }
 
+/// Exponent of a power law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exponent {
+    /// Exponent.
+    pub value: f64,
+    /// Standard error over the triples, by leaving out one after the other.
+    pub error: f64,
+}
+
 /// Shares of all tolerances, and the power law through them.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reversibility {
     /// Shares.
     pub shares: Vec<Share>,
-    /// Exponent of the tolerance in the share that does not return, with its standard error over the triples; [`None`] of fewer than two
-    /// shares above zero.
-    pub exponent: Option<Rate>,
+    /// Exponent of the tolerance in the share that does not return; [`None`] of fewer than two shares above zero.
+    pub exponent: Option<Exponent>,
 }
 
 /// Counts the triples that return: `returns` has the triples of each of the tolerances, none without a result.
@@ -187,7 +194,7 @@ pub fn reversibility(tolerances: &[f64], returns: &[Vec<Option<Return>>]) -> Rev
     };
     let exponent = without(None).map(|value| {
         let squares: f64 = (0..count).filter_map(|k| without(Some(k))).map(|other| (other - value).powi(2)).sum();
-        Rate { value, error: ((count as f64 - 1.0) / count as f64 * squares).sqrt() }
+        Exponent { value, error: ((count as f64 - 1.0) / count as f64 * squares).sqrt() }
     });
     Reversibility { shares, exponent }
 }
