@@ -213,7 +213,7 @@ const SHOWN: [(&str, &str, &[&str]); 9] = [
     (
         "convergence",
         "reversible",
-        &["tolerance", "triples", "dissolved", "returned", "irreversible", "irreversible_error"],
+        &["tolerance", "triples", "dissolved", "failed", "returned", "irreversible", "irreversible_error"],
     ),
 ];
 

@@ -192,8 +192,9 @@ pub fn reversible(found: &Reversibility, remarks: &Remarks) -> Table {
         it.counts("dissolved", "1", "those of which one body had escaped when they were turned back", |row| {
             row.dissolved as u64
         }),
+        it.counts("failed", "1", "those whose steps did not converge on the way there or back", |row| row.failed as u64),
         it.counts("returned", "1", "those that come back to 0.01 of the longest side", |row| row.returned as u64),
-        it.numbers("irreversible", "1", "share of the others", Share::irreversible),
+        it.numbers("irreversible", "1", "share of the others, with those that failed", Share::irreversible),
         it.numbers("irreversible_error", "1", "its standard error", Share::error),
     ];
     let mut remarks = remarks.to_vec();

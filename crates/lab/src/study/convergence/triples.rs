@@ -39,8 +39,10 @@ pub struct Triple {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Return {
-    /// Time at which it was turned back.
+    /// Time at which it was turned back; if steps did not converge before, the time to which they did.
     pub time: f64,
+    /// True if one body had escaped then.
+    pub dissolved: bool,
     /// Rms distance from the start at the end; [`None`] if steps did not converge on the way.
     pub distance: Option<f64>,
 }
@@ -84,17 +86,17 @@ impl Triple {
     /// As the integrator, but for steps that do not converge.
     pub fn measure(&self) -> Result<Return> {
         let start = start(self.number);
-        let (mut p, mut time) = (start.clone(), 0);
-        match self.there_and_back(&mut p, &mut time) {
-            Ok(()) => {}
-            Err(Error::Integration { .. }) => return Ok(Return { time: time as f64, distance: None }),
+        let (mut p, mut time, mut dissolved) = (start.clone(), 0, false);
+        let is_back = match self.there_and_back(&mut p, &mut time, &mut dissolved) {
+            Ok(()) => true,
+            Err(Error::Integration { .. }) => false,
             Err(error) => return Err(error),
-        }
+        };
         let squares: f64 = p.pos.iter().zip(&start.pos).map(|(a, b)| (a - b).norm_squared()).sum();
-        Ok(Return { time: time as f64, distance: Some((squares / 3.0).sqrt()) })
+        Ok(Return { time: time as f64, dissolved, distance: is_back.then(|| (squares / 3.0).sqrt()) })
     }
 
-    fn there_and_back(&self, p: &mut Particles, time: &mut u64) -> Result<()> {
+    fn there_and_back(&self, p: &mut Particles, time: &mut u64, dissolved: &mut bool) -> Result<()> {
         let bits = Real::new(self.tolerance).map_or(0, |tolerance| ExtrapolatedSettings::new(tolerance, DT_MAX).bits());
         let bits = bits.max(LEAST_BITS);
         let scheme = |direction: f64| {
@@ -104,9 +106,10 @@ impl Triple {
         let mut engine = reference::accelerations(Precision::F64, 0.0);
         let mut there = scheme(1.0);
         there.start(p, &mut *engine)?;
-        while *time < LATEST && !is_dissolved(p) {
+        while *time < LATEST && !*dissolved {
+            to(&mut there, p, &mut *engine, *time + 1)?;
             *time += 1;
-            to(&mut there, p, &mut *engine, *time)?;
+            *dissolved = is_dissolved(p);
         }
         // Steps of the other sign keep all digits, which velocities that are turned round would lose.
         let mut back = scheme(-1.0);
@@ -132,6 +135,8 @@ pub struct Share {
     pub count: usize,
     /// Number of them that had dissolved when they were turned back.
     pub dissolved: usize,
+    /// Number of them without a way there and back, as steps did not converge.
+    pub failed: usize,
 }
 
 impl Share {
@@ -174,7 +179,8 @@ pub fn reversibility(tolerances: &[f64], returns: &[Vec<Option<Return>>]) -> Rev
         tolerance,
         returned: all.iter().filter(|it| it.as_ref().is_some_and(Return::has_returned)).count(),
         count: all.len(),
-        dissolved: all.iter().filter(|it| it.as_ref().is_some_and(|it| it.time < LATEST as f64)).count(),
+        dissolved: all.iter().flatten().filter(|it| it.dissolved).count(),
+        failed: all.iter().filter(|it| it.as_ref().is_none_or(|it| it.distance.is_none())).count(),
     };
     let shares: Vec<Share> = tolerances.iter().zip(returns).map(|(tolerance, all)| of(*tolerance, all)).collect();
     let has_left = |all: &[Option<Return>], k: usize| !all[k].as_ref().is_some_and(Return::has_returned);
@@ -231,14 +237,24 @@ mod tests {
         // Of 64 triples 32, 16 and 8 do not return at tolerances a factor of 100 apart: the exponent is ln 2 / ln 100.
         let of = |left: usize| {
             let distance = |k: usize| Some(if k < left { 1.0 } else { 1e-6 });
-            (0..64).map(|k| Some(Return { time: 10.0, distance: distance(k) })).collect::<Vec<_>>()
+            let of = |k: usize| Return { time: 10.0, dissolved: k < 60, distance: distance(k) };
+            (0..64).map(|k| Some(of(k))).collect::<Vec<_>>()
         };
         let found = reversibility(&[1e-8, 1e-10, 1e-12], &[of(32), of(16), of(8)]);
         assert_eq!(found.shares[1].irreversible(), 0.25);
-        assert_eq!((found.shares[1].dissolved, found.shares[1].error()), (64, (0.25 * 0.75 / 64.0f64).sqrt()));
+        assert_eq!((found.shares[1].dissolved, found.shares[1].error()), (60, (0.25 * 0.75 / 64.0f64).sqrt()));
         let exponent = found.exponent.unwrap();
         assert!((exponent.value - 2f64.ln() / 100f64.ln()).abs() < 1e-12);
         assert!((0.01..0.1).contains(&exponent.error), "{exponent:?}");
         assert_eq!(reversibility(&[1e-8], &[of(0)]).exponent, None);
+    }
+
+    #[test]
+    fn triples_without_a_way_back_are_counted_apart() {
+        let of = |dissolved: bool, distance: Option<f64>| Some(Return { time: 10.0, dissolved, distance });
+        let all = vec![of(true, Some(1e-6)), of(true, Some(1.0)), of(true, None), of(false, None), None];
+        let found = reversibility(&[1e-8], &[all]);
+        let Share { returned, count, dissolved, failed, .. } = found.shares[0];
+        assert_eq!((returned, count, dissolved, failed), (1, 5, 3, 3));
     }
 }
