@@ -195,7 +195,7 @@ pub fn reversible(found: &Reversibility, remarks: &Remarks) -> Table {
         it.counts("failed", "1", "those whose steps did not converge on the way there or back", |row| row.failed as u64),
         it.counts("returned", "1", "those that come back to 0.01 of the longest side", |row| row.returned as u64),
         it.numbers("irreversible", "1", "share of the others, with those that failed", Share::irreversible),
-        it.numbers("irreversible_error", "1", "its standard error", Share::error),
+        it.numbers("irreversible_error", "1", "its standard error, by Wilson's interval", Share::error),
     ];
     let mut remarks = remarks.to_vec();
     remarks

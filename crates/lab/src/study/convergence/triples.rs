@@ -146,11 +146,12 @@ impl Share {
         1.0 - self.returned as f64 / self.count as f64
     }
 
-    /// Returns its standard error.
+    /// Returns its standard error: half the width of Wilson's interval of one standard deviation (1927, Journal of the American
+    /// Statistical Association 22, 209), which is not zero for a share of 0 or 1.
     #[must_use]
     pub fn error(&self) -> f64 {
-        let share = self.irreversible();
-        (share * (1.0 - share) / self.count as f64).sqrt()
+        let (share, n) = (self.irreversible(), self.count as f64);
+        (share * (1.0 - share) / n + 0.25 / (n * n)).sqrt() / (1.0 + 1.0 / n)
     }
 }
 
@@ -168,7 +169,8 @@ pub struct Exponent {
 pub struct Reversibility {
     /// Shares.
     pub shares: Vec<Share>,
-    /// Exponent of the tolerance in the share that does not return; [`None`] of fewer than two shares above zero.
+    /// Exponent of the tolerance in the share that does not return; [`None`] where fewer than two shares are above 0 and below 1, or
+    /// single triples decide whether there is a power law.
     pub exponent: Option<Exponent>,
 }
 
@@ -198,11 +200,14 @@ pub fn reversibility(tolerances: &[f64], returns: &[Vec<Option<Return>>]) -> Rev
             shares.iter().zip(returns).map(|(one, all)| (one.tolerance, share(one, all))).collect();
         crate::study::fit::power(&points).map(|law| law.exponent)
     };
-    let exponent = without(None).map(|value| {
-        let squares: f64 = (0..count).filter_map(|k| without(Some(k))).map(|other| (other - value).powi(2)).sum();
+    let between = shares.iter().filter(|share| (1..share.count).contains(&share.returned)).count();
+    let others: Option<Vec<f64>> = (0..count).map(|k| without(Some(k))).collect();
+    let exponent = without(None).zip(others).map(|(value, others)| {
+        let squares: f64 = others.iter().map(|other| (other - value).powi(2)).sum();
         Exponent { value, error: ((count as f64 - 1.0) / count as f64 * squares).sqrt() }
     });
-    Reversibility { shares, exponent }
+    // Where the same triples are in all shares, the scatter is rounding alone.
+    Reversibility { shares, exponent: exponent.filter(|exponent| between >= 2 && exponent.error > 1e-9) }
 }
 
 #[cfg(test)]
@@ -242,11 +247,17 @@ mod tests {
         };
         let found = reversibility(&[1e-8, 1e-10, 1e-12], &[of(32), of(16), of(8)]);
         assert_eq!(found.shares[1].irreversible(), 0.25);
-        assert_eq!((found.shares[1].dissolved, found.shares[1].error()), (60, (0.25 * 0.75 / 64.0f64).sqrt()));
+        assert_eq!(found.shares[1].dissolved, 60);
+        assert!((found.shares[1].error() / (0.25 * 0.75 / 64.0f64).sqrt() - 1.0).abs() < 0.02);
         let exponent = found.exponent.unwrap();
         assert!((exponent.value - 2f64.ln() / 100f64.ln()).abs() < 1e-12);
         assert!((0.01..0.1).contains(&exponent.error), "{exponent:?}");
-        assert_eq!(reversibility(&[1e-8], &[of(0)]).exponent, None);
+        let tolerances = [1e-8, 1e-10, 1e-12];
+        for left in [[0, 0, 0], [64, 64, 64], [64, 16, 0], [16, 16, 16], [16, 1, 0]] {
+            let found = reversibility(&tolerances, &left.map(of));
+            assert_eq!(found.exponent, None, "{left:?}");
+            assert!(found.shares.iter().all(|share| share.error() > 0.005), "{left:?}");
+        }
     }
 
     #[test]
