@@ -161,17 +161,7 @@ const SHOWN: [(&str, &str, &[&str]); 9] = [
     (
         "convergence",
         "solutions",
-        &[
-            "n",
-            "seed",
-            "tolerance",
-            "bits",
-            "converged_to",
-            "agreement",
-            "growth_rate",
-            "e_folding_time",
-            "failure",
-        ],
+        &["n", "seed", "tolerance", "bits", "converged_to", "agreement", "growth_rate", "e_folding_time", "failure"],
     ),
     (
         "convergence",

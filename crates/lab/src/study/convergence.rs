@@ -25,6 +25,9 @@ use system::{Scheme, System};
 use tisane::error::Result;
 use triples::{Reversibility, Triple};
 
+/// Tables and figures that some sweeps have.
+const OPTIONAL: [&[&str]; 2] = [&["bias", "reversible"], &["divergence", "threshold", "reversible"]];
+
 /// Does the study, with its points kept in `journal`.
 ///
 /// # Errors
@@ -63,7 +66,7 @@ pub fn study(file: &ConvergenceFile, journal: &mut Journal<Key, Measured>, work:
         tables.push(("reversible", tables::reversible(&found, &remarks)));
         figures.push(("reversible", figures::reversible(&found, &remarks)));
     }
-    Ok(Report { figures, tables, model: None })
+    Ok(Report { figures, tables, optional: OPTIONAL, ..Report::default() })
 }
 
 /// Triples of all tolerances, integrated and turned back.

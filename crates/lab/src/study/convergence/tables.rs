@@ -111,9 +111,9 @@ pub fn solutions(solutions: &[Converged], threshold: f64, remarks: &Remarks) -> 
     ]);
     let none = Divergence { reached: None, rate: None };
     columns.extend(of_growth(&it, |row| row.pair.as_ref().map_or(none, |pair| pair.divergence(threshold))));
-    columns.push(it.text("failure", "why there is no solution of more digits", |row| {
-        row.failure.clone().unwrap_or_default()
-    }));
+    columns.push(
+        it.text("failure", "why there is no solution of more digits", |row| row.failure.clone().unwrap_or_default()),
+    );
     table("Converged solutions of Plummer spheres, in N-body units", remarks, columns)
 }
 
@@ -192,14 +192,17 @@ pub fn reversible(found: &Reversibility, remarks: &Remarks) -> Table {
         it.counts("dissolved", "1", "those of which one body had escaped when they were turned back", |row| {
             row.dissolved as u64
         }),
-        it.counts("failed", "1", "those whose steps did not converge on the way there or back", |row| row.failed as u64),
+        it.counts("failed", "1", "those whose steps did not converge on the way there or back", |row| {
+            row.failed as u64
+        }),
         it.counts("returned", "1", "those that come back to 0.01 of the longest side", |row| row.returned as u64),
         it.numbers("irreversible", "1", "share of the others, with those that failed", Share::irreversible),
         it.numbers("irreversible_error", "1", "its standard error, by Wilson's interval", Share::error),
     ];
     let mut remarks = remarks.to_vec();
-    remarks
-        .extend(found.exponent.map(|Exponent { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))));
+    remarks.extend(
+        found.exponent.map(|Exponent { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))),
+    );
     table("Free-fall triples that are integrated until one body escapes, and back", &remarks, columns)
 }
 
