@@ -19,8 +19,8 @@ const DISTANCES: (f64, f64) = (1e-17, 10.0);
 #[must_use]
 pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(String, String)]) -> Figures {
     let threshold = it.threshold.get();
-    let seeds = if it.seeds.len() > 1 { format!("medians of {} seeds; ", it.seeds.len()) } else { String::new() };
-    let caption = format!("N-body units; {seeds}{}", caption(remarks));
+    let caption =
+        format!("N-body units; {}{}", if it.seeds.len() > 1 { "medians of seeds; " } else { "" }, caption(remarks));
     let (mut over_time, mut when) = (Vec::new(), Vec::new());
     for &n in &it.n {
         let of_n = || runs.iter().filter(move |run| run.system.n == n);
@@ -31,10 +31,16 @@ pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(
             continue;
         }
         let left_out = failed.iter().map(Scheme::describe).collect::<Vec<_>>().join("; ");
-        let mut panel = divergence(n, &of_n, Growth::of(pairs, n, threshold).as_ref(), threshold);
+        // Not all seeds have a solution that is converged at a moment.
+        let title = match distinct(of_n.iter().map(|run| run.system.seed)).len() {
+            _ if it.seeds.len() == 1 => format!("N = {n}"),
+            1 => format!("N = {n}, one seed"),
+            seeds => format!("N = {n}, {seeds} seeds"),
+        };
+        let mut panel = divergence(&title, &of_n, Growth::of(pairs, n, threshold).as_ref(), threshold);
         panel.notes.extend((!failed.is_empty()).then(|| format!("not all seeds have results: {left_out}")));
         over_time.push(panel);
-        when.extend(threshold_times(n, &of_n, threshold));
+        when.extend(threshold_times(&title, &of_n, threshold));
     }
     let columns = |panels: &[Panel]| if panels.len() > 1 { 2 } else { 1 };
     let figure = |title: &str, panels: Vec<Panel>| Figure {
@@ -95,8 +101,8 @@ fn by_accuracy<'a>(runs: &[&'a Run], line: (Integrator, Precision)) -> Vec<(Sche
 }
 
 /// Distances of all runs of one N over time.
-fn divergence(n: u32, runs: &[&Run], growth: Option<&Growth>, threshold: f64) -> Panel {
-    let mut panel = Panel::new(format!("N = {n}"), Axis::linear("time"), Axis::log("rms distance / half-mass radius"));
+fn divergence(title: &str, runs: &[&Run], growth: Option<&Growth>, threshold: f64) -> Panel {
+    let mut panel = Panel::new(title, Axis::linear("time"), Axis::log("rms distance / half-mass radius"));
     panel.y.range = Some(DISTANCES);
     let interval = runs[0].system.interval;
     // Seeds whose solution is converged to an earlier time end there, and the medians with them.
@@ -135,7 +141,7 @@ fn accuracies(runs: &[&Run]) -> String {
 }
 
 /// Times at which runs of one N have diverged, against their energy error and their cost.
-fn threshold_times(n: u32, runs: &[&Run], threshold: f64) -> [Panel; 2] {
+fn threshold_times(title: &str, runs: &[&Run], threshold: f64) -> [Panel; 2] {
     let axis = |label: &str| (Axis::log(label), Axis::linear(format!("time at {} half-mass radii", threshold)));
     let end = |run: &Run| run.system.interval * run.system.moments as f64;
     let last = runs.iter().map(|run| end(run)).fold(0.0, f64::max);
@@ -143,7 +149,7 @@ fn threshold_times(n: u32, runs: &[&Run], threshold: f64) -> [Panel; 2] {
     let pairs: fn(&Run) -> f64 = |run| run.pairs as f64;
     [("largest |ΔE/E|", error), ("pairs evaluated", pairs)].map(|(label, x)| {
         let (x_axis, y_axis) = axis(label);
-        let mut panel = Panel::new(format!("N = {n}"), x_axis, y_axis);
+        let mut panel = Panel::new(title, x_axis, y_axis);
         panel.y.range = Some((0.0, 1.05 * last));
         let mut is_reached = true;
         for (k, line) in lines(runs).into_iter().enumerate() {

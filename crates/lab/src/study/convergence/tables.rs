@@ -162,9 +162,12 @@ pub fn bias(biases: &[Bias], remarks: &Remarks) -> Table {
             if row.is_reference { "reference".into() } else { String::new() }
         }),
         it.counts("members", "1", "members that both have", |row| row.members as u64),
-        it.numbers("median_energy_error", "1", "median of the members' largest |E - E0| / |E0|", |row| {
-            row.median_error
-        }),
+        it.numbers(
+            "median_energy_error",
+            "1",
+            "median of the members' largest |E - E0| / |E0|; nan without a result",
+            |row| row.median_error,
+        ),
         it.numbers("max_energy_error", "1", "largest of them", |row| row.max_error),
         it.numbers("pairs", "1", "pairs evaluated, mean of the members", |row| row.pairs),
     ]);
