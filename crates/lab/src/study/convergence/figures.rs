@@ -72,9 +72,10 @@ impl Growth {
     fn of(pairs: &[Pair], n: u32, threshold: f64) -> Option<Self> {
         let of_n = pairs.iter().filter(|pair| pair.system.n == n);
         let rates: Vec<f64> = of_n.filter_map(|pair| Some(pair.divergence(threshold).rate?.value)).collect();
-        let ends = Band::of(rates.iter().copied())?;
         let mean = rates.iter().sum::<f64>() / rates.len() as f64;
-        Some(Self { mean, range: [ends.low, ends.high], seeds: rates.len() })
+        let ends = [f64::min, f64::max].map(|end| rates.iter().copied().reduce(end));
+        let [Some(low), Some(high)] = ends else { return None };
+        Some(Self { mean, range: [low, high], seeds: rates.len() })
     }
 
     fn describe(&self) -> String {
