@@ -161,17 +161,7 @@ const SHOWN: [(&str, &str, &[&str]); 9] = [
     (
         "convergence",
         "solutions",
-        &[
-            "n",
-            "seed",
-            "tolerance",
-            "bits",
-            "converged_to",
-            "agreement",
-            "growth_rate",
-            "growth_rate_error",
-            "e_folding_time",
-        ],
+        &["n", "seed", "tolerance", "bits", "converged_to", "agreement", "growth_rate", "e_folding_time", "failure"],
     ),
     (
         "convergence",
@@ -213,7 +203,7 @@ const SHOWN: [(&str, &str, &[&str]); 9] = [
     (
         "convergence",
         "reversible",
-        &["tolerance", "triples", "dissolved", "returned", "irreversible", "irreversible_error"],
+        &["tolerance", "triples", "dissolved", "failed", "returned", "irreversible", "irreversible_error"],
     ),
 ];
 
@@ -240,7 +230,7 @@ where
         std::fs::write(path, &resolved).map_err(|e| Error::storage(path, e))
     })?;
     let progress = StudyProgress::new(verbosity);
-    let report = study(&file, &mut journal, &Work { at_once: 1, progress: &progress })?;
+    let report = study(&file, &mut journal, &Work { at_once: 1, on_host: false, progress: &progress })?;
     let written = report.write(&dir)?;
     if verbosity.quiet {
         return Ok(0);
@@ -263,6 +253,7 @@ where
 pub fn describe(table: &Table, columns: &[&str]) -> String {
     let has_value = |values: &Values| match values {
         Values::Floats(values) => values.iter().any(|value| !value.is_nan()),
+        Values::Text(values) => values.iter().any(|value| !value.is_empty()),
         _ => true,
     };
     let shown = columns.iter().filter_map(|name| table.column(name));

@@ -157,8 +157,9 @@ impl Theme {
         }
     }
 
-    /// Suffix of the names of files.
-    pub(crate) const fn suffix(self) -> &'static str {
+    /// Returns the suffix of the names of files.
+    #[must_use]
+    pub const fn suffix(self) -> &'static str {
         match self {
             Self::Light => "",
             Self::Dark => "-dark",

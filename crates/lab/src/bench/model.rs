@@ -52,7 +52,7 @@ pub fn measure(progress: &dyn Progress, threads: u32) -> Result<Model> {
         let file = CostFile::from_text("the short measurement", CostFile::TEMPLATE, &sets)?;
         let dir = tempfile::tempdir().map_err(|e| Error::input(std::env::temp_dir(), e))?;
         let mut journal = Journal::open(dir.path(), Stamp::now("cost"), false)?;
-        let report = cost::study(&file, &mut journal, &Work { at_once: 1, progress })?;
+        let report = cost::study(&file, &mut journal, &Work { at_once: 1, on_host: false, progress })?;
         model.merge(report.model.unwrap_or_default());
     }
     add_together(&mut model)?;

@@ -243,7 +243,11 @@ fn fastest((integrator, mode, n): Case, count: usize, work: &Scaling, options: &
 /// Returns the table and the figure of a report, to be written.
 #[must_use]
 pub fn output(found: &Report<ScalingRow>) -> report::Report {
-    report::Report { tables: vec![("scaling", table(found))], figures: vec![("scaling", figure(found))], model: None }
+    report::Report {
+        tables: vec![("scaling", table(found))],
+        figures: vec![("scaling", figure(found))],
+        ..report::Report::default()
+    }
 }
 
 fn table(found: &Report<ScalingRow>) -> Table {

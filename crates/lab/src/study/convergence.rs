@@ -25,13 +25,16 @@ use system::{Scheme, System};
 use tisane::error::Result;
 use triples::{Reversibility, Triple};
 
+/// Tables and figures that some sweeps have.
+const OPTIONAL: [&[&str]; 2] = [&["bias", "reversible"], &["divergence", "threshold", "reversible"]];
+
 /// Does the study, with its points kept in `journal`.
 ///
 /// # Errors
 /// As the engines, and [`tisane::Error::Storage`].
 pub fn study(file: &ConvergenceFile, journal: &mut Journal<Key, Measured>, work: &Work<'_>) -> Result<Report> {
     let it = &file.convergence;
-    let work = Work { at_once: it.at_once as usize, ..*work };
+    let work = Work { at_once: it.at_once as usize, on_host: true, ..*work };
     let moments = it.moments();
     let system = |n: u32, seed: u64| System {
         n,
@@ -47,12 +50,12 @@ pub fn study(file: &ConvergenceFile, journal: &mut Journal<Key, Measured>, work:
     let ensembles = |n: u32| members.iter().map(|&seed| system(n, seed)).collect::<Vec<_>>();
     let biases = biases(it, &ensembles, journal, &work)?;
     let reversibility = reversibility(it, journal, &work)?;
-    let pairs: Vec<Pair> = solutions.into_iter().map(|solution| solution.pair).collect();
+    let pairs: Vec<Pair> = solutions.iter().filter_map(|solution| solution.pair.clone()).collect();
     let mut remarks = journal.stamp().remarks();
     remarks.extend(config::left_out(&it.integrators, &it.modes).map(|what| (config::LEFT_OUT.to_owned(), what)));
     let mut tables = vec![
         ("table", tables::runs(&runs, &remarks)),
-        ("solutions", tables::solutions(&pairs, it.threshold.get(), &remarks)),
+        ("solutions", tables::solutions(&solutions, it.threshold.get(), &remarks)),
         ("divergence", tables::divergence(&pairs, &runs, &remarks)),
     ];
     if !biases.is_empty() {
@@ -63,7 +66,7 @@ pub fn study(file: &ConvergenceFile, journal: &mut Journal<Key, Measured>, work:
         tables.push(("reversible", tables::reversible(&found, &remarks)));
         figures.push(("reversible", figures::reversible(&found, &remarks)));
     }
-    Ok(Report { figures, tables, model: None })
+    Ok(Report { figures, tables, optional: OPTIONAL, ..Report::default() })
 }
 
 /// Triples of all tolerances, integrated and turned back.
@@ -110,21 +113,22 @@ fn runs(
 ) -> Result<Vec<Run>> {
     let schemes = schemes(it);
     let mut keys = Vec::new();
-    for Converged { pair, .. } in solutions.iter().filter(|solution| solution.pair.converged > 0) {
+    for pair in solutions.iter().filter_map(|solution| solution.pair.as_ref()).filter(|pair| pair.converged > 0) {
         let system = System { moments: pair.converged, ..pair.system };
         let solution = pair.digits[0];
         keys.extend(schemes.iter().map(|&scheme| Key::Run { system, scheme, solution }));
     }
     let of = |key: &Key| {
         let Key::Run { system, .. } = key else { return None };
-        solutions.iter().find(|it| (it.pair.system.n, it.pair.system.seed) == (system.n, system.seed))
+        solutions.iter().find(|it| (it.system.n, it.system.seed) == (system.n, system.seed))
     };
     let measure = |key: &Key| key.measure(it.moments(), of(key).map_or(&[], |solution| &solution.states[..]));
     let results = finish(journal, &keys, work, Key::cost, points::describe, measure)?;
     let mut found = Vec::new();
     for (key, result) in keys.iter().zip(results) {
         let Key::Run { system, scheme, .. } = *key else { continue };
-        let radius = of(key).map_or(f64::NAN, |solution| solution.pair.size.radius);
+        let pair = of(key).and_then(|solution| solution.pair.as_ref());
+        let radius = pair.map_or(f64::NAN, |pair| pair.size.radius);
         let (distances, energy_error, pairs) = match result.done() {
             Some(Measured::Run { distances, energy_error, pairs }) => {
                 (distances.iter().map(|distance| distance / radius).collect(), *energy_error, *pairs)

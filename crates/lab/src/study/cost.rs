@@ -36,7 +36,12 @@ pub fn study(file: &CostFile, journal: &mut Journal<Key, Measured>, work: &Work<
     remarks.extend(config::left_out(&it.integrators, &it.modes).map(|what| (config::LEFT_OUT.to_owned(), what)));
     let model = Model { fit: lines.iter().map(|line| line.fit.clone()).collect() };
     let tables = vec![("table", table(&lines, &it.stretch, &remarks)), ("fits", fits(&lines, &remarks))];
-    Ok(Report { figures: super::figures::cost(&lines, &it.stretch, &remarks), tables, model: Some(model) })
+    Ok(Report {
+        figures: super::figures::cost(&lines, &it.stretch, &remarks),
+        tables,
+        model: Some(model),
+        ..Report::default()
+    })
 }
 
 fn keys(it: &CostSweep, common: &Common) -> Vec<Key> {

@@ -48,7 +48,7 @@ pub fn study(file: &EnergyFile, journal: &mut Journal<Key, Measured>, work: &Wor
         ("laws", laws_table(&laws, &remarks)),
         ("choice", choice::table(&laws, it, &remarks)),
     ];
-    Ok(Report { figures: super::figures::energy(&laws, &remarks), tables, model: None })
+    Ok(Report { figures: super::figures::energy(&laws, &remarks), tables, ..Report::default() })
 }
 
 fn keys(it: &EnergySweep, common: &Common) -> Vec<Key> {

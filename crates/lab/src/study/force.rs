@@ -86,7 +86,11 @@ pub fn study(file: &ForceFile, journal: &mut Journal<Key, Errors>, work: &Work<'
     let mut remarks = journal.stamp().remarks();
     remarks.extend(rows.first().and_then(|(key, _)| key.law.as_ref()).map(|law| (LAW.to_owned(), law.describe())));
     let table = table(&rows, remarks);
-    Ok(Report { figures: super::figures::force(&rows, &table.remarks), tables: vec![("table", table)], model: None })
+    Ok(Report {
+        figures: super::figures::force(&rows, &table.remarks),
+        tables: vec![("table", table)],
+        ..Report::default()
+    })
 }
 
 /// Describes a point and its result in one line.

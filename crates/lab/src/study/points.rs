@@ -21,6 +21,9 @@ pub trait Progress: Sync {
 pub struct Work<'a> {
     /// Number of points measured at the same time.
     pub at_once: usize,
+    /// True if all is computed on the host: there an integration that cannot go on belongs to its point. Elsewhere it may be a device
+    /// that failed.
+    pub on_host: bool,
     /// Observer of the progress.
     pub progress: &'a dyn Progress,
 }
@@ -29,8 +32,8 @@ pub struct Work<'a> {
 /// gives the relative cost of a point, `describe` a line about it and its result.
 ///
 /// # Errors
-/// The result of `measure`, except for a step below dt_min: that belongs to the parameters and is kept as the point's
-/// result. [`Error::Storage`] if a point cannot be kept.
+/// The result of `measure`, except for a step below dt_min, and on the host for an integration that cannot go on: these belong to the
+/// parameters and are kept as the point's result. [`Error::Storage`] if a point cannot be kept.
 pub fn finish<K, R>(
     journal: &mut Journal<K, R>,
     keys: &[K],
@@ -77,6 +80,7 @@ where
                 let outcome = match measured {
                     Ok(result) => Ok(Outcome::Done(result)),
                     Err(error @ Error::StepBelowFloor(_)) => Ok(Outcome::Failed(error.to_string())),
+                    Err(error @ Error::Integration { .. }) if work.on_host => Ok(Outcome::Failed(error.to_string())),
                     Err(error) => Err(error),
                 };
                 let mut shared = shared.lock().unwrap_or_else(PoisonError::into_inner);

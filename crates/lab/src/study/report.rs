@@ -2,8 +2,9 @@
 
 use super::integrators::Integrator;
 use super::model::Model;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use tisane::error::Result;
+use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
 use tisane_io::table::{Column, Table, Values};
 use tisane_plot::{Figure, Theme};
@@ -23,14 +24,18 @@ pub struct Report {
     pub figures: Vec<(&'static str, Figure)>,
     /// The performance model, where the study fits one.
     pub model: Option<Model>,
+    /// Names of tables and of figures that some sweeps of the study have.
+    pub optional: [&'static [&'static str]; 2],
 }
 
 impl Report {
-    /// Writes every table as CSV and HDF5 and every figure as SVG and PNG, light and dark. Returns the paths.
+    /// Writes every table as CSV and HDF5 and every figure as SVG and PNG, light and dark. Returns the paths. Files that an older sweep
+    /// left and this one does not have are removed.
     ///
     /// # Errors
     /// [`tisane::Error::Storage`].
     pub fn write(&self, dir: &Path) -> Result<Vec<PathBuf>> {
+        self.remove_older(dir)?;
         let mut paths = Vec::new();
         for (name, table) in &self.tables {
             let (csv, hdf5) = (dir.join(format!("{name}.csv")), dir.join(format!("{name}.hdf5")));
@@ -46,6 +51,23 @@ impl Report {
             model.write(&dir.join(MODEL))?;
         }
         Ok(paths)
+    }
+
+    fn remove_older(&self, dir: &Path) -> Result<()> {
+        let [tables, figures] = self.optional;
+        let tables = tables.iter().filter(|name| self.tables.iter().all(|(there, _)| there != *name));
+        let figures = figures.iter().filter(|name| self.figures.iter().all(|(there, _)| there != *name));
+        let tables = tables.flat_map(|name| ["csv", "hdf5"].map(|ending| dir.join(format!("{name}.{ending}"))));
+        let of_themes = |name: &str| Theme::ALL.map(|theme| format!("{name}{}", theme.suffix()));
+        let stems = figures.flat_map(|name| of_themes(name));
+        let figures = stems.flat_map(|stem| ["svg", "png"].map(|ending| dir.join(format!("{stem}.{ending}"))));
+        for path in tables.chain(figures) {
+            match std::fs::remove_file(&path) {
+                Err(error) if error.kind() != ErrorKind::NotFound => return Err(Error::storage(&path, error)),
+                _ => {}
+            }
+        }
+        Ok(())
     }
 }
 

@@ -90,6 +90,11 @@ fn a_study_of_solutions_goes_on_where_it_was() {
     // More seeds and accuracies need the missing points alone.
     let said = study("whole", &["--set", "convergence.nu=[0.01, 1e-3, 0.1]"]);
     assert!(said.err.contains("10 points are finished already, 4 are missing"), "{}", said.err);
+    // Without ensembles there is no table of them, and none of the older sweep.
+    assert!(["csv", "hdf5"].iter().all(|ending| folder.path(&format!("whole/bias.{ending}")).exists()));
+    study("whole", &["--set", "convergence.ensemble=0", "-q"]);
+    assert!(["csv", "hdf5"].iter().all(|ending| !folder.path(&format!("whole/bias.{ending}")).exists()));
+    assert!(folder.path("whole/table.csv").exists());
 }
 
 #[test]

@@ -68,7 +68,7 @@ pub struct ConvergenceSweep {
     /// Number of members of the ensembles that show the bias of averages, with the seeds 1, 2, 3, …; 0 for none.
     #[schemars(range(max = 100_000))]
     pub ensemble: u32,
-    /// Number of free-fall triples that are integrated until one body escapes, and back, for the share that returns; 0 for none.
+    /// Number of free-fall triples that are integrated until one body escapes, and back, for the share that returns; 0 for none, otherwise at least 2.
     #[schemars(range(max = 100_000))]
     pub triples: u32,
     /// Tolerances of the solutions of these triples, at most 1e-6.
@@ -173,6 +173,10 @@ impl ConvergenceSweep {
         if it.ensemble == 1 {
             let problem = "a single member has no standard error: expected 0 for none, or at least 2";
             found.push(Problem::new("convergence.ensemble", problem));
+        }
+        if it.triples == 1 {
+            let problem = "the share of a single triple has no standard error: expected 0 for none, or at least 2";
+            found.push(Problem::new("convergence.triples", problem));
         }
         at_least(&mut found, "convergence.interval", Some(it.interval), SHORTEST_INTERVAL);
         above(&mut found, "convergence.t_end", Some(it.t_end), 0.0);

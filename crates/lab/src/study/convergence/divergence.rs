@@ -80,7 +80,7 @@ impl Difference {
 pub struct Rate {
     /// Rate; its inverse is the e-folding time.
     pub value: f64,
-    /// Standard error, by the scatter about the line.
+    /// Error of the fitted line with residuals taken as independent. They are correlated, so it is too small.
     pub error: f64,
 }
 

@@ -80,7 +80,7 @@ pub struct Bias {
     pub is_reference: bool,
     /// Number of members that both have.
     pub members: usize,
-    /// Median of the largest energy errors of the members.
+    /// Median of the largest energy errors of the members; NaN without a result.
     pub median_error: f64,
     /// Largest of them.
     pub max_error: f64,
@@ -98,7 +98,8 @@ pub type Members = (Scheme, Vec<Option<EndState>>);
 #[must_use]
 pub fn biases(n: u32, ensembles: &[Members]) -> Vec<Bias> {
     let error = |members: &[Option<EndState>]| Band::of(members.iter().flatten().map(|it| it.energy_error));
-    let median = |members: &[Option<EndState>]| error(members).map_or(f64::INFINITY, |band| band.median);
+    let median = |members: &[Option<EndState>]| error(members).map_or(f64::NAN, |band| band.median);
+    // NaN comes after all numbers.
     let best = ensembles.iter().min_by(|(_, a), (_, b)| median(a).total_cmp(&median(b)));
     let Some((best, of_best)) = best else { return Vec::new() };
     let bias = |(scheme, members): &Members| {
@@ -111,7 +112,7 @@ pub fn biases(n: u32, ensembles: &[Members]) -> Vec<Bias> {
         Bias {
             n,
             scheme: *scheme,
-            is_reference: scheme == best,
+            is_reference: scheme == best && !both.is_empty(),
             members: both.len(),
             median_error: median(members),
             max_error: members.iter().flatten().map(|it| it.energy_error).fold(f64::NAN, f64::max),
@@ -156,5 +157,14 @@ mod tests {
         let Mean { value, error } = rough.differences[0];
         assert!((value - 0.2).abs() < 1e-12 && (error - 0.1 / 3f64.sqrt()).abs() < 1e-12);
         assert_eq!(fine.differences[0], Mean { value: 0.0, error: 0.0 });
+
+        // A scheme without any result has no numbers, and is no reference.
+        let none = || (scheme(0.1), vec![None, None]);
+        let found = biases(16, &[none(), (scheme(0.001), vec![end(1.0, 1e-9), end(2.0, 3e-9)])]);
+        let [without, fine] = &found[..] else { panic!("{found:?}") };
+        assert!(!without.is_reference && fine.is_reference && without.members == 0);
+        let numbers = [without.median_error, without.max_error, without.pairs, without.differences[0].value];
+        assert!(numbers.iter().all(|it| it.is_nan()), "{without:?}");
+        assert!(!biases(16, &[none()])[0].is_reference);
     }
 }

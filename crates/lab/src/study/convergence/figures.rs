@@ -1,11 +1,10 @@
 //! The figures of the study: how far runs are from converged solutions over time, and when they have diverged against their
 //! energy error and their cost.
 
-use super::divergence::Rate;
 use super::run::Run;
 use super::solutions::Pair;
 use super::system::Scheme;
-use super::triples::Reversibility;
+use super::triples::{Exponent, Reversibility};
 use crate::study::config::ConvergenceSweep;
 use crate::study::figures::{Figures, caption, distinct, series};
 use crate::study::integrators::Integrator;
@@ -20,8 +19,8 @@ const DISTANCES: (f64, f64) = (1e-17, 10.0);
 #[must_use]
 pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(String, String)]) -> Figures {
     let threshold = it.threshold.get();
-    let seeds = if it.seeds.len() > 1 { format!("medians of {} seeds; ", it.seeds.len()) } else { String::new() };
-    let caption = format!("N-body units; {seeds}{}", caption(remarks));
+    let caption =
+        format!("N-body units; {}{}", if it.seeds.len() > 1 { "medians of seeds; " } else { "" }, caption(remarks));
     let (mut over_time, mut when) = (Vec::new(), Vec::new());
     for &n in &it.n {
         let of_n = || runs.iter().filter(move |run| run.system.n == n);
@@ -32,10 +31,16 @@ pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(
             continue;
         }
         let left_out = failed.iter().map(Scheme::describe).collect::<Vec<_>>().join("; ");
-        let mut panel = divergence(n, &of_n, growth(pairs, n, threshold), threshold);
+        // Not all seeds have a solution that is converged at a moment.
+        let title = match distinct(of_n.iter().map(|run| run.system.seed)).len() {
+            _ if it.seeds.len() == 1 => format!("N = {n}"),
+            1 => format!("N = {n}, one seed"),
+            seeds => format!("N = {n}, {seeds} seeds"),
+        };
+        let mut panel = divergence(&title, &of_n, Growth::of(pairs, n, threshold).as_ref(), threshold);
         panel.notes.extend((!failed.is_empty()).then(|| format!("not all seeds have results: {left_out}")));
         over_time.push(panel);
-        when.extend(threshold_times(n, &of_n, threshold));
+        when.extend(threshold_times(&title, &of_n, threshold));
     }
     let columns = |panels: &[Panel]| if panels.len() > 1 { 2 } else { 1 };
     let figure = |title: &str, panels: Vec<Panel>| Figure {
@@ -53,15 +58,31 @@ pub fn figures(it: &ConvergenceSweep, pairs: &[Pair], runs: &[Run], remarks: &[(
     ]
 }
 
-/// Rate at which converged solutions of one N part, mean over the seeds with half the range where there are several.
-fn growth(pairs: &[Pair], n: u32, threshold: f64) -> Option<Rate> {
-    let rates: Vec<Rate> =
-        pairs.iter().filter(|pair| pair.system.n == n).filter_map(|pair| pair.divergence(threshold).rate).collect();
-    let count = rates.len() as f64;
-    let mean = rates.iter().map(|rate| rate.value).sum::<f64>() / count;
-    let ends = Band::of(rates.iter().map(|rate| rate.value))?;
-    let error = if rates.len() > 1 { 0.5 * (ends.high - ends.low) } else { rates[0].error };
-    Some(Rate { value: mean, error })
+/// Rate at which converged solutions of one N part.
+struct Growth {
+    /// Mean over the seeds.
+    mean: f64,
+    /// Least and largest of the seeds.
+    range: [f64; 2],
+    /// Number of seeds.
+    seeds: usize,
+}
+
+impl Growth {
+    fn of(pairs: &[Pair], n: u32, threshold: f64) -> Option<Self> {
+        let of_n = pairs.iter().filter(|pair| pair.system.n == n);
+        let rates: Vec<f64> = of_n.filter_map(|pair| Some(pair.divergence(threshold).rate?.value)).collect();
+        let mean = rates.iter().sum::<f64>() / rates.len() as f64;
+        let ends = [f64::min, f64::max].map(|end| rates.iter().copied().reduce(end));
+        let [Some(low), Some(high)] = ends else { return None };
+        Some(Self { mean, range: [low, high], seeds: rates.len() })
+    }
+
+    fn describe(&self) -> String {
+        let Self { mean, range: [low, high], seeds } = self;
+        let spread = if *seeds > 1 { format!(" ({low:.2} to {high:.2} by seed)") } else { String::new() };
+        format!("λ = {mean:.2}{spread}, the rate at which two converged solutions part")
+    }
 }
 
 /// Runs that differ in seed and accuracy alone have one colour.
@@ -81,8 +102,8 @@ fn by_accuracy<'a>(runs: &[&'a Run], line: (Integrator, Precision)) -> Vec<(Sche
 }
 
 /// Distances of all runs of one N over time.
-fn divergence(n: u32, runs: &[&Run], growth: Option<Rate>, threshold: f64) -> Panel {
-    let mut panel = Panel::new(format!("N = {n}"), Axis::linear("time"), Axis::log("rms distance / half-mass radius"));
+fn divergence(title: &str, runs: &[&Run], growth: Option<&Growth>, threshold: f64) -> Panel {
+    let mut panel = Panel::new(title, Axis::linear("time"), Axis::log("rms distance / half-mass radius"));
     panel.y.range = Some(DISTANCES);
     let interval = runs[0].system.interval;
     // Seeds whose solution is converged to an earlier time end there, and the medians with them.
@@ -97,13 +118,13 @@ fn divergence(n: u32, runs: &[&Run], growth: Option<Rate>, threshold: f64) -> Pa
     }
     let end = interval * moments as f64;
     panel.notes.push(accuracies(runs));
-    if let Some(Rate { value, error }) = growth {
+    if let Some(growth) = growth {
         // It ends where the last run diverges, and shows the slope alone.
         let last = runs.iter().filter_map(|run| run.divergence.reached).fold(0.0, f64::max).min(end);
-        let first = (last - (threshold / DISTANCES.0).ln() / value).max(0.0);
-        let points = vec![(first, threshold * (value * (first - last)).exp()), (last, threshold)];
+        let first = (last - (threshold / DISTANCES.0).ln() / growth.mean).max(0.0);
+        let points = vec![(first, threshold * (growth.mean * (first - last)).exp()), (last, threshold)];
         panel.series.push(Series::new("exp(λt) of two solutions", Mark::Dashed, points));
-        panel.notes.push(format!("λ = {value:.2} ± {error:.2}, the rate at which two converged solutions part"));
+        panel.notes.push(growth.describe());
     }
     panel.series.push(Series::new("", Mark::Dashed, vec![(0.0, threshold), (end, threshold)]));
     panel
@@ -121,7 +142,7 @@ fn accuracies(runs: &[&Run]) -> String {
 }
 
 /// Times at which runs of one N have diverged, against their energy error and their cost.
-fn threshold_times(n: u32, runs: &[&Run], threshold: f64) -> [Panel; 2] {
+fn threshold_times(title: &str, runs: &[&Run], threshold: f64) -> [Panel; 2] {
     let axis = |label: &str| (Axis::log(label), Axis::linear(format!("time at {} half-mass radii", threshold)));
     let end = |run: &Run| run.system.interval * run.system.moments as f64;
     let last = runs.iter().map(|run| end(run)).fold(0.0, f64::max);
@@ -129,7 +150,7 @@ fn threshold_times(n: u32, runs: &[&Run], threshold: f64) -> [Panel; 2] {
     let pairs: fn(&Run) -> f64 = |run| run.pairs as f64;
     [("largest |ΔE/E|", error), ("pairs evaluated", pairs)].map(|(label, x)| {
         let (x_axis, y_axis) = axis(label);
-        let mut panel = Panel::new(format!("N = {n}"), x_axis, y_axis);
+        let mut panel = Panel::new(title, x_axis, y_axis);
         panel.y.range = Some((0.0, 1.05 * last));
         let mut is_reached = true;
         for (k, line) in lines(runs).into_iter().enumerate() {
@@ -170,7 +191,7 @@ pub fn reversible(found: &Reversibility, remarks: &[(String, String)]) -> Figure
     let name = format!("{} free-fall triples", found.shares.first().map_or(0, |share| share.count));
     let spread = Some(spread.collect());
     panel.series.push(Series { spread, ..Series::new(name, Mark::Points, points.clone()) });
-    if let (Some(Rate { value, error }), Some(law)) = (found.exponent, crate::study::fit::power(&points)) {
+    if let (Some(Exponent { value, error }), Some(law)) = (found.exponent, crate::study::fit::power(&points)) {
         let line = points.iter().map(|(x, _)| (*x, law.at(*x))).collect();
         panel.series.push(Series::new(format!("power law, exponent {value:.3} ± {error:.3}"), Mark::Dashed, line));
     }

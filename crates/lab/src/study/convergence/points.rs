@@ -211,10 +211,12 @@ pub fn describe(key: &Key, outcome: &Outcome<Measured>) -> String {
             format!("dE/E {energy_error:.1e}, distance {:.1e} at the end", distances.last().copied().unwrap_or(0.0))
         }
         Outcome::Done(Measured::Member(end)) => format!("dE/E {:.1e}", end.energy_error),
-        Outcome::Done(Measured::Triple(Return { time, distance: Some(distance) })) => {
+        Outcome::Done(Measured::Triple(Return { time, distance: Some(distance), .. })) => {
             format!("turned back at {time}, distance {distance:.1e} at the end")
         }
-        Outcome::Done(Measured::Triple(Return { time, distance: None })) => format!("no step after {time}"),
+        Outcome::Done(Measured::Triple(Return { time, distance: None, .. })) => {
+            format!("forward to {time}, then steps did not converge")
+        }
         Outcome::Failed(why) => why.clone(),
     };
     format!("{what}: {result}")

@@ -6,7 +6,7 @@ use super::divergence::{Difference, Divergence, Size};
 use super::points::{self, Key, Measured};
 use super::system::{State, System};
 use crate::study::config::ConvergenceSweep;
-use crate::study::journal::Journal;
+use crate::study::journal::{Journal, Outcome};
 use crate::study::points::{Work, finish};
 use tisane::error::{Error, Result};
 
@@ -106,6 +106,8 @@ struct Solved {
 struct Search {
     system: System,
     solved: Vec<Solved>,
+    /// Why a solution of more digits could not be found.
+    failure: Option<String>,
 }
 
 impl Search {
@@ -114,8 +116,11 @@ impl Search {
         Some(Pair::of(&self.system, wanted, [a, b]))
     }
 
-    /// Returns the next solution to find, as digits and bits; [`None`] if two agree or no more digits are allowed.
+    /// Returns the next solution to find, as digits and bits; [`None`] if two agree, one failed, or no more digits are allowed.
     fn next(&self, it: &ConvergenceSweep) -> Option<(u32, u32)> {
+        if self.failure.is_some() {
+            return None;
+        }
         let allowed = |digits: u32| Some((digits, it.bits(digits)?));
         let most = |from: u32| (from..).map_while(allowed).last();
         let digits = match (&self.solved[..], self.pair(it.digits)) {
@@ -140,16 +145,20 @@ impl Search {
 /// Converged solution of a system, or the two that agree for the longest time.
 #[derive(Clone, Debug)]
 pub struct Converged {
-    /// The last two solutions.
-    pub pair: Pair,
+    /// System.
+    pub system: System,
+    /// The last two solutions; [`None`] if there are not two, for `failure`.
+    pub pair: Option<Pair>,
     /// States of the coarser one, at the start and at each moment.
     pub states: Vec<State>,
+    /// Why a solution of more digits could not be found: the integration cannot go on.
+    pub failure: Option<String>,
 }
 
 /// Finds converged solutions of some systems, with all solutions kept in `journal`.
 ///
 /// # Errors
-/// As the integrator and the journal; if the first two solutions need more bits than are allowed.
+/// As the journal; if the first two solutions need more bits than are allowed.
 pub fn solve(
     it: &ConvergenceSweep,
     systems: &[System],
@@ -158,7 +167,7 @@ pub fn solve(
 ) -> Result<Vec<Converged>> {
     let moments = it.moments();
     let mut searches: Vec<Search> =
-        systems.iter().map(|system| Search { system: *system, solved: Vec::new() }).collect();
+        systems.iter().map(|system| Search { system: *system, solved: Vec::new(), failure: None }).collect();
     loop {
         let mut keys = Vec::new();
         let mut which = Vec::new();
@@ -173,24 +182,33 @@ pub fn solve(
         }
         let results = finish(journal, &keys, work, Key::cost, points::describe, |key| key.measure(moments, &[]))?;
         for ((k, key), result) in which.into_iter().zip(keys).zip(results) {
-            let (Key::Solution { digits, bits, .. }, Some(Measured::Solution { states, pairs })) = (key, result.done())
-            else {
-                let problem = result.failure().unwrap_or("a point of the journal is no solution").to_owned();
-                return Err(Error::Integration { problem, help: None });
-            };
-            searches[k].solved.push(Solved { digits, bits, states: states.clone(), pairs: *pairs });
+            let search = &mut searches[k];
+            match (key, result) {
+                (Key::Solution { digits, bits, .. }, Outcome::Done(Measured::Solution { states, pairs })) => {
+                    search.solved.push(Solved { digits, bits, states, pairs });
+                }
+                (_, Outcome::Failed(why)) => search.failure = Some(why),
+                (_, Outcome::Done(_)) => {
+                    let problem = "a point of the journal is no solution".into();
+                    return Err(Error::Integration { problem, help: None });
+                }
+            }
         }
     }
 }
 
 impl Search {
     fn end(mut self, wanted: u32) -> Result<Converged> {
-        let pair = self.pair(wanted).ok_or_else(|| Error::Integration {
-            problem: "two solutions need more bits than `max_bits`".into(),
-            help: Some("allow more bits, or ask for fewer digits".into()),
-        })?;
-        let coarse = self.solved.len() - 2;
-        Ok(Converged { pair, states: self.solved.swap_remove(coarse).states })
+        let pair = self.pair(wanted);
+        if pair.is_none() && self.failure.is_none() {
+            return Err(Error::Integration {
+                problem: "two solutions need more bits than `max_bits`".into(),
+                help: Some("allow more bits, or ask for fewer digits".into()),
+            });
+        }
+        let coarse = self.solved.len().checked_sub(2);
+        let states = coarse.map_or_else(Vec::new, |coarse| self.solved.swap_remove(coarse).states);
+        Ok(Converged { system: self.system, pair, states, failure: self.failure })
     }
 }
 
@@ -223,13 +241,13 @@ mod tests {
     fn search(max_bits: u32, rate: f64) -> (Vec<u32>, usize) {
         let it = sweep(max_bits);
         let system = System { n: 2, seed: 1, epsilon: 0.0, interval: 0.125, moments: MOMENTS };
-        let mut search = Search { system, solved: Vec::new() };
+        let mut search = Search { system, solved: Vec::new(), failure: None };
         while let Some((digits, bits)) = search.next(&it) {
             assert!(bits <= max_bits && search.solved.iter().all(|it| it.digits < digits));
             search.solved.push(solved(digits, bits, rate));
         }
         let found = search.solved.iter().map(|it| it.digits).collect();
-        (found, search.end(it.digits).unwrap().pair.converged)
+        (found, search.end(it.digits).unwrap().pair.unwrap().converged)
     }
 
     #[test]
@@ -243,5 +261,23 @@ mod tests {
         assert_eq!(digits, [12, 20, 24, 26]);
         // 24 less 6 digits by 2 a unit: 9 units of time.
         assert_eq!(converged, 72);
+    }
+
+    #[test]
+    fn a_solution_that_cannot_be_found_leaves_what_there_is() {
+        let it = sweep(256);
+        let system = System { n: 2, seed: 1, epsilon: 0.0, interval: 0.125, moments: MOMENTS };
+        let end = |digits: &[u32]| {
+            let solved = digits.iter().map(|&digits| solved(digits, 106, 2.0)).collect();
+            let search = Search { system, solved, failure: Some("planted".into()) };
+            assert_eq!(search.next(&it), None);
+            search.end(it.digits).unwrap()
+        };
+        // 12 less 6 digits by 2 a unit: 3 units of time.
+        let two = end(&[12, 20]);
+        assert_eq!((two.pair.unwrap().converged, two.states.len()), (24, MOMENTS + 1));
+        let one = end(&[12]);
+        assert!(one.pair.is_none() && one.states.is_empty());
+        assert_eq!(one.failure.as_deref(), Some("planted"));
     }
 }

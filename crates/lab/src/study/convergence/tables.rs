@@ -3,9 +3,9 @@
 use super::divergence::{Divergence, Rate};
 use super::ensemble::{Bias, Mean};
 use super::run::Run;
-use super::solutions::Pair;
+use super::solutions::{Converged, Pair};
 use super::system::{Scheme, System};
-use super::triples::{Reversibility, Share};
+use super::triples::{Exponent, Reversibility, Share};
 use crate::study::report::Rows;
 use tisane_io::table::{Column, Table};
 
@@ -47,7 +47,12 @@ fn of_growth<T>(it: &Rows<'_, T>, divergence: impl Fn(&T) -> Divergence) -> [Col
         it.numbers("growth_rate", "1", "d ln(distance)/dt up to then, without the first quarter", |row| {
             rate(row).value
         }),
-        it.numbers("growth_rate_error", "1", "its standard error, by the scatter", |row| rate(row).error),
+        it.numbers(
+            "growth_rate_error",
+            "1",
+            "error of the fitted line, residuals taken as independent: too small, as they are correlated",
+            |row| rate(row).error,
+        ),
         it.numbers("e_folding_time", "1", "its inverse", |row| 1.0 / rate(row).value),
     ]
 }
@@ -72,29 +77,43 @@ pub fn runs(runs: &[Run], remarks: &Remarks) -> Table {
     table("Divergence of runs from converged solutions of Plummer spheres, in N-body units", remarks, columns)
 }
 
-/// A row for each pair of solutions.
-pub fn solutions(pairs: &[Pair], threshold: f64, remarks: &Remarks) -> Table {
-    let it = Rows(pairs);
-    let mut columns = Vec::from(of_system(&it, |pair| pair.system));
+/// A row for the last two solutions of each system.
+pub fn solutions(solutions: &[Converged], threshold: f64, remarks: &Remarks) -> Table {
+    let it = Rows(solutions);
+    let number = |of: fn(&Pair) -> f64| move |row: &Converged| row.pair.as_ref().map_or(f64::NAN, of);
+    let count = |of: fn(&Pair) -> u64| move |row: &Converged| row.pair.as_ref().map_or(0, of);
+    let mut columns = Vec::from(of_system(&it, |row| row.system));
     columns.extend([
-        it.numbers("tolerance", "1", "of the coarser solution, which the runs are compared with", |pair| {
-            10f64.powi(-(pair.digits[0] as i32))
+        it.numbers(
+            "tolerance",
+            "1",
+            "of the coarser solution, which the runs are compared with; nan if there are not two",
+            number(|pair| 10f64.powi(-(pair.digits[0] as i32))),
+        ),
+        it.counts("bits", "1", "of the coarser solution", count(|pair| u64::from(pair.bits[0]))),
+        it.numbers(
+            "finer_tolerance",
+            "1",
+            "of the solution that confirms it",
+            number(|pair| 10f64.powi(-(pair.digits[1] as i32))),
+        ),
+        it.counts("finer_bits", "1", "of the solution that confirms it", count(|pair| u64::from(pair.bits[1]))),
+        it.counts("pairs", "1", "pairs evaluated by the coarser solution", count(|pair| pair.pairs[0])),
+        it.numbers("converged_to", "1", "time to which both agree to the digits wanted", |row| {
+            row.pair.as_ref().map_or(0.0, Pair::converged_to)
         }),
-        it.counts("bits", "1", "of the coarser solution", |pair| u64::from(pair.bits[0])),
-        it.numbers("finer_tolerance", "1", "of the solution that confirms it", |pair| {
-            10f64.powi(-(pair.digits[1] as i32))
-        }),
-        it.counts("finer_bits", "1", "of the solution that confirms it", |pair| u64::from(pair.bits[1])),
-        it.counts("pairs", "1", "pairs evaluated by the coarser solution", |pair| pair.pairs[0]),
-        it.numbers("converged_to", "1", "time to which both agree to the digits wanted", Pair::converged_to),
         it.numbers(
             "agreement",
             "1",
             "largest difference up to then, in half-mass radii or rms speeds; nan if they agree at no moment",
-            Pair::agreement,
+            number(Pair::agreement),
         ),
     ]);
-    columns.extend(of_growth(&it, |pair| pair.divergence(threshold)));
+    let none = Divergence { reached: None, rate: None };
+    columns.extend(of_growth(&it, |row| row.pair.as_ref().map_or(none, |pair| pair.divergence(threshold))));
+    columns.push(
+        it.text("failure", "why there is no solution of more digits", |row| row.failure.clone().unwrap_or_default()),
+    );
     table("Converged solutions of Plummer spheres, in N-body units", remarks, columns)
 }
 
@@ -143,9 +162,12 @@ pub fn bias(biases: &[Bias], remarks: &Remarks) -> Table {
             if row.is_reference { "reference".into() } else { String::new() }
         }),
         it.counts("members", "1", "members that both have", |row| row.members as u64),
-        it.numbers("median_energy_error", "1", "median of the members' largest |E - E0| / |E0|", |row| {
-            row.median_error
-        }),
+        it.numbers(
+            "median_energy_error",
+            "1",
+            "median of the members' largest |E - E0| / |E0|; nan without a result",
+            |row| row.median_error,
+        ),
         it.numbers("max_energy_error", "1", "largest of them", |row| row.max_error),
         it.numbers("pairs", "1", "pairs evaluated, mean of the members", |row| row.pairs),
     ]);
@@ -173,13 +195,17 @@ pub fn reversible(found: &Reversibility, remarks: &Remarks) -> Table {
         it.counts("dissolved", "1", "those of which one body had escaped when they were turned back", |row| {
             row.dissolved as u64
         }),
+        it.counts("failed", "1", "those whose steps did not converge on the way there or back", |row| {
+            row.failed as u64
+        }),
         it.counts("returned", "1", "those that come back to 0.01 of the longest side", |row| row.returned as u64),
-        it.numbers("irreversible", "1", "share of the others", Share::irreversible),
-        it.numbers("irreversible_error", "1", "its standard error", Share::error),
+        it.numbers("irreversible", "1", "share of the others, with those that failed", Share::irreversible),
+        it.numbers("irreversible_error", "1", "its standard error, by Wilson's interval", Share::error),
     ];
     let mut remarks = remarks.to_vec();
-    remarks
-        .extend(found.exponent.map(|Rate { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))));
+    remarks.extend(
+        found.exponent.map(|Exponent { value, error }| (EXPONENT.to_owned(), format!("{value:.3} ± {error:.3}"))),
+    );
     table("Free-fall triples that are integrated until one body escapes, and back", &remarks, columns)
 }
 

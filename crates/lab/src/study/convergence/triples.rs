@@ -2,7 +2,6 @@
 //! (Agekyan & Anosova 1967, AZh 44, 1261), are integrated until one body escapes, and back. The share that does not return falls as a
 //! power of the tolerance (Boekholt, Portegies Zwart & Valtonen 2020, MNRAS 493, 3932).
 
-use super::divergence::Rate;
 use serde::{Deserialize, Serialize};
 use tisane::error::{Error, Result};
 use tisane::force::precision::Precision;
@@ -40,8 +39,10 @@ pub struct Triple {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Return {
-    /// Time at which it was turned back.
+    /// Time at which it was turned back; if steps did not converge before, the time to which they did.
     pub time: f64,
+    /// True if one body had escaped then.
+    pub dissolved: bool,
     /// Rms distance from the start at the end; [`None`] if steps did not converge on the way.
     pub distance: Option<f64>,
 }
@@ -85,17 +86,17 @@ impl Triple {
     /// As the integrator, but for steps that do not converge.
     pub fn measure(&self) -> Result<Return> {
         let start = start(self.number);
-        let (mut p, mut time) = (start.clone(), 0);
-        match self.there_and_back(&mut p, &mut time) {
-            Ok(()) => {}
-            Err(Error::Integration { .. }) => return Ok(Return { time: time as f64, distance: None }),
+        let (mut p, mut time, mut dissolved) = (start.clone(), 0, false);
+        let is_back = match self.there_and_back(&mut p, &mut time, &mut dissolved) {
+            Ok(()) => true,
+            Err(Error::Integration { .. }) => false,
             Err(error) => return Err(error),
-        }
+        };
         let squares: f64 = p.pos.iter().zip(&start.pos).map(|(a, b)| (a - b).norm_squared()).sum();
-        Ok(Return { time: time as f64, distance: Some((squares / 3.0).sqrt()) })
+        Ok(Return { time: time as f64, dissolved, distance: is_back.then(|| (squares / 3.0).sqrt()) })
     }
 
-    fn there_and_back(&self, p: &mut Particles, time: &mut u64) -> Result<()> {
+    fn there_and_back(&self, p: &mut Particles, time: &mut u64, dissolved: &mut bool) -> Result<()> {
         let bits = Real::new(self.tolerance).map_or(0, |tolerance| ExtrapolatedSettings::new(tolerance, DT_MAX).bits());
         let bits = bits.max(LEAST_BITS);
         let scheme = |direction: f64| {
@@ -105,9 +106,10 @@ impl Triple {
         let mut engine = reference::accelerations(Precision::F64, 0.0);
         let mut there = scheme(1.0);
         there.start(p, &mut *engine)?;
-        while *time < LATEST && !is_dissolved(p) {
+        while *time < LATEST && !*dissolved {
+            to(&mut there, p, &mut *engine, *time + 1)?;
             *time += 1;
-            to(&mut there, p, &mut *engine, *time)?;
+            *dissolved = is_dissolved(p);
         }
         // Steps of the other sign keep all digits, which velocities that are turned round would lose.
         let mut back = scheme(-1.0);
@@ -133,6 +135,8 @@ pub struct Share {
     pub count: usize,
     /// Number of them that had dissolved when they were turned back.
     pub dissolved: usize,
+    /// Number of them without a way there and back, as steps did not converge.
+    pub failed: usize,
 }
 
 impl Share {
@@ -142,12 +146,22 @@ impl Share {
         1.0 - self.returned as f64 / self.count as f64
     }
 
-    /// Returns its standard error.
+    /// Returns its standard error: half the width of Wilson's interval of one standard deviation (1927, Journal of the American
+    /// Statistical Association 22, 209), which is not zero for a share of 0 or 1.
     #[must_use]
     pub fn error(&self) -> f64 {
-        let share = self.irreversible();
-        (share * (1.0 - share) / self.count as f64).sqrt()
+        let (share, n) = (self.irreversible(), self.count as f64);
+        (share * (1.0 - share) / n + 0.25 / (n * n)).sqrt() / (1.0 + 1.0 / n)
     }
+}
+
+/// Exponent of a power law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Exponent {
+    /// Exponent.
+    pub value: f64,
+    /// Standard error over the triples, by leaving out one after the other.
+    pub error: f64,
 }
 
 /// Shares of all tolerances, and the power law through them.
@@ -155,9 +169,9 @@ impl Share {
 pub struct Reversibility {
     /// Shares.
     pub shares: Vec<Share>,
-    /// Exponent of the tolerance in the share that does not return, with its standard error over the triples; [`None`] of fewer than two
-    /// shares above zero.
-    pub exponent: Option<Rate>,
+    /// Exponent of the tolerance in the share that does not return; [`None`] where fewer than two shares are above 0 and below 1, or
+    /// single triples decide whether there is a power law.
+    pub exponent: Option<Exponent>,
 }
 
 /// Counts the triples that return: `returns` has the triples of each of the tolerances, none without a result.
@@ -167,7 +181,8 @@ pub fn reversibility(tolerances: &[f64], returns: &[Vec<Option<Return>>]) -> Rev
         tolerance,
         returned: all.iter().filter(|it| it.as_ref().is_some_and(Return::has_returned)).count(),
         count: all.len(),
-        dissolved: all.iter().filter(|it| it.as_ref().is_some_and(|it| it.time < LATEST as f64)).count(),
+        dissolved: all.iter().flatten().filter(|it| it.dissolved).count(),
+        failed: all.iter().filter(|it| it.as_ref().is_none_or(|it| it.distance.is_none())).count(),
     };
     let shares: Vec<Share> = tolerances.iter().zip(returns).map(|(tolerance, all)| of(*tolerance, all)).collect();
     let has_left = |all: &[Option<Return>], k: usize| !all[k].as_ref().is_some_and(Return::has_returned);
@@ -185,11 +200,14 @@ pub fn reversibility(tolerances: &[f64], returns: &[Vec<Option<Return>>]) -> Rev
             shares.iter().zip(returns).map(|(one, all)| (one.tolerance, share(one, all))).collect();
         crate::study::fit::power(&points).map(|law| law.exponent)
     };
-    let exponent = without(None).map(|value| {
-        let squares: f64 = (0..count).filter_map(|k| without(Some(k))).map(|other| (other - value).powi(2)).sum();
-        Rate { value, error: ((count as f64 - 1.0) / count as f64 * squares).sqrt() }
+    let between = shares.iter().filter(|share| (1..share.count).contains(&share.returned)).count();
+    let others: Option<Vec<f64>> = (0..count).map(|k| without(Some(k))).collect();
+    let exponent = without(None).zip(others).map(|(value, others)| {
+        let squares: f64 = others.iter().map(|other| (other - value).powi(2)).sum();
+        Exponent { value, error: ((count as f64 - 1.0) / count as f64 * squares).sqrt() }
     });
-    Reversibility { shares, exponent }
+    // Where the same triples are in all shares, the scatter is rounding alone.
+    Reversibility { shares, exponent: exponent.filter(|exponent| between >= 2 && exponent.error > 1e-9) }
 }
 
 #[cfg(test)]
@@ -224,14 +242,30 @@ mod tests {
         // Of 64 triples 32, 16 and 8 do not return at tolerances a factor of 100 apart: the exponent is ln 2 / ln 100.
         let of = |left: usize| {
             let distance = |k: usize| Some(if k < left { 1.0 } else { 1e-6 });
-            (0..64).map(|k| Some(Return { time: 10.0, distance: distance(k) })).collect::<Vec<_>>()
+            let of = |k: usize| Return { time: 10.0, dissolved: k < 60, distance: distance(k) };
+            (0..64).map(|k| Some(of(k))).collect::<Vec<_>>()
         };
         let found = reversibility(&[1e-8, 1e-10, 1e-12], &[of(32), of(16), of(8)]);
         assert_eq!(found.shares[1].irreversible(), 0.25);
-        assert_eq!((found.shares[1].dissolved, found.shares[1].error()), (64, (0.25 * 0.75 / 64.0f64).sqrt()));
+        assert_eq!(found.shares[1].dissolved, 60);
+        assert!((found.shares[1].error() / (0.25 * 0.75 / 64.0f64).sqrt() - 1.0).abs() < 0.02);
         let exponent = found.exponent.unwrap();
         assert!((exponent.value - 2f64.ln() / 100f64.ln()).abs() < 1e-12);
         assert!((0.01..0.1).contains(&exponent.error), "{exponent:?}");
-        assert_eq!(reversibility(&[1e-8], &[of(0)]).exponent, None);
+        let tolerances = [1e-8, 1e-10, 1e-12];
+        for left in [[0, 0, 0], [64, 64, 64], [64, 16, 0], [16, 16, 16], [16, 1, 0]] {
+            let found = reversibility(&tolerances, &left.map(of));
+            assert_eq!(found.exponent, None, "{left:?}");
+            assert!(found.shares.iter().all(|share| share.error() > 0.005), "{left:?}");
+        }
+    }
+
+    #[test]
+    fn triples_without_a_way_back_are_counted_apart() {
+        let of = |dissolved: bool, distance: Option<f64>| Some(Return { time: 10.0, dissolved, distance });
+        let all = vec![of(true, Some(1e-6)), of(true, Some(1.0)), of(true, None), of(false, None), None];
+        let found = reversibility(&[1e-8], &[all]);
+        let Share { returned, count, dissolved, failed, .. } = found.shares[0];
+        assert_eq!((returned, count, dissolved, failed), (1, 5, 3, 3));
     }
 }
