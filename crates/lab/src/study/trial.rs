@@ -128,13 +128,15 @@ pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
 }
 
 /// Integrates systems that begin with the particles `starts`, side by side, and gives `each` their states at every multiple of dt_max after
-/// the start: as long as it says so, and up to the end of the run. Returns the wall time of the steps, in s.
+/// the start: as long as it says so, up to the end of the run, and for `budget` at most, in which a dt_max that has begun is left
+/// unseen. Returns the wall time of the steps that were seen, in s.
 ///
 /// # Errors
 /// As [`run`].
 pub fn follow(
     set: &Setup,
     starts: Vec<Particles>,
+    budget: Duration,
     each: &mut (dyn FnMut(&[&Particles]) -> bool + Send),
 ) -> Result<f64> {
     let mut trials = Vec::new();
@@ -144,15 +146,19 @@ pub fn follow(
     let Some(first) = trials.pop() else { return Ok(0.0) };
     first.work(set, |last| {
         trials.push(last);
-        let mut seconds = 0.0;
+        let (mut seconds, start) = (0.0, Instant::now());
         for trial in &mut trials {
             trial.propagator.start(&mut trial.particles)?;
         }
         for step in 1..=set.steps_to_end {
             let (to, began) = (Time::from_dt_max(step), Instant::now());
             for trial in &mut trials {
+                let at_once = trial.at_once();
                 while trial.now < to {
-                    trial.now = trial.propagator.advance(&mut trial.particles, to, u64::MAX)?.now;
+                    if start.elapsed() >= budget {
+                        return Ok(seconds);
+                    }
+                    trial.now = trial.propagator.advance(&mut trial.particles, to, at_once)?.now;
                 }
             }
             seconds += began.elapsed().as_secs_f64();

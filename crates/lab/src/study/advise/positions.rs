@@ -5,7 +5,9 @@
 //! moment; beyond what they saw it goes on as in their second half. Runs with shorter and shorter steps over the beginning are
 //! compared with the finest one: what they are wrong by there grows likewise.
 
-use super::tried::Budget;
+use super::report::describe_failed;
+use super::trial::Candidate;
+use super::tried::{Budget, Cause, Failed};
 use crate::study::integrators::Integrator;
 use crate::study::points::Progress;
 use crate::study::report::Rows;
@@ -14,6 +16,7 @@ use crate::study::wall_time::describe_seconds;
 use std::time::{Duration, Instant};
 use tisane::diagnostics::structure::median_radius;
 use tisane::error::{Error, Result};
+use tisane::force::precision::Precision;
 use tisane::particles::{Particles, Vec3};
 use tisane::spin_pool;
 use tisane_io::table::Table;
@@ -34,6 +37,8 @@ const ETAS: [f64; 5] = [0.2, 0.1, 0.05, 0.025, 0.0125];
 const FOR_PARTING: f64 = 0.1;
 /// Steps of dt_max over which accuracies are compared, at most.
 const MAX_COMPARED: u64 = 16;
+/// The finest run has one part in so many of the time that is left: the others together take about twice as long.
+const PART_OF_REFERENCE: u32 = 5;
 
 /// Growth of an error with time.
 #[derive(Clone, Debug, PartialEq)]
@@ -90,20 +95,26 @@ pub struct Compared {
 }
 
 /// What is known of the positions of a run.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Positions {
     /// Time in which an error grows by a factor of e, at the end of what was followed; unit: time.
     pub folding_time: f64,
     /// Time from the start over which neighbouring solutions were followed.
     pub followed: f64,
-    /// Time from the start up to which rounding alone leaves positions right.
+    /// Time from the start up to which rounding alone leaves positions right, as far as this growth tells.
     pub limit: f64,
     /// Length of the run.
     pub span: f64,
     /// Time from the start at which the runs were compared.
     pub compared_at: f64,
+    /// The finest run, with which the others were compared, and its accuracy: what it is wrong by is not measured.
+    pub finest: (Integrator, f64),
+    /// Wall time of the whole of it, in s.
+    pub finest_seconds: f64,
     /// The runs, by scheme and falling accuracy parameter.
     pub compared: Vec<Compared>,
+    /// What was left out, with advice.
+    pub left_out: Vec<(String, String)>,
 }
 
 impl Positions {
@@ -135,11 +146,12 @@ impl Positions {
     }
 }
 
-/// Measures how long positions can be right, in a budget altogether: half of it for neighbouring solutions, half for the
-/// comparison of accuracies, of each at least one dt_max.
+/// Measures how long positions can be right, in a budget altogether: half of it for neighbouring solutions, the rest for the
+/// comparison of accuracies. Runs that an error ends, or that come too late, are left out.
 ///
 /// # Errors
-/// As the configuration and the integrators.
+/// As the configuration, and [`Error::Input`] if the particles have no distances from their centre of mass, or if too few runs have
+/// a result.
 pub fn positions(budget: Budget<'_>, progress: &dyn Progress) -> Result<Positions> {
     let threads = Config::from_file(budget.file, budget.sets)?.config.force.threads as usize;
     spin_pool::on_threads(threads, || measure(budget, progress))
@@ -150,40 +162,143 @@ fn measure(budget: Budget<'_>, progress: &dyn Progress) -> Result<Positions> {
         Integrator::named(name).ok_or_else(|| Error::input(budget.file, format!("there is no integrator {name}")))
     };
     let (sixth, eighth) = (by_name("multipoint6")?, by_name("multipoint8")?);
-    let half = budget.time / 2;
-    let mut runs: Vec<(Integrator, f64)> =
-        [sixth, eighth].iter().flat_map(|of| ETAS.map(|accuracy| (*of, accuracy))).collect();
-    progress.begin(runs.len() + 1, 0, runs.len() as f64 + 1.0);
+    // From the cheapest to the finest.
+    let mut runs: Vec<(Integrator, f64)> = ETAS.iter().flat_map(|eta| [(sixth, *eta), (eighth, *eta)]).collect();
     let set = setup(budget, sixth, FOR_PARTING)?;
-    let growth = parting(&set, half)?;
-    progress.point(&format!("neighbouring solutions: followed over {} dt_max", growth.measured()), 1.0);
-    // The finest one says over how many steps.
-    let Some((finest, accuracy)) = runs.pop() else { unreachable!("there are some") };
-    let (reference, steps, _) = places(&setup(budget, finest, accuracy)?, MAX_COMPARED, half / 4)?;
-    progress.point(&format!("{}, eta = {accuracy}: the reference", finest.name()), 1.0);
     let radius = median_distance(&set.particles);
+    if radius.is_nan() || radius <= 0.0 {
+        let problem = "errors of positions are relative to the median distance from the centre of mass, and that is 0";
+        return Err(Error::input(budget.file, problem).with_help("give the --energy-error that you need"));
+    }
+    progress.begin(runs.len() + 1, 0, runs.len() as f64 + 1.0);
+    let mut left_out = LeftOut { tried: runs.len() + 1, failed: Vec::new(), late: Vec::new() };
+    let deadline = Instant::now() + budget.time;
+    let (growth, ended) = parting(&set, budget.time / 2)?;
+    progress.point(&format!("neighbouring solutions: followed over {} dt_max", growth.measured()), 1.0);
+    if growth.measured() == 0 || ended.is_some() {
+        left_out.add(candidate(&set, sixth, FOR_PARTING), ended);
+    }
+    if growth.measured() == 0 {
+        return Err(left_out.none(budget));
+    }
+    // The finest one that there is says over how many steps.
+    let Some((reference, finest)) = reference(budget, &mut runs, deadline, &mut left_out, progress)? else {
+        return Err(left_out.none(budget));
+    };
+    let (steps, whole) = (reference.steps, set.steps_to_end as f64 / reference.steps as f64);
     let to_time = set.clock.dt_max * set.scale.time;
     let limit = growth.steps_to((RIGHT / ROUNDING).ln()) * to_time;
     let mut compared = Vec::new();
     for (integrator, accuracy) in runs {
-        let (found, _, seconds) = places(&setup(budget, integrator, accuracy)?, steps, Duration::MAX)?;
-        let error = distance(&found, &reference) / radius;
+        let set = setup(budget, integrator, accuracy)?;
+        let found = places(&set, steps, left_until(deadline))?;
+        let line = format!("{}, eta = {accuracy}", integrator.name());
+        if found.steps < steps || found.ended.is_some() {
+            progress.point(&format!("{line}: no result"), 1.0);
+            left_out.add(candidate(&set, integrator, accuracy), found.ended);
+            continue;
+        }
+        let error = distance(&found.places, &reference.places) / radius;
         let right_to = growth.steps_to((RIGHT / error).ln() + growth.after(steps as f64)) * to_time;
         let right_to = right_to.min(limit);
-        let seconds = seconds * set.steps_to_end as f64 / steps as f64;
-        let line = format!("{}, eta = {accuracy}: right to 1 % for {right_to:.3}", integrator.name());
-        progress.point(&format!("{line}, whole run {}", describe_seconds(seconds)), 1.0);
+        let seconds = found.seconds * whole;
+        let right = format!("{line}: right to 1 % for {right_to:.3}");
+        progress.point(&format!("{right}, whole run {}", describe_seconds(seconds)), 1.0);
         compared.push(Compared { integrator, accuracy, error, right_to, seconds });
     }
     progress.end();
+    if compared.is_empty() {
+        return Err(left_out.none(budget));
+    }
+    compared.sort_by_key(|it| it.integrator.order());
     Ok(Positions {
         folding_time: to_time / growth.rate(),
         followed: growth.measured() as f64 * to_time,
         limit,
         span: set.steps_to_end as f64 * to_time,
         compared_at: steps as f64 * to_time,
+        finest,
+        finest_seconds: reference.seconds * whole,
         compared,
+        left_out: left_out.described(budget),
     })
+}
+
+/// Takes the finest of the runs that has a result. Returns it, with its scheme and accuracy; [`None`] if there is none.
+fn reference(
+    budget: Budget<'_>,
+    runs: &mut Vec<(Integrator, f64)>,
+    deadline: Instant,
+    left_out: &mut LeftOut,
+    progress: &dyn Progress,
+) -> Result<Option<(Course, (Integrator, f64))>> {
+    while let Some((integrator, accuracy)) = runs.pop() {
+        let set = setup(budget, integrator, accuracy)?;
+        let found = places(&set, MAX_COMPARED, left_until(deadline) / PART_OF_REFERENCE)?;
+        let line = format!("{}, eta = {accuracy}", integrator.name());
+        if found.steps > 0 && found.ended.is_none() {
+            progress.point(&format!("{line}: the reference"), 1.0);
+            return Ok(Some((found, (integrator, accuracy))));
+        }
+        progress.point(&format!("{line}: no result"), 1.0);
+        left_out.add(candidate(&set, integrator, accuracy), found.ended);
+    }
+    Ok(None)
+}
+
+fn left_until(deadline: Instant) -> Duration {
+    deadline.saturating_duration_since(Instant::now())
+}
+
+/// Runs without a result.
+struct LeftOut {
+    /// Number of all runs.
+    tried: usize,
+    /// Those that an error ended.
+    failed: Vec<Failed>,
+    /// Those that came too late.
+    late: Vec<Candidate>,
+}
+
+impl LeftOut {
+    /// Adds a run that an error ended, or else the budget.
+    fn add(&mut self, candidate: Candidate, ended: Option<Error>) {
+        match ended {
+            Some(error @ Error::StepBelowFloor(_)) => {
+                self.failed.push(Failed { candidate, cause: Cause::BelowDtMin(error) });
+            }
+            Some(error) => self.failed.push(Failed { candidate, cause: Cause::Other(error) }),
+            None => self.late.push(candidate),
+        }
+    }
+
+    /// Describes them, with advice.
+    fn described(&self, budget: Budget<'_>) -> Vec<(String, String)> {
+        let mut described = describe_failed(&self.failed.iter().collect::<Vec<_>>(), self.tried, budget.configured);
+        if !self.late.is_empty() {
+            let late: Vec<String> = self.late.iter().map(Candidate::describe).collect();
+            let problem = format!(
+                "{} of {} trials did not come far enough in time and are left out: {}",
+                late.len(),
+                self.tried,
+                late.join("; ")
+            );
+            described.push((problem, "give them more time with --budget".into()));
+        }
+        described
+    }
+
+    /// Returns the error where they leave too few.
+    fn none(&self, budget: Budget<'_>) -> Error {
+        let (problem, help): (Vec<String>, Vec<String>) = self.described(budget).into_iter().unzip();
+        let problem = format!("too few trials have a result: {}", problem.join("; "));
+        Error::input(budget.file, problem).with_help(help.join("; "))
+    }
+}
+
+/// Returns what a run is made with.
+fn candidate(set: &Setup, integrator: Integrator, accuracy: f64) -> Candidate {
+    Candidate { engine: set.config.force.engine, mode: Precision::F64, integrator, accuracy }
 }
 
 /// Prepares the run in f64 with a scheme and an accuracy.
@@ -194,8 +309,9 @@ fn setup(budget: Budget<'_>, integrator: Integrator, accuracy: f64) -> Result<Se
     assemble::prepare(Config::from_file(budget.file, &sets)?)
 }
 
-/// Follows two neighbouring solutions until their distance is no longer small, for at most `time`, and at least one dt_max.
-fn parting(set: &Setup, time: Duration) -> Result<Growth> {
+/// Follows two neighbouring solutions until their distance is no longer small, for at most `time`. Returns their growth, and the
+/// error of the integration that ended it, if one did.
+fn parting(set: &Setup, time: Duration) -> Result<(Growth, Option<Error>)> {
     let mut other = set.particles.clone();
     for (i, pos) in other.pos.iter_mut().enumerate() {
         for (c, x) in pos.iter_mut().enumerate() {
@@ -203,26 +319,54 @@ fn parting(set: &Setup, time: Duration) -> Result<Growth> {
         }
     }
     let (radius, first) = (median_distance(&set.particles), distance(&set.particles.pos, &other.pos));
-    let (mut logarithms, began) = (vec![0.0_f64], Instant::now());
-    follow(set, vec![set.particles.clone(), other], &mut |both| {
+    let mut logarithms = vec![0.0_f64];
+    let done = follow(set, vec![set.particles.clone(), other], time, &mut |both| {
         let apart = distance(&both[0].pos, &both[1].pos);
         let before = logarithms.last().copied().unwrap_or_default();
         logarithms.push((apart / first).ln().max(before));
-        apart < RIGHT * radius && began.elapsed() < time
-    })?;
-    Ok(Growth { logarithms })
+        apart < RIGHT * radius
+    });
+    let ended = ended(done)?.err();
+    Ok((Growth { logarithms }, ended))
 }
 
-/// Returns the positions after at most `max` dt_max, fewer if they take longer than `time` but at least one, with their number and
-/// the wall time in s.
-fn places(set: &Setup, max: u64, time: Duration) -> Result<(Vec<Vec3>, u64, f64)> {
-    let (mut places, mut steps, began) = (Vec::new(), 0, Instant::now());
-    let seconds = follow(set, vec![set.particles.clone()], &mut |all| {
+/// Beginning of a run.
+struct Course {
+    /// Positions at the end of its last dt_max.
+    places: Vec<Vec3>,
+    /// Number of dt_max.
+    steps: u64,
+    /// Wall time of their steps, in s.
+    seconds: f64,
+    /// Error of the integration that ended it.
+    ended: Option<Error>,
+}
+
+/// Integrates at most `max` dt_max, fewer if they take longer than `time`.
+fn places(set: &Setup, max: u64, time: Duration) -> Result<Course> {
+    let (mut places, mut steps) = (Vec::new(), 0);
+    let done = follow(set, vec![set.particles.clone()], time, &mut |all| {
         places.clone_from(&all[0].pos);
         steps += 1;
-        steps < max && began.elapsed() < time
-    })?;
-    Ok((places, steps, seconds))
+        steps < max
+    });
+    let (seconds, mut ended) = match ended(done)? {
+        Ok(seconds) => (seconds, None),
+        Err(error) => (f64::NAN, Some(error)),
+    };
+    if places.iter().flat_map(|pos: &Vec3| pos.iter()).any(|x| !x.is_finite()) {
+        ended = Some(Error::Integration { problem: "a position is not a finite number".into(), help: None });
+    }
+    Ok(Course { places, steps, seconds, ended })
+}
+
+/// Takes the errors of an integration for a result.
+fn ended(done: Result<f64>) -> Result<Result<f64>> {
+    match done {
+        Err(error @ (Error::StepBelowFloor(_) | Error::Integration { .. })) => Ok(Err(error)),
+        Err(error) => Err(error),
+        done => Ok(done),
+    }
 }
 
 /// Returns the root mean square distance of the particles in two states.
