@@ -112,3 +112,21 @@ fn a_solution_of_few_bits_is_converged_to_an_earlier_time() {
     assert!(numbers(&folder, "o/table.csv", "compared_to").iter().all(|it| *it == to));
     assert!(!folder.path("o/bias.csv").exists());
 }
+
+#[test]
+fn a_solution_that_cannot_be_found_ends_no_other_seed() {
+    let folder = Folder::new(SWEEP);
+    let study = ["study", "convergence", "run.toml", "--output", "o", "-q"];
+    folder.tisane(&study).exits(0);
+    let journal = fs::read_to_string(folder.path("o/points.jsonl")).unwrap();
+    // What measured the points, and the first two solutions of each seed, with the last one failed.
+    let lines: Vec<&str> = journal.lines().take(5).collect();
+    let (key, _) = lines[4].split_once(",\"result\":").unwrap();
+    folder
+        .write("o/points.jsonl", format!("{}\n{key},\"result\":{{\"failed\":\"planted\"}}}}\n", lines[..4].join("\n")));
+    folder.tisane(&study).exits(0);
+    assert_eq!(numbers(&folder, "o/solutions.csv", "converged_to"), [2.0, 0.0]);
+    assert_eq!(column(&folder, "o/solutions.csv", "failure"), ["", "planted"]);
+    assert_eq!(column(&folder, "o/table.csv", "seed"), ["1"; 5]);
+    assert!(fs::read_to_string(folder.path("o/divergence.svg")).unwrap().contains("N = 4, one seed"));
+}
