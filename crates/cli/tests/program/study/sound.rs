@@ -403,6 +403,12 @@ fn advice_for_positions_follows_the_particles_and_knows_where_f64_ends() {
         .exits(7)
         .says(&["out of reach: no run in f64 is right for 400", "integrator.extrapolated"]);
     advise(&["--modes", "mixed"]).exits(2).says(&["--modes", "f64"]);
+    // Runs that dt_min ends are left out, and the others still tell.
+    let short = ["--set", "integrator.hermite4.dt_min=2^-12"];
+    advise(&short).exits(0).says(&["6 of 11 trials were ended by dt_min", "recommended: positions right to 1 %"]);
+    // A cluster without softening is followed orbit by orbit, and has the lines to paste for it.
+    let open = ["--set", "softening.epsilon=0", "--set", "run.t_end=0.5"];
+    advise(&open).exits(0).says(&["recommended: positions right to 1 %", "[encounters]", "perturbation = 0"]);
 }
 
 #[test]
