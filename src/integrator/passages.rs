@@ -103,9 +103,10 @@ mod tests {
     #[test]
     fn steps_are_those_of_the_scheme_where_the_passage_is_all_that_acts() {
         // At its pericentre r = 1, as on a circular orbit there: a tenth of r / v.
-        assert_eq!(longest([0.0, 1.0, 0.0], 1.0), Some(0.01));
+        let is = |mass: f64, want: f64| (longest([0.0, 1.0, 0.0], mass).unwrap() / want - 1.0).abs() < 1e-12;
+        assert!(is(1.0, 0.01));
         // A sixteenth of the force may be resolved half as well.
-        assert_eq!(longest([0.0, 1.0, 0.0], 1.0 / 16.0), Some(0.02));
+        assert!(is(1.0 / 16.0, 0.02));
     }
 
     #[test]
