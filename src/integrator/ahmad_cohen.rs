@@ -310,8 +310,7 @@ impl Integrator for AhmadCohen {
         changes: &StarChanges<'_>,
         now: Time,
     ) -> Result<Lost> {
-        let clock = self.clock;
-        evolving::change_stars(self, p, f, changes, (&clock, now))
+        evolving::change_stars(self, p, f, changes, now)
     }
 
     /// The regular force beyond the present radius of each target, plus the irregular one within it.

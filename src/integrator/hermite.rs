@@ -453,8 +453,7 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         changes: &StarChanges<'_>,
         now: Time,
     ) -> Result<Lost> {
-        let clock = self.clock;
-        evolving::change_stars(self, p, f, changes, (&clock, now))
+        evolving::change_stars(self, p, f, changes, now)
     }
 
     fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {
