@@ -171,7 +171,11 @@ fn what_is_wrong_is_told_where_it_was_made() {
         ("convergence", "[convergence]\ninterval = \"2^-12\"\n", &["run.toml:2", "at most 10000 moments", "81920"]),
         ("convergence", "[convergence]\ninterval = 0\n", &["run.toml:2", "convergence.interval", "found 0"]),
         ("convergence", "[convergence]\nensemble = 1\n", &["run.toml:2", "no standard error", "at least 2"]),
-        ("convergence", "[convergence]\nthreshold = 1e-6\n", &["run.toml:2", "convergence.threshold", "found 0.000001"]),
+        (
+            "convergence",
+            "[convergence]\nthreshold = 1e-6\n",
+            &["run.toml:2", "convergence.threshold", "found 0.000001"],
+        ),
         ("convergence", "[convergence]\nthreshold = 0\n", &["run.toml:2", "convergence.threshold", "above 0"]),
         ("convergence", "[convergence]\ndigits = 20\n", &["run.toml:2", "convergence.digits", "at most 15"]),
         ("convergence", "[convergence]\nmodes = [\"auto\"]\n", &["run.toml:2", "convergence.modes"]),
