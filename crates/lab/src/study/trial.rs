@@ -332,12 +332,12 @@ impl Trial {
         Ok(it)
     }
 
-    /// Integrates for `budget` s of CPU time, or with `once` to the next multiple of dt_max; the evaluation of one `particle` takes
-    /// so many s, and that of a block `max` s.
+    /// Integrates for `budget` s of CPU time, or with `once` to the next multiple of dt_max. `particle` is the time of the evaluation of
+    /// one particle, and `max` that of a block, in s.
     fn stretch(&mut self, to: Time, [budget, particle, max]: [f64; 3], once: bool) -> Result<Stretch> {
         let (from, n, watch) = (self.now, self.particles.len(), Watch::start());
         let mut it = Stretch::default();
-        // On a GPU so many that it takes them by itself, and the budget is still kept.
+        // On a GPU enough that it takes them by itself, and few enough that the budget is kept.
         let at_once = self.at_once().min(64);
         let (mut ends, mut looked) = (Vec::new(), 0.0);
         while self.now < to {

@@ -37,7 +37,7 @@ const ETAS: [f64; 5] = [0.2, 0.1, 0.05, 0.025, 0.0125];
 const FOR_PARTING: f64 = 0.1;
 /// Steps of dt_max over which accuracies are compared, at most.
 const MAX_COMPARED: u64 = 16;
-/// The finest run has one part in so many of the time that is left: the others together take about twice as long.
+/// The time that is left is this multiple of that of the finest run: the others together take about twice as long.
 const PART_OF_REFERENCE: u32 = 5;
 
 /// Growth of an error with time.
@@ -59,7 +59,7 @@ impl Growth {
         (self.logarithms[last] - self.logarithms[half]) / (last - half) as f64
     }
 
-    /// Returns the logarithm of the growth in so many dt_max from the start.
+    /// Returns the logarithm of the growth in this number of dt_max from the start.
     fn after(&self, steps: f64) -> f64 {
         let last = self.measured();
         if steps >= last as f64 {

@@ -30,7 +30,7 @@ pub struct Promise {
     pub error: EnergyLaw,
     /// Seconds of the run over the accuracy.
     pub cost: Power,
-    /// The error may be so many times larger or smaller, by what the trials were too short to show.
+    /// Factor by which the error may be larger or smaller, as the trials were too short to show.
     pub within: f64,
 }
 

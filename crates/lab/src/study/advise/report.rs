@@ -72,8 +72,8 @@ impl Trials {
     }
 }
 
-/// Describes the trials that errors ended, of so many that were `tried`, with the `configured` integrator: for each cause, how many
-/// there are with the error of one of them, and advice.
+/// Describes the trials that errors ended, with the number that were `tried` and the `configured` integrator: for each cause, how
+/// many there are with the error of one of them, and advice.
 pub(super) fn describe_failed(
     failed: &[&Failed],
     tried: usize,
