@@ -26,7 +26,8 @@ pub use settings::criteria::{MAX_MEMBERS, MAX_PERTURBATION_TO_FORM, MAX_PERTURBA
 pub use settings::section::EncounterSettings;
 pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};
 
-use crate::integrator::{Integrator, Progress, Steps};
+use crate::integrator::timestep::shortened;
+use crate::integrator::{Integrator, Progress, Steps, limit_by_passages};
 use crate::star_changes::{Lost, StarChanges};
 use crate::subsystems::{Description, Event, Subsystems};
 use crate::tidal_frame::TideSource;
@@ -55,7 +56,7 @@ use tisane_force::force::block_steps::Pause;
 use tisane_force::force::external::guide::MovingOrigin;
 use tisane_force::force::profile::Profiler;
 use tisane_force::force::{Field, ForceEngine, Forces, Targets};
-use tisane_force::particles::Particles;
+use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Level, TICKS_PER_DT_MAX, Time};
 
 /// Steps pause after this many times the time that it takes to give the caller the state: that costs as much as all stars. No result
@@ -403,6 +404,13 @@ impl Encounters {
         scheme.reschedule(particles, &changed);
     }
 
+    /// Shortens the steps of all bodies that others may pass whose velocities have jumped at `now`, by these vectors.
+    fn limit_by_passages(&mut self, now: Time, jumps: &[(usize, Vec3)]) {
+        let Self { scheme, particles, hierarchy, clock, .. } = self;
+        let all = || hierarchy.bodies.occupied().map(|body| body as u32).collect();
+        limit_by_passages(&mut **scheme, particles, all, jumps, (clock, 0.0, now));
+    }
+
     /// Returns the sum of the binding energies of all subsystems.
     #[must_use]
     pub fn binding_energy(&self) -> f64 {
@@ -419,10 +427,7 @@ impl Encounters {
 /// Shortens the next step of a body to a length, and to a level at the deepest, as far as its end is after `now`. Returns true if
 /// that changes it.
 fn shorten(p: &mut Particles, i: usize, longest: f64, floor: Level, clock: &Clock, now: Time) -> bool {
-    let level = Level::not_longer_than(longest / clock.dt_max).unwrap_or(Level::DEEPEST).min(floor);
-    let fits = |level: Level| p.time[i].after(level) > now;
-    let deepest = (p.step[i].0..=level.0).map(Level).take_while(|level| fits(*level)).last();
-    let found = deepest.filter(|level| *level > p.step[i]);
+    let found = shortened((p.time[i], p.step[i]), longest / clock.dt_max, floor, now);
     found.into_iter().for_each(|level| p.step[i] = level);
     found.is_some()
 }

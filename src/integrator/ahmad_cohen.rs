@@ -310,7 +310,8 @@ impl Integrator for AhmadCohen {
         changes: &StarChanges<'_>,
         now: Time,
     ) -> Result<Lost> {
-        evolving::change_stars(self, p, f, changes, now)
+        let clock = self.clock;
+        evolving::change_stars(self, p, f, changes, (&clock, now))
     }
 
     /// The regular force beyond the present radius of each target, plus the irregular one within it.

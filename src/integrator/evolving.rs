@@ -1,12 +1,13 @@
 //! Stars that change in a system of points alone, moved by block steps.
 
 use super::pair_series::Source;
+use super::passages::limit_by_passages;
 use super::steps::{RowChange, Steps};
-use crate::star_changes::{Lost, StarChanges, disturbed};
+use crate::star_changes::{Lost, StarChange, StarChanges, disturbed};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
-use tisane_force::particles::Particles;
-use tisane_force::time::Time;
+use tisane_force::particles::{Particles, Vec3};
+use tisane_force::time::{Clock, Time};
 
 /// Changes stars in a system of points; see [`Integrator::change_stars`](super::contract::Integrator::change_stars).
 pub(super) fn change_stars(
@@ -14,7 +15,7 @@ pub(super) fn change_stars(
     p: &mut Particles,
     f: &mut dyn ForceEngine,
     changes: &StarChanges<'_>,
-    now: Time,
+    (clock, now): (&Clock, Time),
 ) -> Result<Lost> {
     let before = p.acc.clone();
     if !changes.by_law {
@@ -25,16 +26,20 @@ pub(super) fn change_stars(
     let potential = |pos| if changes.by_law { Ok(0.0) } else { f.external_potential(now, pos) };
     let lost = changes.apply(p, potential)?;
     scheme.resume(p, now, f)?;
+    let is_kicked = |change: &&StarChange| change.is_kicked();
+    let kicks: Vec<(usize, Vec3)> =
+        changes.all.iter().filter(is_kicked).map(|change| (change.row as usize, change.kick)).collect();
+    let n = p.len() as u32;
+    let all = || (0..n).collect::<Vec<u32>>();
     let begun: Vec<u32> = if changes.by_law {
         // Of a force by another law than Newton's no series is known: all particles begin with first steps.
-        (0..p.len() as u32).collect()
+        all()
     } else {
-        let kicked: Vec<u32> =
-            changes.all.iter().filter(|change| change.is_kicked()).map(|change| change.row).collect();
-        disturbed(&p.acc, &before, |row| kicked.binary_search(&row).is_ok())
+        disturbed(&p.acc, &before, |row| kicks.binary_search_by_key(&(row as usize), |kick| kick.0).is_ok())
     };
     if !begun.is_empty() {
         scheme.admit(p, f, &RowChange { begun, ..RowChange::default() }, now)?;
     }
+    limit_by_passages(scheme, p, all, &kicks, (clock, changes.eps2, now));
     Ok(lost)
 }

@@ -453,7 +453,8 @@ impl<S: HermiteScheme> Integrator for BlockHermite<S> {
         changes: &StarChanges<'_>,
         now: Time,
     ) -> Result<Lost> {
-        evolving::change_stars(self, p, f, changes, now)
+        let clock = self.clock;
+        evolving::change_stars(self, p, f, changes, (&clock, now))
     }
 
     fn forces(&mut self, _: &Particles, now: Time, targets: Targets<'_>, f: &mut dyn ForceEngine) -> Result<Forces> {

@@ -52,6 +52,15 @@ pub trait Steps: Integrator<Evaluation = Forces> + Sync {
     /// Returns the level of the shortest step allowed.
     fn floor(&self) -> Level;
 
+    /// Returns the step on a circular orbit, in units of radius over speed.
+    fn natural_step(&self) -> f64;
+
+    /// Shortens the step of a particle to a length, in internal units, in which it does not feel `other` one by one, as far as its end is
+    /// after `now`: the regular one of a neighbour scheme. Others have none.
+    fn shorten_regular(&self, p: &mut Particles, particle: usize, other: usize, longest: f64, now: Time) {
+        let _ = (p, particle, other, longest, now);
+    }
+
     /// Takes particles that stand before `now`, the moment of the last block, to it, by one step of any length each.
     ///
     /// # Errors

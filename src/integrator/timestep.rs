@@ -50,6 +50,15 @@ pub fn next_level(current: Level, wanted: Level, now: Time) -> Level {
     wanted.max(longer).max(now.shallowest_level())
 }
 
+/// Returns the level of a step that began at `since`, of the level `current`, shortened to a length in units of `dt_max`, and to a
+/// level at the deepest, as far as its end is after `now`; [`None`] if that changes nothing.
+#[must_use]
+pub fn shortened((since, current): (Time, Level), longest: f64, deepest: Level, now: Time) -> Option<Level> {
+    let level = Level::not_longer_than(longest).unwrap_or(Level::DEEPEST).min(deepest);
+    let found = (current.0..=level.0).map(Level).take_while(|level| since.after(*level) > now).last();
+    found.filter(|level| *level > current)
+}
+
 /// Returns the level of half the step, but none below the floor.
 #[must_use]
 pub(super) fn deeper(level: Level, floor: Level) -> Level {

@@ -13,6 +13,7 @@ mod escapers;
 mod evolving;
 mod external_field;
 mod far_from_origin;
+mod fast_bodies;
 mod hermite4_order;
 mod kinds;
 mod laws;

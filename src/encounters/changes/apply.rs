@@ -7,6 +7,7 @@ use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::membership::each::{SEARCH, each};
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
+use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::Time;
 
 impl Encounters {
@@ -28,6 +29,7 @@ impl Encounters {
         let gone =
             changes.iter().flat_map(Change::bodies).map(|&body| self.hierarchy.bodies.stars[body]).collect::<Vec<_>>();
         let energies = self.energies(f, changes.iter().map(Change::bodies), now)?;
+        let before: Vec<Vec3> = changes.iter().map(|change| self.mean_velocity(change.bodies())).collect();
         let Rebuilt { begun: by_change, rows: mut change } = self.rebuild(now, &changes)?;
         let begun = sorted(&by_change);
         self.ended(&gone, &begun);
@@ -41,7 +43,23 @@ impl Encounters {
         self.scheme.admit(&mut self.particles, &mut coupled, &change, now)?;
         self.follow(change.begun.iter().copied());
         self.update_couplings(f, now, &change.begun)?;
+        let of_change = |(begun, before): (&Vec<u32>, Vec3)| {
+            let jump = |&star: &u32| {
+                let body = self.hierarchy.bodies.of_star(star);
+                (body, self.particles.vel[body] - before)
+            };
+            begun.iter().map(jump).collect::<Vec<_>>()
+        };
+        let jumps: Vec<(usize, Vec3)> = by_change.iter().zip(before).flat_map(of_change).collect();
+        self.limit_by_passages(now, &jumps);
         self.record(ending, now, &begun)
+    }
+
+    /// Returns the velocity of the centre of mass of some bodies.
+    fn mean_velocity(&self, bodies: &[usize]) -> Vec3 {
+        let Particles { mass, vel, .. } = &self.particles;
+        let total: f64 = bodies.iter().map(|&body| mass[body]).sum();
+        bodies.iter().fold(Vec3::zeros(), |sum, &body| sum + vel[body] * mass[body]) / total
     }
 
     /// Prepares new bodies, given by their lowest stars: what perturbs them, and whom they perturb. Returns the rows of the

@@ -210,7 +210,14 @@ impl Encounters {
             self.hierarchy.subsystems.iter_mut().for_each(|subsystem| subsystem.perturbers_until = now);
         }
         let all: Vec<u32> = self.hierarchy.bodies.occupied().map(|body| body as u32).collect();
-        self.update_couplings(f, now, &all)
+        self.update_couplings(f, now, &all)?;
+        let kick = |change: &StarChange| (self.hierarchy.bodies.of_star(change.row), change.kick);
+        let recoil = |one: &Evolving| (one.body, one.whole[1].centre.vel - one.whole[0].centre.vel);
+        let kicks = single.iter().filter(|change| change.is_kicked()).map(kick);
+        // Those that recoil too, as what their change disturbs has begun since.
+        let jumps: Vec<(usize, Vec3)> = kicks.chain(evolving.iter().map(recoil)).collect();
+        self.limit_by_passages(now, &jumps);
+        Ok(())
     }
 }
 

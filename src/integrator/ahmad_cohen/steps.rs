@@ -16,7 +16,7 @@ use super::slices;
 use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::pair_series::{Relative, Source, add_sources, pair_series};
 use crate::integrator::steps::{RowChange, Steps, Succession};
-use crate::integrator::timestep::deeper;
+use crate::integrator::timestep::{deeper, shortened};
 use rayon::prelude::*;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
@@ -33,6 +33,20 @@ impl Steps for AhmadCohen {
 
     fn floor(&self) -> Level {
         self.parameters.limits.floor
+    }
+
+    fn natural_step(&self) -> f64 {
+        self.parameters.eta
+    }
+
+    /// No irregular step is longer than the regular one: the caller shortens it too.
+    fn shorten_regular(&self, p: &mut Particles, particle: usize, other: usize, longest: f64, now: Time) {
+        let of = p.states.get_mut::<Neighbours>();
+        if of.lists[particle].binary_search(&(other as u32)).is_err() {
+            let (since, step) = (of.regular_time[particle], &mut of.regular_step[particle]);
+            let found = shortened((since, *step), longest / self.clock.dt_max, self.parameters.limits.floor, now);
+            found.into_iter().for_each(|level| *step = level);
+        }
     }
 
     /// No regular step ends here: those of the block have taken theirs.

@@ -22,6 +22,10 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
         self.limits.floor
     }
 
+    fn natural_step(&self) -> f64 {
+        self.scheme.natural_step()
+    }
+
     fn synchronise(&mut self, p: &mut Particles, f: &mut dyn ForceEngine, late: Vec<u32>, now: Time) -> Result<()> {
         self.prepare_low_parts(p);
         self.move_late(p, f, late, now)
