@@ -230,8 +230,9 @@ impl Subsystem {
     }
 
     /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion. A subsystem is `alone` if no
-    /// perturber is within its outer radius. Then the step of a pair that is not settled need not resolve its pericentre: it is that
-    /// at [`criteria::RESOLVED_ALONE`] times the distance at which the pair dissolves, if the members are closer.
+    /// perturber is within its outer radius. Then the step of a pair that is not settled, or of more stars, need not resolve their
+    /// motion: it is that at [`criteria::RESOLVED_ALONE`] times the distance at which they part in any case, of more than two at most at
+    /// [`criteria::RESOLVED_ALONE_IN_GAPS`] times their widest gap, if they are closer.
     pub fn resolution(&self, rules: &Rules, alone: bool) -> f64 {
         let mass = self.mass();
         let passage = |r: f64, speed: f64| 0.2 * r / (speed + (mass / r).sqrt());
@@ -255,7 +256,19 @@ impl Subsystem {
             return passage(r, speed);
         }
         let gap = self.gaps().fold(0.0, f64::max);
-        0.15 * (gap * gap * gap / mass).sqrt()
+        let resolved = 0.15 * (gap * gap * gap / mass).sqrt();
+        let parted = criteria::RESOLVED_ALONE * cube_root(criteria::SPLITS_ABOVE * mass / (2.0 * self.field));
+        let wide = parted.min(criteria::RESOLVED_ALONE_IN_GAPS * gap);
+        // An inner subsystem must not be found late to be perturbed.
+        if alone && gap < wide && !self.is_watched(rules) {
+            // About the speed with which one may be thrown out.
+            let speed = |two: &[usize]| {
+                let (pos, vel) = self.motion.vectors(two[0], two[1]);
+                (vel.norm_squared() + 2.0 * mass / pos.norm()).sqrt()
+            };
+            return resolved.max(passage(wide, self.motion.order().windows(2).map(speed).fold(0.0, f64::max)));
+        }
+        resolved
     }
 
     /// Returns the distances of neighbours along the chain.

@@ -168,7 +168,7 @@ fn what_is_wrong_is_told_where_it_was_made() {
         ("convergence", "[convergence]\nmax_bits = 128\n", &["run.toml:2", "convergence.max_bits", "106, 192, 256"]),
         ("convergence", "[convergence]\nt_end = 0.3\n", &["run.toml:2", "not a whole multiple of interval"]),
         ("convergence", "[convergence]\nt_end = 2000\n", &["run.toml:2", "at most 1000, found 2000"]),
-        ("convergence", "[convergence]\ninterval = \"2^-12\"\n", &["run.toml:2", "at most 10000 moments", "40960"]),
+        ("convergence", "[convergence]\ninterval = \"2^-12\"\n", &["run.toml:2", "at most 10000 moments", "81920"]),
         ("convergence", "[convergence]\ninterval = 0\n", &["run.toml:2", "convergence.interval", "found 0"]),
         ("convergence", "[convergence]\nensemble = 1\n", &["run.toml:2", "no standard error", "at least 2"]),
         (
