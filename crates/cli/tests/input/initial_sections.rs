@@ -266,7 +266,7 @@ fn verify_an_encounter_of_a_binary_with_a_single_star_is_as_written() {
     let (setup, p) = built("", "[initial.binary-single]\nvelocity = 2\n");
     assert_eq!((p.mass.as_slice(), setup.binaries.as_slice()), ([0.5; 3].as_slice(), [0].as_slice()));
     let config = setup.config.resolved_toml().unwrap();
-    for line in ["impact_parameter = 2.6", "seed = 1", "tidal_tolerance = 0.00001", "eccentricity = \"circular\""] {
+    for line in ["impact_parameter = 2.6", "seed = 1", "tidal_tolerance = 1e-5", "eccentricity = \"circular\""] {
         assert!(config.contains(line), "{line}:\n{config}");
     }
     let about = |name: &str| setup.about.iter().find(|(of, _)| of == name).map(|(_, value)| &**value).unwrap();
