@@ -35,8 +35,9 @@ pub struct Accuracy {
     pub bits: u32,
 }
 
-/// Largest number of parts of a step that is cut off at a moment between block times.
-const MAX_PARTS: u32 = 1 << 20;
+/// How often a time may be halved that is no step: of a step at the deepest level in a close passage, or up to a moment between
+/// block times.
+const MAX_HALVINGS: u32 = 30;
 
 /// Extrapolated leapfrog. All particles are always at the same time. Jerk and potential stay zero.
 pub struct Extrapolated {
@@ -63,17 +64,23 @@ impl Extrapolated {
     }
 
     /// Takes steps; those before an error are in `done`.
-    fn take_steps(&mut self, solver: &mut dyn Solver, done: &mut Progress, until: Time, max: u64) -> Result<()> {
+    fn take_steps(&mut self, solver: &mut Box<dyn Solver>, done: &mut Progress, until: Time, max: u64) -> Result<()> {
         while done.block_steps < max && self.now.after(self.level) <= until {
-            match solver.step(self.level.step(self.clock.dt_max)) {
-                Outcome::TooLong if self.level == Level::DEEPEST => return Err(self.does_not_converge(self.now)),
-                Outcome::TooLong => self.level = Level(self.level.0 + 1),
-                Outcome::Converged(advice) => {
-                    self.now = self.now.after(self.level);
-                    self.level = self.next(advice);
-                    done.block_steps += 1;
+            let dt = self.level.step(self.clock.dt_max);
+            let advice = match solver.step(dt) {
+                Outcome::TooLong if self.level < Level::DEEPEST => {
+                    self.level = Level(self.level.0 + 1);
+                    continue;
                 }
-            }
+                Outcome::TooLong => {
+                    *solver = self.cover(&**solver, dt, self.now)?;
+                    0
+                }
+                Outcome::Converged(advice) => advice,
+            };
+            self.now = self.now.after(self.level);
+            self.level = self.next(advice);
+            done.block_steps += 1;
         }
         Ok(())
     }
@@ -88,17 +95,14 @@ impl Extrapolated {
         }
     }
 
-    /// Moves a system by a time of any length.
+    /// Returns the system after a time of any length, halved where it does not converge.
     fn cover(&self, from: &dyn Solver, dt: f64, now: Time) -> Result<Box<dyn Solver>> {
-        let mut parts = 1;
-        while parts <= MAX_PARTS {
-            let mut moved = from.copied();
-            if (0..parts).all(|_| matches!(moved.step(dt / f64::from(parts)), Outcome::Converged(_))) {
-                return Ok(moved);
-            }
-            parts *= 2;
+        fn moves(system: &mut dyn Solver, dt: f64, halvings: u32) -> bool {
+            matches!(system.step(dt), Outcome::Converged(_))
+                || (halvings > 0 && (0..2).all(|_| moves(system, 0.5 * dt, halvings - 1)))
         }
-        Err(self.does_not_converge(now))
+        let mut moved = from.copied();
+        if moves(&mut *moved, dt, MAX_HALVINGS) { Ok(moved) } else { Err(self.does_not_converge(now)) }
     }
 
     fn does_not_converge(&self, now: Time) -> Error {
@@ -166,7 +170,7 @@ impl Integrator for Extrapolated {
         let mut done = Progress { now: self.now, ..Progress::default() };
         let Some(mut solver) = self.solver.take() else { return Ok(done) };
         let before = solver.evaluations();
-        let ended = self.take_steps(&mut *solver, &mut done, until, max);
+        let ended = self.take_steps(&mut solver, &mut done, until, max);
         let n = p.len() as u64;
         if done.block_steps > 0 {
             solver.store(p);

@@ -363,6 +363,27 @@ fn a_moment_between_steps_is_reached_without_a_trace() {
 }
 
 #[test]
+fn a_passage_closer_than_the_shortest_step_is_followed_in_parts_of_it() {
+    // From rest but for 10^-6 of the speed on a circle: the pericentre is at 5·10^-13 of the distance, where a radian takes 10^-18.
+    let pos = vec![Vec3::new(-0.5, 0.0, 0.0), Vec3::new(0.5, 0.0, 0.0)];
+    let vel = vec![Vec3::new(0.0, -5e-7, 0.0), Vec3::new(0.0, 5e-7, 0.0)];
+    let from = Particles::new(vec![0.5; 2], pos, vel);
+    let accuracy = Accuracy { tolerance: 1e-26, bits: 192 };
+    let (mut p, mut there) = (from.clone(), Extrapolated::new(accuracy, CLOCK));
+    there.start(&mut p, &mut Idle).unwrap();
+    let mut shortest = Level(0);
+    let until = Time::from_dt_max(2);
+    while there.advance(&mut p, &mut Idle, until, 1).unwrap().now < until {
+        shortest = shortest.max(p.step[0]);
+    }
+    assert!(shortest == Level::DEEPEST && (p.pos[0] - from.pos[0]).norm() > 0.1, "{shortest:?}");
+    let mut back = Extrapolated::new(accuracy, Clock { dt_max: -CLOCK.dt_max, ..CLOCK });
+    back.resume(&p, Time::default(), &mut Idle).unwrap();
+    while back.advance(&mut p, &mut Idle, until, u64::MAX).unwrap().now < until {}
+    assert!((p.pos[0] - from.pos[0]).norm() < 1e-9, "{:e}", (p.pos[0] - from.pos[0]).norm());
+}
+
+#[test]
 fn a_collision_without_softening_is_an_error_and_softening_a_passage() {
     let two = || {
         let pos = vec![Vec3::new(-0.5, 0.0, 0.0), Vec3::new(0.5, 0.0, 0.0)];
