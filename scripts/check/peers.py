@@ -1,4 +1,5 @@
-"""CPU time of tisane and REBOUND on the same particles at the same energy error, on one thread.
+"""CPU time of tisane and REBOUND on the same particles, on one thread: at the same energy error, and with the distance from a
+converged solution.
 
 Called by scripts/check/peers. Each code integrates with several accuracies, interleaved; the fastest of some repetitions
 counts. The time for an error is interpolated between two measured points, straight in the logarithms: where an error is
@@ -15,6 +16,7 @@ import time
 from pathlib import Path
 
 import h5py
+import numpy as np
 import rebound
 
 TISANE = Path("target/release/tisane")
@@ -29,6 +31,21 @@ dt_max = "1/16"
 dt_min = "2^-36"
 [output]
 interval = 1.0
+"""
+# The distances are those of 64 stars at this time.
+T_POSITIONS = 4.0
+POSITIONS = """[run]
+name = "positions"
+t_end = {t_end}
+[initial.plummer]
+n = 64
+[softening]
+epsilon = "1/256"
+[integrator.{integrator}]
+{keys}
+dt_max = "1/8"
+[output]
+interval = {t_end}
 """
 YEARS = 1000.0
 PLANETS = """[run]
@@ -85,6 +102,43 @@ def simulation(output: Path) -> rebound.Simulation:
     for m, x, v in zip(mass, pos, vel):
         sim.add(m=m, x=x[0], y=x[1], z=x[2], vx=v[0], vy=v[1], vz=v[2])
     return sim
+
+
+def last_positions(output: Path) -> np.ndarray:
+    """Returns the positions of the last snapshot of a run, by id."""
+    with h5py.File(max((output / "snapshots").glob("snapshot_*.hdf5"))) as file:
+        part = file["PartType4"]
+        return part["Coordinates"][:][np.argsort(part["ParticleIDs"][:])]
+
+
+def positions(folder: Path, repeat: int) -> None:
+    """Prints the time and the rms distance from a converged solution of 64 softened stars, for both codes."""
+    def ours(integrator: str, keys: str) -> tuple[float, np.ndarray, Path]:
+        config = POSITIONS.format(integrator=integrator, keys=keys, t_end=T_POSITIONS)
+        seconds, _, output = tisane(config, folder)
+        return seconds, last_positions(output), output
+
+    solution = ours("extrapolated", "tolerance = 1e-24")[1]
+
+    def rms(pos: np.ndarray) -> float:
+        return float(np.sqrt(((pos - solution) ** 2).sum(axis=1).mean()))
+
+    print(f"\n| 64 stars, ε = 1/256, t = {T_POSITIONS:g} | rms distance from the solution | s |\n|---|---|---|")
+    for order in (6, 8):
+        for eta in (0.05, 0.025, 0.0125):
+            runs = [ours("multipoint", f"order = {order}\neta = {eta}") for _ in range(repeat)]
+            print(f"| tisane, order {order}, η = {eta:g} | {rms(runs[0][1]):.1e} | {min(run[0] for run in runs):.2g} |", flush=True)
+    for epsilon in EPSILONS[:3]:
+        times = []
+        for _ in range(repeat):
+            sim = simulation(runs[0][2])
+            sim.integrator, sim.softening = "ias15", 1.0 / 256.0
+            sim.integrator.epsilon = epsilon
+            began = time.process_time()
+            sim.integrate(T_POSITIONS)
+            times.append(time.process_time() - began)
+        found = np.array([body.xyz for body in sim.particles])
+        print(f"| IAS15, epsilon = {epsilon:.0e} | {rms(found):.1e} | {min(times):.2g} |", flush=True)
 
 
 def peer(output: Path, integrator: str, accuracy: float, t_end: float) -> tuple[float, float]:
@@ -148,6 +202,8 @@ def main() -> None:
                     rows.append(f"| {name}; {title} | {goal:.0e} | {pair[0]:.2g} | {pair[1]:.2g} | {pair[1] / pair[0]:.2g} |")
     print("\n| system; REBOUND's scheme | dE/E | tisane: s | REBOUND: s | REBOUND / tisane |\n|---|---|---|---|---|")
     print("\n".join(rows))
+    with tempfile.TemporaryDirectory() as folder:
+        positions(Path(folder), repeat)
 
 
 if __name__ == "__main__":
