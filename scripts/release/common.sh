@@ -7,8 +7,9 @@ glibc=2.17
 version=$(sed -n 's/^version = "\(.*\)"/\1/p' Cargo.toml | head -n 1)
 host=$(rustc -vV | sed -n 's/^host: //p')
 crates=${CARGO_HOME:-$HOME/.cargo}/registry/src
-build=$PWD/target/release-build
-tools=$PWD/.tools/release
+checkout=$PWD
+build=$checkout/target/release-build
+tools=$checkout/.tools/release
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export SOURCE_DATE_EPOCH
 
@@ -32,18 +33,17 @@ release_tools() {
     echo "$wanted" >"$tools/wanted"
 }
 
-# release_build COMMAND [ARGUMENT ...]: runs cargo-zigbuild or maturin so that no path of this machine gets into what they make.
+# release_build COMMAND [ARGUMENT ...]: runs cargo or maturin so that no path of this machine gets into what they make.
 # Messages of panics and of HDF5 name source files, of crates and of this checkout: their folders are mapped to fixed names. Where
 # two mappings fit, the later one counts.
 release_build() {
-    local rust="--remap-path-prefix=$PWD=tisane" c="-ffile-prefix-map=$build=build" index zig
+    local rust="--remap-path-prefix=$checkout=tisane" c="-ffile-prefix-map=$build=build" index
     for index in "$crates"/*/; do
         rust="$rust --remap-path-prefix=${index%/}=crates"
         c="$c -ffile-prefix-map=${index%/}=crates"
     done
-    # Both start zig from the PATH.
-    zig=$(echo "$tools"/lib/python3*/site-packages/ziglang)
-    PATH=$tools/bin:$zig:$PATH CMAKE=$PWD/scripts/release/cmake CFLAGS="${CFLAGS:-} $c" RUSTFLAGS="${RUSTFLAGS:-} $rust" "$@"
+    PATH=$checkout/scripts/release:$tools/bin:$PATH TISANE_GLIBC=$glibc CMAKE=$checkout/scripts/release/cmake \
+        CFLAGS="${CFLAGS:-} $c" RUSTFLAGS="${RUSTFLAGS:-} $rust" "$@"
 }
 
 # bill BILL LICENCES CRATE ...: makes the bill of materials of crates, and the licences of what is compiled into them.
@@ -63,7 +63,7 @@ bill() {
 # no_paths FILE ...: fails if a file, or one in a folder, names a path of this machine.
 no_paths() {
     local place found
-    for place in "$PWD" "$crates" "$HOME/"; do
+    for place in "$checkout" "$crates" "$HOME/"; do
         if found=$(grep -rlaF -- "$place" "$@"); then
             say "a path of this machine, $place, is in:"$'\n'"$found"
             return 1
