@@ -37,12 +37,14 @@ release_tools() {
 # Messages of panics and of HDF5 name source files, of crates and of this checkout: their folders are mapped to fixed names. Where
 # two mappings fit, the later one counts.
 release_build() {
-    local rust="--remap-path-prefix=$checkout=tisane" c="-ffile-prefix-map=$build=build" index
+    local rust="--remap-path-prefix=$checkout=tisane" c="-ffile-prefix-map=$build=build" index zig
     for index in "$crates"/*/; do
         rust="$rust --remap-path-prefix=${index%/}=crates"
         c="$c -ffile-prefix-map=${index%/}=crates"
     done
-    PATH=$checkout/scripts/release:$tools/bin:$PATH TISANE_GLIBC=$glibc CMAKE=$checkout/scripts/release/cmake \
+    # zig's tools start zig from the PATH.
+    zig=$(echo "$tools"/lib/python3*/site-packages/ziglang)
+    PATH=$checkout/scripts/release:$tools/bin:$zig:$PATH TISANE_GLIBC=$glibc CMAKE=$checkout/scripts/release/cmake \
         CFLAGS="${CFLAGS:-} $c" RUSTFLAGS="${RUSTFLAGS:-} $rust" "$@"
 }
 
