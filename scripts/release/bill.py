@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Completes the bill of materials of a release (scripts/release/package) and collects licences: bill.py BILL.cdx.json LICENCES TARGET
+"""Makes the bill of materials of crates of a release and collects licences: bill.py BILL.cdx.json LICENCES TARGET CRATE [CRATE ...]
 
-cargo-cyclonedx lists what Cargo knows. This keeps what is in the program and drops what was only needed to compile it; adds what
-Cargo does not know, the C libraries, embedded files of others and Rust's own library; removes paths of this machine; and writes the texts of all licences
-into one file. Fails if a component, a licence or a reference is missing.
+cargo-cyclonedx has listed what Cargo knows, in files named as BILL in the folder of each crate. This takes those of the crates given,
+the first of which is the subject of the bill; keeps what is in them and drops what was only needed to compile it; adds what
+Cargo does not know, the C libraries, embedded files of others, Rust's own library and what zig links; removes paths of this machine;
+and writes the texts of all licences into one file. Fails if a component, a licence or a reference is missing.
 """
 
 import json
@@ -47,6 +48,11 @@ EMBEDDED = {
         "The font of all figures, DejaVu Sans, embedded by dejavu",
     ),
 }
+# What zig links into programs and libraries: its name, its licence (SPDX), the text of that in zig's folder, what it is.
+LINKED = [
+    ("zig-compiler-rt", "MIT", "LICENSE", "Operations that the processor lacks, from the sources in zig"),
+    ("llvm-libunwind", "Apache-2.0 WITH LLVM-exception", "lib/libunwind/LICENSE.TXT", "Unwinds panics, from the sources in zig"),
+]
 TOP = pathlib.Path(__file__).resolve().parents[2]
 # The crate says none in its manifest; its file is that of HDF5.
 UNSAID = {"hdf5-metno-src": "HDF5"}
@@ -56,11 +62,12 @@ def printed(*command: str) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-def in_the_program(target: str) -> "set[tuple[str, str]]":
-    """Names and versions of the crates whose code is in the program."""
-    tree = ["cargo", "tree", "--locked", "--package", "tisane-cli", "--target", target, "--edges", "normal,no-proc-macro"]
+def inside(crates: "list[str]", target: str) -> "set[tuple[str, str]]":
+    """Names and versions of the crates whose code is in those given, with these."""
+    packages = [word for crate in crates for word in ["--package", crate]]
+    tree = ["cargo", "tree", "--locked", *packages, "--target", target, "--edges", "normal,no-proc-macro"]
     lines = printed(*tree, "--prefix", "none", "--no-dedupe", "--format", "{p}").splitlines()
-    return {(name, version.lstrip("v")) for name, version, *_ in (line.split() for line in lines)}
+    return {(name, version.lstrip("v")) for name, version, *_ in (line.split() for line in lines if line)}
 
 
 def folders(target: str) -> "dict[tuple[str, str], pathlib.Path]":
@@ -90,9 +97,22 @@ def beyond_cargo(crates: "dict[str, pathlib.Path]") -> "list[tuple[str | None, d
         said = re.search(pattern, (crates[crate] / file).read_text(encoding="utf-8"))
         assert said, f"{crate}: {file} does not say the version"
         found.append((crate, library(name, said.group(1), licence, of, package), TOP / text))
+    zig = next((TOP / ".tools" / "release").glob("lib/python3*/site-packages/ziglang"))
+    version = printed(str(zig / "zig"), "version").strip()
+    for name, licence, text, of in LINKED:
+        found.append((None, library(name, f"zig-{version}", licence, of), zig / text))
     version = printed("rustc", "--version").split()[1]
     found.append((None, library("rust-std", version, "MIT OR Apache-2.0", "Rust's standard library"), None))
     return found
+
+
+def merged(bills: "list[dict]") -> dict:
+    """The first bill, with the subjects, components and dependencies of the others."""
+    first, *others = bills
+    components = {c["bom-ref"]: c for bill in others for c in [bill["metadata"]["component"], *bill["components"]]}
+    components.update({c["bom-ref"]: c for c in first["components"]})
+    needs = {d["ref"]: d for bill in bills for d in bill["dependencies"]}
+    return {**first, "components": list(components.values()), "dependencies": list(needs.values())}
 
 
 def complete(bill: dict, wanted: "set[tuple[str, str]]", others: list) -> None:
@@ -100,8 +120,8 @@ def complete(bill: dict, wanted: "set[tuple[str, str]]", others: list) -> None:
     top = bill["metadata"]["component"]
     refs = {c["bom-ref"]: c["purl"].split("?")[0] for c in [top, *bill["components"]]}
     kept = [c for c in bill["components"] if (c["name"], c["version"]) in wanted]
-    top.pop("components", None)
     for component in [top, *kept]:
+        component.pop("components", None)
         component["bom-ref"] = component["purl"] = refs[component["bom-ref"]]
         if component["name"] in UNSAID:
             component["licenses"] = [{"expression": UNSAID[component["name"]]}]
@@ -148,7 +168,7 @@ def licences(bill: dict, sources: "dict[tuple[str, str], pathlib.Path]") -> str:
         if not found:
             without.append(named)
     rule = "=" * 100
-    parts = ["Besides its own code the program has that of others. Their licences, each under the names of what it covers."]
+    parts = ["Besides its own code tisane has that of others. Their licences, each under the names of what it covers."]
     if without:
         parts.append("\n  ".join(["Without a text of their own in their sources:", *without]))
     for text, names in sorted(texts.items(), key=lambda pair: pair[1]):
@@ -157,16 +177,17 @@ def licences(bill: dict, sources: "dict[tuple[str, str], pathlib.Path]") -> str:
 
 
 def main() -> None:
-    path, licence_path, target = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3]
-    bill = json.loads(path.read_text(encoding="utf-8"))
-    wanted, sources = in_the_program(target), folders(target)
-    others = beyond_cargo({name: folder for (name, _), folder in sources.items()})
+    path, licence_path, target, crates = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2]), sys.argv[3], sys.argv[4:]
+    wanted, sources = inside(crates, target), folders(target)
+    by_name = {name: folder for (name, _), folder in sources.items()}
+    bill = merged([json.loads((by_name[crate] / path.name).read_text(encoding="utf-8")) for crate in crates])
+    others = beyond_cargo(by_name)
     complete(bill, wanted, others)
     check(bill, wanted, others)
     sources.update({(c["name"], c["version"]): place for _, c, place in others if place})
     path.write_text(json.dumps(bill, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     licence_path.write_text(licences(bill, sources), encoding="utf-8")
-    print(f"tisane: {len(bill['components'])} components, of which {len(others)} unknown to Cargo", file=sys.stderr)
+    print(f"tisane: {path.name}: {len(bill['components'])} components, of which {len(others)} unknown to Cargo", file=sys.stderr)
 
 
 if __name__ == "__main__":
