@@ -103,7 +103,7 @@ const char *tisane_last_error(void);
 // Returns the version of the interface of the library: that of the header, TISANE_ABI_VERSION, if both go together.
 uint32_t tisane_abi_version(void);
 
-// Returns the version of tisane, such as "0.2.0". It must not be freed.
+// Returns the version of tisane, such as "0.3.0". It must not be freed.
 const char *tisane_version(void);
 
 // Opens an engine that computes the forces of sources at any points, in units with G = 1, and writes its handle to

@@ -122,7 +122,7 @@ pub extern "C" fn tisane_abi_version() -> u32 {
     TISANE_ABI_VERSION
 }
 
-/// Returns the version of tisane, such as "0.2.0". It must not be freed.
+/// Returns the version of tisane, such as "0.3.0". It must not be freed.
 #[unsafe(no_mangle)]
 pub extern "C" fn tisane_version() -> *const c_char {
     concat!(env!("CARGO_PKG_VERSION"), "\0").as_ptr().cast()
