@@ -20,7 +20,7 @@ const ESCAPED: f64 = 10.0;
 const RETURNED: f64 = 0.01;
 /// Least number of bits: in the closest passages of point masses double-double numbers have too few.
 const LEAST_BITS: u32 = 192;
-/// Longest step: the shortest one, 2^-36 of it, must be short in the closest passages.
+/// Longest step: a fraction of the time in which the three fall together.
 const DT_MAX: Real = real!(1.0 / STEPS as f64);
 /// Longest steps in a time unit.
 const STEPS: u64 = 64;
