@@ -118,7 +118,7 @@ def positions(folder: Path, repeat: int) -> None:
         seconds, _, output = tisane(config, folder)
         return seconds, last_positions(output), output
 
-    solution = ours("extrapolated", "tolerance = 1e-24")[1]
+    _, solution, output = ours("extrapolated", "tolerance = 1e-24")
 
     def rms(pos: np.ndarray) -> float:
         return float(np.sqrt(((pos - solution) ** 2).sum(axis=1).mean()))
@@ -131,7 +131,7 @@ def positions(folder: Path, repeat: int) -> None:
     for epsilon in EPSILONS[:3]:
         times = []
         for _ in range(repeat):
-            sim = simulation(runs[0][2])
+            sim = simulation(output)
             sim.integrator, sim.softening = "ias15", 1.0 / 256.0
             sim.integrator.epsilon = epsilon
             began = time.process_time()

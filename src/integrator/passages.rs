@@ -47,8 +47,8 @@ impl Passage {
     }
 }
 
-/// Shortens the steps under way of all particles, whose rows `all` returns, ascending, that others may pass whose velocities have jumped at `now`, by the
-/// vectors `jumps`, as far as these throw them out. They have the forces of `now`, softened by `eps2 = ε²`.
+/// Shortens the steps under way of the particles that others may pass which are thrown out at `now`. `all` returns the rows of all
+/// particles, ascending; `jumps` has rows and jumps of velocities, internal units. Forces are those of `now`, softened by `eps2 = ε²`.
 pub fn limit_by_passages(
     scheme: &mut (impl Steps + ?Sized),
     p: &mut Particles,
