@@ -39,6 +39,19 @@ impl Device {
         Ok(Self { context, stream, ordinal, multiprocessors })
     }
 
+    /// Returns this device with a stream of its own, whose kernels begin before those of other streams that wait for room.
+    ///
+    /// # Errors
+    /// If the driver refuses.
+    pub fn beside(&self) -> Result<Self> {
+        let failed = driver_error("making a stream");
+        self.bind()?;
+        let (_, first) = result::stream::get_priority_range().map_err(&failed)?;
+        let stream = self.context.new_stream_with_priority(first).map_err(&failed)?;
+        let (context, ordinal, multiprocessors) = (Arc::clone(&self.context), self.ordinal, self.multiprocessors);
+        Ok(Self { context, stream, ordinal, multiprocessors })
+    }
+
     /// Returns the name of the device.
     #[must_use]
     pub fn name(&self) -> String {

@@ -2,7 +2,7 @@
 
 use super::launched_call::LaunchedCall;
 use crate::error::Result;
-use crate::force::cuda::driver::device::Device;
+use crate::force::cuda::driver::device::{Device, Signal};
 use crate::force::cuda::driver::module::{Kernel, Module};
 use crate::force::cuda::driver::nvrtc::{self, Sources};
 use crate::force::cuda::forces::operations::{constant, expression};
@@ -43,6 +43,10 @@ pub struct FieldKernel {
     kernel: Kernel<LaunchedCall<'static>>,
     /// Number of parts of the field.
     parts: u32,
+    /// Stream on which it works beside the forces, and the signals that the targets stand, and that it is done.
+    beside: Device,
+    placed: Signal,
+    done: Signal,
 }
 
 impl FieldKernel {
@@ -54,16 +58,35 @@ impl FieldKernel {
         device.bind()?;
         let code = compile(field, device.capability()?)?;
         let module = Module::from_code(device, &code)?;
-        Ok(Self { kernel: module.kernel("field_on_targets")?, _module: module, parts: field.number() as u32 })
+        Ok(Self {
+            kernel: module.kernel("field_on_targets")?,
+            _module: module,
+            parts: field.number() as u32,
+            beside: device.beside()?,
+            placed: device.signal()?,
+            done: device.signal()?,
+        })
     }
 
-    /// Launches the kernel for a number of targets, and the origin.
+    /// Notes that the work of a device so far is all that the kernel needs.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn follow(&self, device: &Device) -> Result<()> {
+        device.give(&self.placed)
+    }
+
+    /// Launches the kernel for a number of targets, and the origin, beside what the device was given since
+    /// [`follow`](Self::follow). What it is given from now on waits for the kernel.
     ///
     /// # Errors
     /// If the driver fails.
     pub fn launch(&self, device: &Device, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
-        let blocks = (targets + 1).div_ceil(POINTS) as u32;
-        self.kernel.launch(device, (blocks, 1), (POINTS as u32, self.parts), 0, call)
+        let (blocks, threads) = ((targets + 1).div_ceil(POINTS) as u32, (POINTS as u32, self.parts));
+        self.beside.wait_for_signal(&self.placed)?;
+        self.kernel.launch(&self.beside, (blocks, 1), threads, 0, call)?;
+        self.beside.give(&self.done)?;
+        device.wait_for_signal(&self.done)
     }
 }
 

@@ -279,9 +279,8 @@ impl LaunchedSteps {
     fn evaluate_and_correct(&self, launcher: Launcher<'_>, call: &LaunchedCall<'_>, targets: usize) -> Result<()> {
         let Launcher { device, kernels, .. } = launcher;
         let shape = (launcher.shape)(targets);
-        if call.field.is_there != 0 {
-            launcher.field.map_or(Ok(()), |field| field.launch(device, call, targets))?;
-        }
+        let mut field = launcher.field.filter(|_| call.field.is_there != 0);
+        field.map_or(Ok(()), |field| field.follow(device))?;
         for batch in self.batches(call, shape, 0..targets) {
             let parts = match shape {
                 LaunchShape::Whole { .. } => 0,
@@ -289,6 +288,8 @@ impl LaunchedSteps {
                 LaunchShape::Tiles { .. } => parts_for(targets, batch.force.spans(), device.multiprocessors()),
             };
             kernels.force(device, &batch.force, shape)?;
+            // Beside the first forces, which the device has by now.
+            field.take().map_or(Ok(()), |field| field.launch(device, call, targets))?;
             self.correct(launcher, &LaunchedCall { parts: parts as u32, ..batch })?;
         }
         Ok(())
