@@ -4,6 +4,7 @@ use super::member::{FAILED, Member, Outputs, describe};
 use super::rows::MemberRow;
 use super::work::{Message, Work};
 use std::sync::mpsc::Sender;
+use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
 use std::time::{Duration, Instant};
 use tisane::error::{Error, Result};
@@ -25,26 +26,57 @@ pub(super) fn spawn<'scope, 'env>(
     threads: usize,
     sender: Sender<Message>,
 ) -> Result<()> {
-    let workers = pool_of(threads)?.current_num_threads();
-    for _ in 0..workers {
-        let (pool, sender) = (pool_of(1)?, sender.clone());
-        let deal = move || {
-            while work.wait() {
-                // Another worker may have been quicker.
-                let Some((number, state)) = work.take() else { continue };
-                if work.is_stopping() || !pool.install(|| integrate(work, number, state, &sender)) {
-                    return;
-                }
+    let next = || {
+        while work.wait() {
+            // Another worker may have been quicker.
+            if let Some(member) = work.take() {
+                return Some(member);
             }
-        };
-        let worker = std::thread::Builder::new().name("member".into());
-        worker.spawn_scoped(scope, deal).map_err(|e| Error::input("threads", format!("cannot start one: {e}")))?;
-    }
+        }
+        None
+    };
+    let workers = pool_of(threads)?.current_num_threads();
+    (0..workers).try_for_each(|_| spawn_one(scope, work, next, sender.clone()))
+}
+
+/// Integrates some members, given by their numbers and states, by so many workers. Returns when all are at their end, or the work has to stop.
+///
+/// # Errors
+/// [`Error::Input`] if the threads cannot be started.
+pub(super) fn finish(
+    work: &Work<'_>,
+    members: Vec<(u64, Option<MemberState>)>,
+    workers: usize,
+    sender: &Sender<Message>,
+) -> Result<()> {
+    let workers = workers.min(members.len());
+    let members = Mutex::new(members.into_iter());
+    let next = || members.lock().unwrap_or_else(PoisonError::into_inner).next();
+    std::thread::scope(|scope| (0..workers).try_for_each(|_| spawn_one(scope, work, next, sender.clone())))
+}
+
+/// Starts a worker that integrates the `next` members, until there is none.
+fn spawn_one<'scope, 'env>(
+    scope: &'scope Scope<'scope, 'env>,
+    work: &'scope Work<'_>,
+    next: impl Fn() -> Option<(u64, Option<MemberState>)> + Send + 'scope,
+    sender: Sender<Message>,
+) -> Result<()> {
+    let pool = pool_of(1)?;
+    let deal = move || {
+        while let Some((number, state)) = next() {
+            if work.is_stopping() || !pool.install(|| integrate(work, number, state, &sender)) {
+                return;
+            }
+        }
+    };
+    let worker = std::thread::Builder::new().name("member".into());
+    worker.spawn_scoped(scope, deal).map_err(|e| Error::input("threads", format!("cannot start one: {e}")))?;
     Ok(())
 }
 
 /// Integrates a member. Returns false if the worker has to end.
-pub(super) fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
+fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
     let mut member = match Member::new(work.blueprint, number, work.session) {
         Ok(member) => member,
         Err(error) => return sender.send(work.ended(&failed(number, &error))).is_ok(),

@@ -60,8 +60,8 @@ pub(super) fn run(work: &Work<'_>, device: Device<'_>, sender: &Sender<Message>)
             break;
         }
         if device.running.is_empty() {
-            device.finish_left();
-            if work.wait() {
+            outcome = device.finish_left();
+            if outcome.is_ok() && work.wait() {
                 continue;
             }
             break;
@@ -262,13 +262,10 @@ impl OnDevice<'_> {
         let _ = self.sender.send(self.work.ended(row));
     }
 
-    /// Integrates the members that the device cannot step.
-    fn finish_left(&mut self) {
-        for (number, state) in std::mem::take(&mut self.left) {
-            if self.work.is_stopping() || !on_cores::integrate(self.work, number, state, self.sender) {
-                break;
-            }
-        }
+    /// Integrates the members that the device cannot step: as many at once as this worker has threads.
+    fn finish_left(&mut self) -> Result<()> {
+        let left = std::mem::take(&mut self.left);
+        on_cores::finish(self.work, left, rayon::current_num_threads(), self.sender)
     }
 
     /// Takes steps of all members for a while, and makes the outputs that are due.
