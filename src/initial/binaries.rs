@@ -119,7 +119,8 @@ pub enum SemiMajorAxes {
 /// Distribution of periods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PeriodLaw {
-    /// Birth periods of Kroupa (1995, MNRAS 277, 1507), from 10 to 10^8.43 days, before any eigenevolution.
+    /// Birth periods of Kroupa (1995, MNRAS 277, 1507), from 10 to 10^8.43 days, before any
+    /// [eigenevolution](super::eigenevolution).
     Kroupa,
     /// Log-normal periods of Duquennoy & Mayor (1991, A&A 248, 485), here from 1 to 10^10 days.
     DuquennoyMayor,
@@ -139,7 +140,7 @@ pub enum Eccentricities {
 impl SemiMajorAxes {
     /// Returns the semi-major axis of a binary with `mu` = G (m₁ + m₂) for the random number `u`; [`None`] if the
     /// limits leave no period.
-    fn draw(&self, u: f64, mu: f64) -> Option<f64> {
+    pub(super) fn draw(&self, u: f64, mu: f64) -> Option<f64> {
         match *self {
             Self::Opik(from, to) => Some((from * exp(u * log(to / from))).clamp(from, to)),
             Self::Uniform(from, to) => Some(from + u * (to - from)),

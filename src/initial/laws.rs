@@ -24,6 +24,8 @@ pub struct Laws {
     pub semi_major_axes: Curve,
     /// Eccentricity of a binary.
     pub eccentricities: Curve,
+    /// Flag for laws of masses and binaries at birth, of which the sample differs by its [eigenevolution](super::eigenevolution).
+    pub of_birth: bool,
 }
 
 /// Returns points of a distribution over a range in steps of equal ratios.

@@ -9,6 +9,7 @@ pub mod binaries;
 pub mod binary_single;
 pub mod central_body;
 pub mod eff;
+pub mod eigenevolution;
 pub mod encounter;
 pub mod figure_eight;
 pub mod fractal;

@@ -40,26 +40,28 @@ pub struct Sample<'a> {
     pub semi_major_axes: (&'a [f64], &'a [(f64, f64)]),
     /// Their eccentricities, likewise.
     pub eccentricities: (&'a [f64], &'a [(f64, f64)]),
+    /// Flag for laws of masses and binaries that hold at birth, before eigenevolution.
+    pub of_birth: bool,
 }
 
 /// The figure; [`None`] where there are too few particles to say anything about.
 #[must_use]
 pub fn figure(sample: &Sample<'_>) -> Option<Figure> {
     let shells = shells(sample.systems, Vec3::zeros());
-    let panels = [
-        sample.density(&shells),
-        sample.dispersion(&shells),
-        distribution("Masses of the stars", sample.label("mass", Dimension::MASS), sample.masses, Scale::LogLog),
-        distribution(
-            "Semi-major axes of the binaries",
-            sample.label("semi-major axis", Dimension::LENGTH),
-            sample.semi_major_axes,
-            Scale::Log,
-        ),
+    let mass = sample.label("mass", Dimension::MASS);
+    let axis = sample.label("semi-major axis", Dimension::LENGTH);
+    let mut distributions = [
+        distribution("Masses of the stars", mass, sample.masses, Scale::LogLog),
+        distribution("Semi-major axes of the binaries", axis, sample.semi_major_axes, Scale::Log),
         distribution("Eccentricities of the binaries", "eccentricity".into(), sample.eccentricities, Scale::Unit),
-        sample.pairs(),
     ];
-    let panels: Vec<Panel> = panels.into_iter().flatten().collect();
+    if sample.of_birth {
+        let laws = distributions.iter_mut().flatten().filter_map(|panel| panel.series.get_mut(1));
+        laws.for_each(|law| law.name = "law at birth".into());
+    }
+    let of_systems = [sample.density(&shells), sample.dispersion(&shells)];
+    let panels = of_systems.into_iter().chain(distributions).chain([sample.pairs()]);
+    let panels: Vec<Panel> = panels.flatten().collect();
     (!panels.is_empty()).then(|| Figure {
         title: sample.title.clone(),
         caption: sample.caption.clone(),
@@ -237,6 +239,7 @@ mod tests {
             pairs_title: "",
             semi_major_axes: (&[], &[]),
             eccentricities: (&[], &[]),
+            of_birth: false,
         }
     }
 

@@ -68,6 +68,7 @@ fn draw_one(
         pairs_title: if found.kind == Kind::Cluster { "Binaries of at least 1 kT" } else { "Orbits" },
         semi_major_axes: (&axes, &laws.semi_major_axes),
         eccentricities: (&eccentricities, &laws.eccentricities),
+        of_birth: laws.of_birth,
     })
 }
 

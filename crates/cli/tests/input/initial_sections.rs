@@ -10,6 +10,7 @@ use tisane::diagnostics::structure::lagrangian_radius;
 use tisane::initial::scaling;
 use tisane::particles::{Particles, Vec3};
 use tisane::time::Clock;
+use tisane::units::digits;
 use tisane_run::assemble::{self, Setup};
 use tisane_run::config::Config;
 
@@ -148,6 +149,27 @@ fn masses_from_a_file_are_those_of_the_file() {
     }
 }
 
+/// Asserts that a cluster without a central body has the virial ratio 1/2 and the virial radius 1, with each binary as one body.
+#[track_caller]
+fn assert_in_equilibrium(setup: &Setup, p: &Particles) {
+    let (mut mass, mut pos, mut vel) = (vec![], vec![], vec![]);
+    for &i in &setup.binaries {
+        let m = p.mass[i] + p.mass[i + 1];
+        let mean = |of: &[Vec3]| (p.mass[i] * of[i] + p.mass[i + 1] * of[i + 1]) / m;
+        mass.push(m);
+        pos.push(mean(&p.pos));
+        vel.push(mean(&p.vel));
+    }
+    let singles = 2 * setup.binaries.len();
+    mass.extend(&p.mass[singles..]);
+    pos.extend(&p.pos[singles..]);
+    vel.extend(&p.vel[singles..]);
+    let (t, u) = energies(&Particles::new(mass, pos, vel));
+    let (g, all) = (setup.config.units().g(), p.total_mass());
+    assert!((t / (-u * g) - 0.5).abs() < 1e-9, "Q {}", t / (-u * g));
+    assert!((all * all / (2.0 * -u) - 1.0).abs() < 1e-9, "virial radius {}", all * all / (2.0 * -u));
+}
+
 #[test]
 fn binaries_are_neighbours_in_id_and_the_cluster_is_in_equilibrium_without_their_inner_motion() {
     let initial = "[initial.king]\nw0 = 5\nvirial_radius = 1\nn = 900\n[initial.masses]\nfunction = \"kroupa\"\n\
@@ -156,25 +178,14 @@ fn binaries_are_neighbours_in_id_and_the_cluster_is_in_equilibrium_without_their
     assert_eq!(p.len(), 900);
     assert_eq!(setup.binaries, (0..300).map(|k| 2 * k).collect::<Vec<_>>());
     let g = setup.config.units().g();
-    let (mut mass, mut pos, mut vel) = (vec![], vec![], vec![]);
     for &i in &setup.binaries {
         let m = p.mass[i] + p.mass[i + 1];
         let apart = |of: &[Vec3]| (of[i + 1] - of[i]).norm();
         let a = 1.0 / (2.0 / apart(&p.pos) - apart(&p.vel).powi(2) / (g * m));
         assert!((0.99e-5..1.01e-4).contains(&a), "{a}");
         assert!(p.mass[i] >= p.mass[i + 1]);
-        let mean = |of: &[Vec3]| (p.mass[i] * of[i] + p.mass[i + 1] * of[i + 1]) / m;
-        mass.push(m);
-        pos.push(mean(&p.pos));
-        vel.push(mean(&p.vel));
     }
-    mass.extend(&p.mass[600..]);
-    pos.extend(&p.pos[600..]);
-    vel.extend(&p.vel[600..]);
-    let (t, u) = energies(&Particles::new(mass, pos, vel));
-    assert!((t / (-u * g) - 0.5).abs() < 1e-9, "Q {}", t / (-u * g));
-    let all = p.total_mass();
-    assert!((all * all / (2.0 * -u) - 1.0).abs() < 1e-9, "virial radius {}", all * all / (2.0 * -u));
+    assert_in_equilibrium(&setup, &p);
     assert!(setup.about.iter().any(|(name, value)| name == "binaries" && value.starts_with("300 of 600 systems")));
     // Binaries change no orbit but the number of systems, and no mass.
     let single = built(PHYSICAL, initial.split("[initial.binaries]").next().unwrap()).1;
@@ -184,6 +195,60 @@ fn binaries_are_neighbours_in_id_and_the_cluster_is_in_equilibrium_without_their
         bits
     };
     assert_eq!(sorted(&p), sorted(&single));
+}
+
+#[test]
+fn eigenevolution_settles_masses_before_the_cluster_is_scaled() {
+    let birth = "[initial.king]\nw0 = 5\nvirial_radius = 1\nn = 1200\n[initial.masses]\nfunction = \"kroupa\"\nm_max = 20\n\
+        [initial.segregation]\ndegree = 0.5\n[initial.binaries]\nfraction = 1\nsemi_major_axis = \"kroupa\"\na_max = 5e-6\n";
+    let initial = format!("{birth}eigenevolution = true\n");
+    let ((_, before), (setup, p)) = (built(PHYSICAL, birth), built(PHYSICAL, &initial));
+    assert_eq!(p.len(), 1200);
+    assert_in_equilibrium(&setup, &p);
+    let centre = Conserved::from_particles(&p, &p.pot);
+    assert!(centre.centre_of_mass.norm() < 1e-12 && centre.momentum.norm() / centre.mass < 1e-12, "{centre:?}");
+    // A heavier star keeps its mass, a lighter one gains up to that.
+    for &i in &setup.binaries {
+        assert_eq!(p.mass[i].to_bits(), before.mass[i].to_bits());
+        assert!((before.mass[i + 1]..=p.mass[i]).contains(&p.mass[i + 1]));
+    }
+    let about = |name: &str| &setup.about.iter().find(|(it, _)| it == name).unwrap().1;
+    let gained = p.total_mass() - before.total_mass();
+    assert!(gained > 0.05 * before.total_mass());
+    let share = format!("secondaries gained {} Msun ({:.2} %)", digits(gained), 100.0 * gained / before.total_mass());
+    assert!(about("eigenevolution").starts_with(&share), "{share}: {}", about("eigenevolution"));
+    assert!(about("masses").ends_with(&format!("sum {} Msun", digits(p.total_mass()))), "{}", about("masses"));
+    // In other units these are the same stars, but for rounding.
+    let small = "[units]\nmass = \"kg\"\nlength = \"au\"\nvelocity = \"km/s\"\n[integrator.hermite4]\ndt_max = 1\n";
+    let of_small = initial
+        .replace("a_max = 5e-6", "a_max = 1.031324031235482")
+        .replace("radius = 1", "radius = 206264.80624709636");
+    let (other, q) = built(small, &of_small);
+    let kg = q.total_mass() / p.total_mass();
+    assert!(p.mass.iter().zip(&q.mass).all(|(a, b)| (b / a / kg - 1.0).abs() < 1e-9), "{kg}");
+    let counts = |setup: &Setup| {
+        let text = &setup.about.iter().find(|(it, _)| it == "eigenevolution").unwrap().1;
+        text.split_once(';').unwrap().1.to_owned()
+    };
+    assert_eq!(counts(&other), counts(&setup));
+    // Stars of one mass gain nothing, and a mass that is filled with stars is that at birth.
+    let equal = initial.replace("[initial.masses]\nfunction = \"kroupa\"\nm_max = 20\n", "mass = 1000\n");
+    assert!(built(PHYSICAL, &equal.replace("n = 1200\n", "n = 100\n")).1.mass.iter().all(|m| *m == 10.0));
+    let filled = initial.replace("n = 1200\n", "mass = 600\n");
+    let born = built(PHYSICAL, &filled.replace("eigenevolution = true", "")).1.total_mass();
+    assert!((born - 600.0).abs() < 20.0 && built(PHYSICAL, &filled).1.total_mass() > 1.05 * born);
+}
+
+#[test]
+fn stars_that_touch_on_every_orbit_are_told_with_the_key() {
+    let text = format!(
+        "[run]\nname = \"x\"\nt_end = 1\n{PHYSICAL}[initial.plummer]\nn = 10\nmass = 10\nvirial_radius = 1\n\
+         [initial.binaries]\nfraction = 1\na_min = 1e-9\na_max = 1e-8\neigenevolution = true\n"
+    );
+    let loaded = Config::from_str("x.toml", &text, Path::new(""), &[]).unwrap();
+    let message = assemble::prepare(loaded).err().unwrap().to_string();
+    let expected = "initial.binaries.eigenevolution: stars of 1.00 and 1.00 Msun touch on every orbit";
+    assert!(message.contains(&format!("x.toml:18: {expected}")), "{message}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Sampled models: masses, systems, orbits, segregation, rotation, a central body, scale, binaries, in this order.
+//! Sampled models: masses, pairs and their orbits, systems, segregation, rotation, a central body, scale, in this order.
 
 use super::context::Context;
 use super::potentials::{energy, potentials_for};
@@ -33,8 +33,10 @@ struct Shape {
 pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> Result<InitialState> {
     let Some(of) = initial.model.sampled() else { return Ok(InitialState::default()) };
     let seed = of.sampling.seed();
-    let stars = stars::draw(at, initial, &of, context)?;
-    let pairs = stars::pair(initial.binaries.as_ref(), &stars, seed);
+    let mut stars = stars::draw(at, initial, &of, context)?;
+    let mut pairs = stars::pair(initial.binaries.as_ref(), &stars, seed);
+    // Before all that depends on masses, which eigenevolution changes.
+    let orbits = stars::orbits(at, initial.binaries.as_ref(), (&mut stars, &mut pairs), seed, context)?;
     let (mut p, shape) = systems(initial, &of, &stars, &pairs);
     let body = initial.central.as_ref().map(|central| central.mass.get());
     let share = body.map(|body| body / stars.total);
@@ -55,17 +57,16 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
 
     let (units, length) = (&context.units, scale.particles);
     scaling::rescale(&mut p, stars.total, length, (units.g() * stars.total / length).sqrt());
-    // Restore the masses as drawn, free of the rounding of shares.
+    // Restore the masses, free of the rounding of shares.
     p.mass.iter_mut().zip(&pairs.masses).for_each(|(to, mass)| *to = *mass);
     if let (Some(to), Some(body)) = (p.mass.last_mut(), body) {
         *to = body;
     }
-    let orbits = stars::orbits(at, initial.binaries.as_ref(), &pairs, seed, context)?;
     let mut about = describe(initial, &p, &shape, scale.model, &context.units);
-    about.splice(shape.lengths.len()..shape.lengths.len(), stars.about.clone());
+    about.splice(shape.lengths.len()..shape.lengths.len(), [stars.describe(&context.units)]);
     about.extend(stars::describe_binaries(&p, &pairs, &stars, &orbits, &context.units));
     let source = format!("{}, N = {}, seed {seed}", shape.name, stars.masses.len() + usize::from(body.is_some()));
-    let particles = stars::expand(&p, &pairs, &stars, &orbits, context.units.g());
+    let particles = stars::expand(&p, &pairs, &stars, &orbits.elements, context.units.g());
     let binaries = (0..pairs.of.len()).map(|k| 2 * k).collect();
     // Reversing velocities (flip) keeps Jeans' equation; rotation as a solid body does not.
     let turning = initial.rotation.as_ref().is_some_and(|rotation| rotation.solid_body.get() > 0.0);
@@ -75,7 +76,7 @@ pub(super) fn state(at: &str, initial: &Initial, context: &mut Context<'_>) -> R
         centre: centre.map(|x| x * scale.model),
         central: body,
         masses: stars.law,
-        ..stars::laws_of_binaries(initial.binaries.as_ref(), &pairs, &orbits, &context.units)
+        ..stars::laws_of_binaries(initial.binaries.as_ref(), &orbits, &context.units)
     };
     Ok(InitialState { about, binaries, laws, ..InitialState::new(particles, &source) })
 }

@@ -7,13 +7,14 @@ use std::path::Path;
 use tisane::compensated_sum::sum;
 use tisane::error::{Error, Result};
 use tisane::initial::binaries::{self, Eccentricities, Pairing, PeriodLaw, SemiMajorAxes};
+use tisane::initial::eigenevolution::{self, NoOrbit, Sun};
 use tisane::initial::kepler::Elements;
 use tisane::initial::laws::{self, Curve, Laws};
 use tisane::initial::masses::MassFunction;
 use tisane::particles::Particles;
 use tisane::units::Units;
 use tisane::units::digits;
-use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS};
+use tisane::units::names::{DAY_CGS, G_CGS, GM_SUN_CGS, R_SUN_CGS};
 
 /// Masses of the stars.
 pub(super) struct Stars {
@@ -25,8 +26,8 @@ pub(super) struct Stars {
     msun: f64,
     /// True if all masses are equal.
     pub(super) equal: bool,
-    /// Description for a summary: name and text.
-    pub(super) about: Vec<(String, String)>,
+    /// Name of the mass function.
+    name: String,
     /// Cumulative distribution that the masses were drawn from; empty if there is none.
     pub(super) law: Curve,
 }
@@ -37,6 +38,17 @@ pub(super) struct Pairs {
     pub(super) of: Vec<[usize; 2]>,
     /// Mass of each system.
     pub(super) masses: Vec<f64>,
+}
+
+/// Orbits of the binaries.
+#[derive(Default)]
+pub(super) struct Orbits {
+    /// Elements of each.
+    pub(super) elements: Vec<Elements>,
+    /// G (m₁ + m₂) of each at birth.
+    mu: Vec<f64>,
+    /// Description of their eigenevolution for a summary.
+    evolution: Option<String>,
 }
 
 /// Draws the masses of the system at the key path `at`.
@@ -64,9 +76,8 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
         }
         _ => {
             let mass = of.sampling.mass().unwrap_or(1.0);
-            let about = vec![("masses".into(), format!("equal, {} {}", digits(mass / n as f64), units.mass.name))];
             let masses = vec![1.0 / n as f64 * mass; n];
-            return Ok(Stars { masses, total: mass, msun, equal: true, about, law: Curve::new() });
+            return Ok(Stars { masses, total: mass, msun, equal: true, name: "equal".into(), law: Curve::new() });
         }
     };
     let drawn = sum(masses.iter().copied());
@@ -76,21 +87,27 @@ pub(super) fn draw(at: &str, initial: &Initial, of: &Sampled<'_>, context: &Cont
         msun = total / drawn;
         masses.iter_mut().for_each(|m| *m *= msun);
     }
-    let about = vec![("masses".into(), describe_masses(&name, &masses, total, units))];
     let limits = initial.masses.as_ref().and_then(Masses::limits).unwrap_or_default();
     let law = function.map_or_else(Curve::new, |function| {
         laws::logarithmic(|m| function.cumulative(m / msun), (limits.0 * msun, limits.1 * msun))
     });
-    Ok(Stars { masses, total, msun, equal: false, about, law })
+    Ok(Stars { masses, total, msun, equal: false, name, law })
 }
 
-fn describe_masses(name: &str, masses: &[f64], total: f64, units: &Units) -> String {
-    let min = masses.iter().copied().fold(f64::INFINITY, f64::min);
-    let max = masses.iter().copied().fold(0.0, f64::max);
-    let mean = total / masses.len() as f64;
-    let (n, unit) = (masses.len(), &units.mass.name);
-    let [min, max, mean, total] = [min, max, mean, total].map(digits);
-    format!("{name}: {n} from {min} to {max}, mean {mean}, sum {total} {unit}")
+impl Stars {
+    /// Describes the masses for a summary: name and text.
+    pub(super) fn describe(&self, units: &Units) -> (String, String) {
+        let (n, name, unit) = (self.masses.len(), &self.name, &units.mass.name);
+        let min = self.masses.iter().copied().fold(f64::INFINITY, f64::min);
+        let max = self.masses.iter().copied().fold(0.0, f64::max);
+        let [min, max, mean, total] = [min, max, self.total / n as f64, self.total].map(digits);
+        let text = if self.equal {
+            format!("{name}, {mean} {unit}")
+        } else {
+            format!("{name}: {n} from {min} to {max}, mean {mean}, sum {total} {unit}")
+        };
+        ("masses".into(), text)
+    }
 }
 
 /// Returns the mass function in solar masses, and its name.
@@ -160,38 +177,55 @@ pub(super) fn pair(written: Option<&config::Binaries>, stars: &Stars, seed: u64)
     Pairs { of: systems.binaries, masses }
 }
 
-/// Draws the orbit of each binary, in the units of the configuration.
+/// Draws the orbit of each binary, in the units of the configuration. With eigenevolution the masses of the secondaries change.
 pub(super) fn orbits(
     at: &str,
     written: Option<&config::Binaries>,
-    pairs: &Pairs,
+    (stars, pairs): (&mut Stars, &mut Pairs),
     seed: u64,
     context: &Context<'_>,
-) -> Result<Vec<Elements>> {
-    let Some(written) = written else { return Ok(vec![]) };
-    let (axes, eccentricities) = laws_of(written, &context.units);
-    let mu = mu(pairs, context.units.g());
-    binaries::orbits(&mu, &axes, eccentricities, seed).ok_or_else(|| no_period(context.loaded, at, written))
-}
-
-/// Returns G (m₁ + m₂) of the binaries.
-fn mu(pairs: &Pairs, g: f64) -> Vec<f64> {
-    pairs.masses[..pairs.of.len()].iter().map(|mass| g * mass).collect()
+) -> Result<Orbits> {
+    let Some(written) = written else { return Ok(Orbits::default()) };
+    let (units, g) = (&context.units, context.units.g());
+    let (axes, eccentricities) = laws_of(written, units);
+    let mu: Vec<f64> = pairs.masses[..pairs.of.len()].iter().map(|mass| g * mass).collect();
+    let no_period = || no_period(context.loaded, at, written);
+    if !written.eigenevolution {
+        let elements = binaries::orbits(&mu, &axes, eccentricities, seed).ok_or_else(no_period)?;
+        return Ok(Orbits { elements, mu, evolution: None });
+    }
+    let sun = Sun { mass: stars.msun, radius: R_SUN_CGS / units.length.cgs };
+    let birth: Vec<[f64; 2]> = pairs.of.iter().map(|pair| pair.map(|star| stars.masses[star])).collect();
+    let evolved = eigenevolution::orbits(&birth, (&axes, eccentricities), (g, sun), seed);
+    let evolved = evolved.map_err(|why| match why {
+        NoOrbit::NoPeriod => no_period(),
+        NoOrbit::Touching(masses) => always_touching(context.loaded, at, masses.map(|mass| mass / sun.mass)),
+    })?;
+    let gained = sum(birth.iter().zip(&evolved.masses).map(|(before, after)| after[1] - before[1]));
+    let evolution = format!(
+        "secondaries gained {} {} ({:.2} %); the eccentricity of {} fell below a tenth; {} drawn anew, whose stars touched",
+        digits(gained),
+        units.mass.name,
+        100.0 * gained / stars.total,
+        evolved.circularised,
+        evolved.redrawn
+    );
+    stars.total += gained;
+    for ((pair, system), masses) in pairs.of.iter().zip(&mut pairs.masses).zip(evolved.masses) {
+        stars.masses[pair[1]] = masses[1];
+        *system = masses[0] + masses[1];
+    }
+    Ok(Orbits { elements: evolved.orbits, mu, evolution: Some(evolution) })
 }
 
 /// Returns the distributions of the binaries as curves, over the range of their orbits.
-pub(super) fn laws_of_binaries(
-    written: Option<&config::Binaries>,
-    pairs: &Pairs,
-    orbits: &[Elements],
-    units: &Units,
-) -> Laws {
+pub(super) fn laws_of_binaries(written: Option<&config::Binaries>, orbits: &Orbits, units: &Units) -> Laws {
     /// Approximate number of masses over which a law that depends on the mass is averaged.
     const MEMBERS: usize = 500;
-    let Some(written) = written.filter(|_| !orbits.is_empty()) else { return Laws::default() };
+    let Some(written) = written.filter(|_| !orbits.mu.is_empty()) else { return Laws::default() };
     let (axes, eccentricities) = laws_of(written, units);
-    let mu: Vec<f64> = mu(pairs, units.g()).into_iter().step_by(orbits.len().div_ceil(MEMBERS)).collect();
-    let found = orbits.iter().map(|orbit| orbit.semi_major_axis);
+    let mu: Vec<f64> = orbits.mu.iter().copied().step_by(orbits.mu.len().div_ceil(MEMBERS)).collect();
+    let found = orbits.elements.iter().map(|orbit| orbit.semi_major_axis);
     let range = found.fold((f64::INFINITY, 0.0), |(min, max): (f64, f64), a| (min.min(a), max.max(a)));
     let mean = |a: f64| sum(mu.iter().map(|mu| axes.cumulative(a, *mu))) / mu.len() as f64;
     let e = (0..=100).map(|k| f64::from(k) / 100.0);
@@ -199,6 +233,7 @@ pub(super) fn laws_of_binaries(
     Laws {
         semi_major_axes: laws::logarithmic(mean, range),
         eccentricities: e.filter(|_| !fixed).map(|e| (e, eccentricities.cumulative(e))).collect(),
+        of_birth: written.eigenevolution,
         ..Laws::default()
     }
 }
@@ -224,6 +259,17 @@ fn no_period(loaded: &Loaded, at: &str, written: &config::Binaries) -> Error {
     loaded.explain(Problem::new(format!("{at}.binaries.{key}"), problem).with_help(help))
 }
 
+/// Returns the error for a binary, with masses in solar masses, whose stars touch on all orbits.
+fn always_touching(loaded: &Loaded, at: &str, [m1, m2]: [f64; 2]) -> Error {
+    let problem = format!(
+        "stars of {} and {} Msun touch on every orbit of these semi-major axes and eccentricities",
+        digits(m1),
+        digits(m2)
+    );
+    let help = "a larger a_max or smaller eccentricities leave orbits to all binaries";
+    loaded.explain(Problem::new(format!("{at}.binaries.eigenevolution"), problem).with_help(help))
+}
+
 /// Expands systems into particles: the stars of the binaries in pairs, the single stars, then any central body.
 pub(super) fn expand(systems: &Particles, pairs: &Pairs, stars: &Stars, orbits: &[Elements], g: f64) -> Particles {
     let n = stars.masses.len() + systems.len() - pairs.masses.len();
@@ -244,25 +290,25 @@ pub(super) fn expand(systems: &Particles, pairs: &Pairs, stars: &Stars, orbits: 
     Particles::new(mass, pos, vel)
 }
 
-/// Describes number and sizes of the binaries, and counts the hard ones: bound by more than the mean kT of the systems,
-/// ⅔ of their mean kinetic energy (Heggie 1975, MNRAS 173, 729).
+/// Describes number, sizes and eigenevolution of the binaries, and counts the hard ones: bound by more than the mean kT of the
+/// systems, ⅔ of their mean kinetic energy (Heggie 1975, MNRAS 173, 729).
 pub(super) fn describe_binaries(
     systems: &Particles,
     pairs: &Pairs,
     stars: &Stars,
-    orbits: &[Elements],
+    orbits: &Orbits,
     units: &Units,
-) -> Option<(String, String)> {
-    let mut axes: Vec<f64> = orbits.iter().map(|orbit| orbit.semi_major_axis).collect();
+) -> Vec<(String, String)> {
+    let mut axes: Vec<f64> = orbits.elements.iter().map(|orbit| orbit.semi_major_axis).collect();
     axes.sort_by(f64::total_cmp);
-    let (Some(min), Some(max)) = (axes.first(), axes.last()) else { return None };
+    let (Some(min), Some(max)) = (axes.first(), axes.last()) else { return vec![] };
     let terms = systems.mass.iter().zip(&systems.vel);
     let kinetic = 0.5 * sum(terms.map(|(m, v)| m * (v[0] * v[0] + v[1] * v[1] + v[2] * v[2])));
     let kt = 2.0 / 3.0 * kinetic / pairs.masses.len() as f64;
     let energy = |(pair, orbit): (&[usize; 2], &Elements)| {
         units.g() * stars.masses[pair[0]] * stars.masses[pair[1]] / (2.0 * orbit.semi_major_axis)
     };
-    let hard = pairs.of.iter().zip(orbits).filter(|binary| energy(*binary) > kt).count();
+    let hard = pairs.of.iter().zip(&orbits.elements).filter(|binary| energy(*binary) > kt).count();
     let (n, of, unit) = (axes.len(), pairs.masses.len(), &units.length.name);
     let text = format!(
         "{n} of {of} systems; semi-major axes {} to {}, median {} {unit}; {hard} hard (above kT)",
@@ -270,5 +316,6 @@ pub(super) fn describe_binaries(
         digits(*max),
         digits(axes[n / 2])
     );
-    Some(("binaries".into(), text))
+    let evolution = orbits.evolution.iter().map(|text| ("eigenevolution".into(), text.clone()));
+    std::iter::once(("binaries".into(), text)).chain(evolution).collect()
 }

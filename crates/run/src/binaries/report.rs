@@ -263,8 +263,8 @@ impl Binaries {
         };
         Some(format!(
             "{who}: a (1 - e) is below the sum of the radii, so that the two stars \
-             meet on their first orbit. Stars that have lived as binaries are not so near: choose a larger a_min, or lower eccentricities of \
-             close binaries"
+             meet on their first orbit. Stars that have lived as binaries are not so near: choose a larger a_min, lower eccentricities of \
+             close binaries, or eigenevolution in [initial.binaries]"
         ))
     }
 

@@ -277,6 +277,16 @@ fn initial_conditions_are_drawn_beside_their_laws() {
             assert_eq!(svg.contains(title), model == "king", "{model}");
         }
     }
+    // Laws of binaries that hold at birth say so, those of the cluster hold for the sample.
+    folder.write("open.toml", folder.tisane(&["init", "open-cluster"]).exits(0).out);
+    let evolved = ["--set", "initial.binaries.eigenevolution=true", "--plot", "evolved"];
+    folder
+        .tisane(&[&["check", "open.toml"], &evolved[..]].concat())
+        .exits(0)
+        .says(&["secondaries gained", "drawn anew"]);
+    let svg = read(&folder, "evolved/open-cluster-initial.svg");
+    assert_eq!(svg.matches(">law at birth<").count(), 3);
+    assert_eq!(svg.matches(">law<").count(), 2);
     folder.write("two.toml", folder.tisane(&["init", "two-body"]).exits(0).out);
     folder.tisane(&["check", "two.toml", "--plot", "none"]).exits(0).says(&["no picture: too few"]);
     assert!(!folder.path("none").exists());

@@ -107,6 +107,10 @@ pub struct Binaries {
     /// Eccentricity of all binaries, from 0 to below 1; with eccentricity = "fixed" only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) e: Option<Real>,
+    /// Eigenevolution before the main sequence: close pairs become circular, and their secondaries gain mass (Kroupa 1995); units by
+    /// name.
+    #[serde(default)]
+    pub eigenevolution: bool,
 }
 
 const fn massive() -> Real {

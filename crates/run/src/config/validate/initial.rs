@@ -299,6 +299,11 @@ fn pairs(section: &str, binaries: &Binaries, physical: bool, found: &mut Vec<Pro
         SemiMajorAxis::Kroupa | SemiMajorAxis::DuquennoyMayor => {}
     }
     eccentricity(section, binaries.eccentricity, binaries.e, found);
+    if binaries.eigenevolution && !physical {
+        let problem = "tides depend on distances in solar radii: units by name are needed, in [units]";
+        let help = "for example mass = \"Msun\", length = \"pc\", velocity = \"km/s\"";
+        found.push(Problem::new(key("eigenevolution"), problem).with_help(help));
+    }
 }
 
 /// Checks that the key `e` of a section is given if its eccentricity is fixed, and only then.
