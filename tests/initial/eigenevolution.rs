@@ -138,7 +138,6 @@ fn verify_the_shares_of_circular_and_of_replaced_orbits() {
         ("below a tenth", found.circularised, N, fallen),
     ] {
         let (expected, off) = (share * of as f64, (share * (1.0 - share) * of as f64).sqrt());
-        println!("{name}: {count} of {of}, expected {expected:.1} ± {off:.1}");
         assert!((count as f64 - expected).abs() < 4.0 * off + 1.0, "{name}: {count}, expected {expected} ± {off}");
     }
 }
