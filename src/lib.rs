@@ -68,6 +68,7 @@ pub mod few_body;
 pub mod initial;
 pub mod integrator;
 pub mod nearest;
+pub mod pericentre;
 pub mod propagator;
 pub mod saved_states;
 pub mod star_changes;

@@ -11,6 +11,7 @@
 //! has E_crit = −(3/2) G M / r_t; one with less energy cannot leave.
 
 use crate::density::centre_of;
+use crate::pericentre::nearest_since_pericentre;
 use std::sync::Arc;
 use tisane_force::compensated_sum::sum;
 use tisane_force::error::Result;
@@ -62,10 +63,7 @@ impl TideSource {
                 let turning = OrbitState { pos: Vec3::x(), vel: Vec3::new(0.0, omega, 0.0) };
                 TidalFrame::new(field, Vec3::zeros(), centre, turning, t)
             }
-            None => {
-                let orbit = orbit.unwrap_or_default();
-                TidalFrame { orbit: Some(orbit), ..TidalFrame::new(field, orbit.pos, Vec3::zeros(), orbit, t) }
-            }
+            None => TidalFrame::about(field, orbit.unwrap_or_default(), t),
         }
     }
 }
@@ -160,6 +158,11 @@ impl TidalFrame {
         Self { field, t, origin, expected, orbit: None, turning, spin, tide }
     }
 
+    /// Returns the tide about an origin of coordinates that moves on an orbit.
+    fn about(field: Arc<dyn ExternalField>, orbit: OrbitState, t: f64) -> Self {
+        Self { orbit: Some(orbit), ..Self::new(field, orbit.pos, Vec3::zeros(), orbit, t) }
+    }
+
     /// Returns the Jacobi energy of all particles: kinetic and potential energy with that in the tide, `energy`, less Ω · L about the
     /// centre of the tide, with their angular momentum and momentum in the particles' coordinates.
     #[must_use]
@@ -171,6 +174,14 @@ impl TidalFrame {
     #[must_use]
     pub fn radius(&self, mass: f64) -> Option<f64> {
         tidal_radius(mass, &self.turning, self.tide)
+    }
+
+    /// Returns the tide at the last pericentre of the orbit, or at the present place where that is nearer to the centre of the fields; see
+    /// [`nearest_since_pericentre`]. [`None`] in the linear tide on a circle, which has no pericentre.
+    #[must_use]
+    pub fn at_pericentre(&self) -> Option<Self> {
+        let (t, orbit) = nearest_since_pericentre(&*self.field, self.t, self.orbit?);
+        Some(Self::about(self.field.clone(), orbit, t))
     }
 
     /// Returns the part of a system within the tidal radius of the mass of that part, about the density centre `centre`; [`None`]

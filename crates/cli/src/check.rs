@@ -142,10 +142,15 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
             let (ratio, radius) = (own.half_mass_radius / radius, value(radius, Dimension::LENGTH));
             let critical = -1.5 * own.mass / setup.tidal_radius(own.mass).unwrap_or(f64::NAN);
             let energy = value(critical, Dimension::POTENTIAL);
+            let at_pericentre = setup.tidal_radius_at_pericentre(own.mass).map_or_else(String::new, |radius| {
+                let (ratio, radius) = (own.half_mass_radius / radius, value(radius, Dimension::LENGTH));
+                format!("; at the pericentre tidal radius {radius}, half-mass radius {ratio:.3} of it")
+            });
             (
                 "in the galaxy",
                 format!(
-                    "tidal radius {radius}, half-mass radius {ratio:.3} of it; stars leave with a Jacobi energy above {energy}"
+                    "tidal radius {radius}, half-mass radius {ratio:.3} of it; stars leave with a Jacobi energy above \
+                     {energy}{at_pericentre}"
                 ),
             )
         }));

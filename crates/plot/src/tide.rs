@@ -53,7 +53,11 @@ pub(super) fn over_time(dir: &Path, table: &Table) -> Option<Result<Figure, Stri
             ("bound by their Jacobi energy", "jacobi_bound_mass", true),
         ];
         let mass = run.panel("Mass", Axis::linear(run.label("mass", "tidal_mass")?), &masses, |m| m)?;
-        let radii = [("tidal radius", "tidal_radius", true), ("half-mass radius", "tidal_half_mass_radius", true)];
+        let mut radii =
+            vec![("tidal radius", "tidal_radius", true), ("half-mass radius", "tidal_half_mass_radius", true)];
+        if differ(table, "tidal_radius", "tidal_radius_at_pericentre") {
+            radii.push(("tidal radius at the last pericentre", "tidal_radius_at_pericentre", true));
+        }
         let radii = run.panel("Radii", Axis::linear(run.label("radius", "tidal_radius")?), &radii, |r| r)?;
         let filling = filling(&run, &radii)?;
         let numbers =
@@ -66,12 +70,18 @@ pub(super) fn over_time(dir: &Path, table: &Table) -> Option<Result<Figure, Stri
 
 /// Half-mass radius in units of the tidal radius, from the panel that has both.
 fn filling(run: &Run<'_>, radii: &Panel) -> Option<Panel> {
-    let [tidal, half] = &radii.series[..] else { return None };
+    let [tidal, half, ..] = &radii.series[..] else { return None };
     let ratio = |(tidal, half): (&(f64, f64), &(f64, f64))| (tidal.0, half.1 / tidal.1);
     let points = tidal.points.iter().zip(&half.points).map(ratio).collect();
     let mut panel = Panel::new("Half-mass radius / tidal radius", run.time()?, Axis::linear("rₕ / rₜ"));
-    panel.series.push(Series { colour: Some(2), ..Series::new("", half.mark, points) });
+    panel.series.push(Series { colour: Some(3), ..Series::new("", half.mark, points) });
     Some(panel)
+}
+
+/// Returns true if a table has both of two columns, and they are those of an orbit that is no circle.
+fn differ(table: &Table, one: &str, other: &str) -> bool {
+    let (Some(one), Some(other)) = (table.numbers(one), table.numbers(other)) else { return false };
+    one.iter().zip(other.iter()).any(|(a, b)| (a - b).abs() > ECCENTRIC * a)
 }
 
 /// Returns the times of the pericentres between the rows of a journal: where the motion turns from inwards to outwards, by a straight

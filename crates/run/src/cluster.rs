@@ -165,6 +165,7 @@ impl TimedSurvey {
             orbit_velocity: orbit.map(|orbit| orbit.vel),
             offset: self.place.map(|place| place.offset),
             tidal_radius: tidal(|it| it.radius),
+            tidal_radius_at_pericentre: orbit.and_then(|_| tidal(|it| it.radius_at_pericentre)),
             tidal_mass: tidal(|it| it.mass),
             tidal_half_mass_radius: tidal(|it| it.half_mass_radius),
             tidal_number: number(|it| it.number),

@@ -2,8 +2,9 @@
 
 use crate::assemble::{Setup, tide_source};
 use tisane::force::external::ExternalField;
-use tisane::force::external::guide::segment::{Segment, follow};
+use tisane::force::external::guide::segment::follow;
 use tisane::force::external::guide::{OrbitPoint, OrbitState};
+use tisane::pericentre::turn;
 use tisane::units::Dimension;
 
 /// Number of changes between inwards and outwards motion that are looked for: those of three radial periods.
@@ -25,8 +26,10 @@ pub struct Shape {
     pub circular_velocity: f64,
     /// Smallest distance from the origin of the fields.
     pub pericentre: f64,
-    /// Speed there.
-    pub speed_at_pericentre: f64,
+    /// Place and velocity there.
+    pub at_pericentre: OrbitState,
+    /// Time of that.
+    pub time_of_pericentre: f64,
     /// Largest distance; infinite where the orbit goes outwards only.
     pub apocentre: f64,
     /// Time from pericentre to pericentre, in the mean of some; that of a revolution on a circle; infinite where there is none.
@@ -47,7 +50,7 @@ impl Shape {
         let fall = if inwards > 0.0 { pos.norm() / circular_velocity } else { f64::INFINITY };
         let step = STEP * fall.min(pos.norm() / vel.norm());
         let (mut at, mut now, mut turns) = (start, t, Vec::new());
-        let mut nearest = Near { time: t, distance: pos.norm(), speed: vel.norm() };
+        let mut nearest = Point { time: t, state: start };
         let mut farthest = nearest;
         for _ in 0..MAX_STEPS {
             // A table ends the orbit that is known.
@@ -58,13 +61,12 @@ impl Shape {
             let part = step / segments.len() as f64;
             for segment in &segments {
                 if let Some(z) = turn(segment) {
-                    let found = Near::of(&segment.at(z), now + z * part);
-                    turns.push(found);
+                    turns.push(Point::of(&segment.at(z), now + z * part));
                 }
-                let end = Near::of(&segment.at(1.0), now + part);
+                let end = Point::of(&segment.at(1.0), now + part);
                 for found in [end].iter().chain(turns.last()) {
-                    nearest = if found.distance < nearest.distance { *found } else { nearest };
-                    farthest = if found.distance > farthest.distance { *found } else { farthest };
+                    nearest = if found.distance() < nearest.distance() { *found } else { nearest };
+                    farthest = if found.distance() > farthest.distance() { *found } else { farthest };
                 }
                 (at, now) = (segment.end(), now + part);
             }
@@ -72,57 +74,50 @@ impl Shape {
                 break;
             }
         }
-        let is_round = farthest.distance - nearest.distance <= ROUND * farthest.distance;
-        let revolution = std::f64::consts::TAU * nearest.distance / nearest.speed;
+        let (pericentre, farthest) = (nearest.distance(), farthest.distance());
+        let is_round = farthest - pericentre <= ROUND * farthest;
+        let revolution = std::f64::consts::TAU * pericentre / nearest.state.vel.norm();
         // Every second turn is of one kind.
         let (period, apocentre) = match turns.as_slice() {
-            _ if is_round => (revolution, farthest.distance),
+            _ if is_round => (revolution, farthest),
             [] | [_] => (f64::INFINITY, f64::INFINITY),
             [first, .., last] => {
                 let halves = (turns.len() - 1) as f64;
-                (2.0 * (last.time - first.time) / halves, farthest.distance)
+                (2.0 * (last.time - first.time) / halves, farthest)
             }
         };
         Some(Self {
             circular_velocity,
-            pericentre: nearest.distance,
-            speed_at_pericentre: nearest.speed,
+            pericentre,
+            at_pericentre: nearest.state,
+            time_of_pericentre: nearest.time,
             apocentre,
             period,
         })
     }
+
+    /// Returns true for a circle.
+    #[must_use]
+    pub fn is_round(&self) -> bool {
+        self.pericentre >= (1.0 - ROUND) * self.apocentre
+    }
 }
 
-/// Point of an orbit by its distance.
+/// Point of an orbit, by its distance.
 #[derive(Clone, Copy)]
-struct Near {
+struct Point {
     time: f64,
-    distance: f64,
-    speed: f64,
+    state: OrbitState,
 }
 
-impl Near {
-    fn of(point: &OrbitPoint, time: f64) -> Self {
-        Self { time, distance: point.pos.norm(), speed: point.vel.norm() }
+impl Point {
+    fn of(&OrbitPoint { pos, vel, .. }: &OrbitPoint, time: f64) -> Self {
+        Self { time, state: OrbitState { pos, vel } }
     }
-}
 
-/// Returns where in a segment the motion changes between inwards and outwards, by bisection.
-fn turn(segment: &Segment) -> Option<f64> {
-    let outwards = |z: f64| {
-        let OrbitPoint { pos, vel, .. } = segment.at(z);
-        pos.dot(&vel) > 0.0
-    };
-    let before = outwards(0.0);
-    if outwards(1.0) == before {
-        return None;
+    fn distance(&self) -> f64 {
+        self.state.pos.norm()
     }
-    let (mut low, mut high) = (0.0, 1.0);
-    for _ in 0..50 {
-        let middle = 0.5 * (low + high);
-        if outwards(middle) == before { low = middle } else { high = middle }
-    }
-    Some(high)
 }
 
 impl Setup {
@@ -139,6 +134,14 @@ impl Setup {
         tide_source(&self.config, &self.scale).ok()??.with_origin(self.orbit, self.clock.start).radius(mass)
     }
 
+    /// Returns that of a mass at the pericentre of its orbit, if there is one and the orbit is no circle.
+    #[must_use]
+    pub fn tidal_radius_at_pericentre(&self, mass: f64) -> Option<f64> {
+        let shape = self.orbit_shape().filter(|shape| !shape.is_round())?;
+        let source = tide_source(&self.config, &self.scale).ok()??;
+        source.with_origin(Some(shape.at_pericentre), shape.time_of_pericentre).radius(mass)
+    }
+
     /// Returns what is doubtful about the orbit: steps that are long at the pericentre, and an origin at rest in a field.
     #[must_use]
     pub fn doubts_of_orbit(&self) -> Vec<String> {
@@ -152,7 +155,8 @@ impl Setup {
         let Some(shape) = self.orbit_shape() else {
             return vec!["[orbit]: the orbit comes too near to the centre of a field to be followed".into()];
         };
-        let longest = MAX_STEP * shape.pericentre / shape.speed_at_pericentre;
+        let speed = shape.at_pericentre.vel.norm();
+        let longest = MAX_STEP * shape.pericentre / speed;
         if self.clock.dt_max <= longest {
             return Vec::new();
         }
@@ -165,7 +169,7 @@ impl Setup {
             info.dt_max_key,
             readable(self.clock.dt_max, Dimension::TIME),
             readable(shape.pericentre, Dimension::LENGTH),
-            readable(shape.speed_at_pericentre, Dimension::VELOCITY),
+            readable(speed, Dimension::VELOCITY),
             readable(longest, Dimension::TIME)
         )]
     }
@@ -189,14 +193,15 @@ mod tests {
         let found = shape(Vec3::new(-0.6, 0.8, 0.0), Vec3::new(-1.0, 0.0, 0.0));
         assert!((found.period - std::f64::consts::TAU).abs() < 1e-9, "{found:?}");
         assert!((found.pericentre - 0.4).abs() < 1e-9 && (found.apocentre - 1.6).abs() < 1e-9, "{found:?}");
-        assert!((found.speed_at_pericentre - 2.0).abs() < 1e-9 && (found.circular_velocity - 1.0).abs() < 1e-12);
+        assert!((found.at_pericentre.vel.norm() - 2.0).abs() < 1e-9 && (found.circular_velocity - 1.0).abs() < 1e-12);
     }
 
     #[test]
     fn a_circle_and_an_escape_have_no_radial_period() {
         let circle = shape(4.0 * Vec3::x(), 0.5 * Vec3::y());
-        assert!((circle.period - 8.0 * std::f64::consts::TAU).abs() < 1e-6, "{circle:?}");
+        assert!((circle.period - 8.0 * std::f64::consts::TAU).abs() < 1e-6 && circle.is_round(), "{circle:?}");
         let escape = shape(Vec3::x(), 2.0 * Vec3::x());
         assert_eq!((escape.period, escape.apocentre, escape.pericentre), (f64::INFINITY, f64::INFINITY, 1.0));
+        assert!(!escape.is_round());
     }
 }

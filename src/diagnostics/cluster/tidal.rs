@@ -11,6 +11,9 @@ use tisane_force::particles::Vec3;
 pub struct TidalSurvey {
     /// Tidal radius of the mass within it; 0 where the cluster has dissolved.
     pub radius: f64,
+    /// Tidal radius of that mass at the last pericentre of the orbit, as [`TidalFrame::at_pericentre`]; NaN where the tide has none there, and
+    /// in the linear tide.
+    pub radius_at_pericentre: f64,
     /// Mass within it.
     pub mass: f64,
     /// Number of particles within it.
@@ -78,7 +81,18 @@ impl TidalSurvey {
             bodies.iter().filter(|body| body.distance <= radius).partition(|body| body.energy <= critical);
         let potential_escapers = free.iter().map(|body| body.number).sum();
         let (number, jacobi_bound_mass) = (within.len() as u64, sum(bound.iter().map(|body| body.mass)));
-        Some(Self { radius, mass, number, half_mass_radius, jacobi_bound_mass, potential_escapers })
+        let at_pericentre = tide.at_pericentre().and_then(|tide| tide.radius(mass));
+        // That of no mass is 0.
+        let radius_at_pericentre = at_pericentre.unwrap_or(if mass > 0.0 { f64::NAN } else { 0.0 });
+        Some(Self {
+            radius,
+            radius_at_pericentre,
+            mass,
+            number,
+            half_mass_radius,
+            jacobi_bound_mass,
+            potential_escapers,
+        })
     }
 }
 

@@ -71,6 +71,11 @@ fn verify_the_tidal_radius_in_the_milky_way() {
     let radius = (end("orbit_position_x").powi(2) + end("orbit_position_y").powi(2)).sqrt();
     assert!((radius - 8000.0).abs() < 1e-8, "{radius}");
     assert!(!linear.1.contains_key("orbit_position_x"));
+    // On an eccentric orbit: r_t at the nearest of four pericentres, by an orbit of scipy (DOP853) and differences of the acceleration.
+    let eccentric =
+        Folder::new(&milky_way("[orbit]\nposition = [8500.0, 0.0, 2000.0]\nvelocity = [-60.0, 120.0, 40.0]\n"));
+    let at_pericentre = format!("at the pericentre tidal radius {:.2} pc", 0.702_263_103 * 1000f64.cbrt());
+    eccentric.tisane(&["check", "run.toml"]).exits(0).says(&[&at_pericentre]);
     // A run without a tide has none of these columns, and in the centre of a core there is no tidal radius.
     let plain = run(&milky_way("").replace("[external.mw-2014]\n", ""));
     assert!(!plain.1.keys().any(|name| name.starts_with("tidal") || name == "offset"));
@@ -78,6 +83,51 @@ fn verify_the_tidal_radius_in_the_milky_way() {
     let core = run(&core.replace("[external.mw-2014]", "[external.plummer]\nmass = 1e6\nscale_radius = 1000.0"));
     assert!(core.1["tidal_radius"].iter().chain(&core.1["tidal_mass"]).all(|x| x.is_nan()));
     assert!(core.1["tidal_number"].iter().all(|n| *n == 0.0));
+}
+
+#[test]
+fn verify_the_tidal_radius_at_the_pericentre_of_a_kepler_orbit() {
+    // About a point mass M, with the eccentricity ½ and the pericentre 30, from the apocentre 90 on: r_t = p (m / (M (3 + e)))^(1/3)
+    // at the pericentre p (King 1962, AJ 67, 471, equation 11). The period is 2 π 60^(3/2) / 100 = 29.2.
+    let (near, eccentricity) = (30.0f64, 0.5);
+    let speed = (1e4 * (1.0 - eccentricity) / 90.0f64).sqrt();
+    let folder = Folder::new(&format!(
+        "[run]\nname = \"r\"\nt_end = 40.0\n[units]\nsystem = \"henon\"\n[initial.plummer]\nn = 64\nvirial_radius = 0.5\n\
+         [softening]\nepsilon = 0.1\n[external.point-mass]\nmass = 1e4\n\
+         [orbit]\nposition = [0.0, 90.0, 0.0]\nvelocity = [0.0, 0.0, {speed:?}]\n[integrator.multipoint]\ndt_max = 0.125\n\
+         [output]\ninterval = 4.0\n[cluster]\ninterval = 0.5\n"
+    ));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "o"]).exits(0);
+    let found = cluster(&folder, "o");
+    let of_1 = near / (1e4 * (3.0 + eccentricity)).cbrt();
+    let mut smallest = f64::INFINITY;
+    for row in 0..found["time"].len() {
+        let of = |name: &str| found[name][row];
+        let expected = of_1 * of("tidal_mass").cbrt();
+        let at_pericentre = of("tidal_radius_at_pericentre");
+        assert!((at_pericentre / expected - 1.0).abs() < 1e-9, "t = {}: {at_pericentre} {expected}", of("time"));
+        assert!(at_pericentre <= of("tidal_radius") * (1.0 + 1e-9), "t = {}", of("time"));
+        smallest = smallest.min(of("tidal_radius") / at_pericentre);
+    }
+    assert!(found["tidal_radius"][0] > 3.0 * found["tidal_radius_at_pericentre"][0] && smallest < 1.05, "{smallest}");
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&[&format!("at the pericentre tidal radius {of_1:.3} L")]);
+    // With stops, and from the snapshots, to the bit.
+    let mut code = folder.tisane(&["run", "run.toml", "-q", "--output", "s", "--set", "limits.block_steps=5000"]).code;
+    let mut stops = 0;
+    while code == 3 {
+        stops += 1;
+        code = folder.tisane(&["resume", "s", "-q"]).code;
+    }
+    assert!(code == 0 && stops > 0, "{code}, {stops} stops");
+    let read = |path: &str| fs::read_to_string(folder.path(path)).unwrap();
+    assert_eq!(read("s/cluster.csv"), read("o/cluster.csv"));
+    folder.tisane(&["analyze", "o"]).exits(0);
+    let analysis = cluster(&folder, "o/analysis");
+    for (row, time) in analysis["time"].iter().enumerate() {
+        let same = found["time"].iter().position(|t| t == time).unwrap();
+        let name = "tidal_radius_at_pericentre";
+        assert_eq!(analysis[name][row], found[name][same], "t = {time}");
+    }
 }
 
 #[test]

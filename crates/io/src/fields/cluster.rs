@@ -71,6 +71,7 @@ row! {
         orbit_velocity: Option<Vec3>, VELOCITY, "its velocity there";
         offset: Option<f64>, LENGTH, "distance of the density centre from the origin, or from the position of external.tide";
         tidal_radius: Option<f64>, LENGTH, "tidal radius r_t = (G M / (lambda + Omega^2))^(1/3)";
+        tidal_radius_at_pericentre: Option<f64>, LENGTH, "tidal radius of tidal_mass at the last pericentre, or at the present place if nearer";
         tidal_mass: Option<f64>, MASS, "mass M within the tidal radius";
         tidal_half_mass_radius: Option<f64>, LENGTH, "radius of the smallest sphere about the density centre with half of it";
         tidal_number: Option<u64>, NONE, "particles within the tidal radius";
@@ -157,13 +158,14 @@ impl ClusterRow {
     /// Returns which optional columns the journal of a run does not have.
     #[must_use]
     pub fn absent_columns(ClusterColumns { tide, stars }: ClusterColumns) -> Vec<(&'static str, bool)> {
-        const OF_ORBIT: [&str; 6] = [
+        const OF_ORBIT: [&str; 7] = [
             "orbit_position_x",
             "orbit_position_y",
             "orbit_position_z",
             "orbit_velocity_x",
             "orbit_velocity_y",
             "orbit_velocity_z",
+            "tidal_radius_at_pericentre",
         ];
         const OF_TIDE: [&str; 7] = [
             "offset",
