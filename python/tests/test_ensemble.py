@@ -128,6 +128,24 @@ def test_tables_have_units():
     assert table["time"].to("yr").value == pytest.approx([0, 1e6] * 2) and table["energy"].unit.is_equivalent("erg")
 
 
+def test_members_tell_of_their_stars(tmp_path):
+    merging = {
+        "run": {"name": "m", "t_end": 0.25},
+        "initial": {"plummer": {"n": 40}, "binaries": {"fraction": 0.5, "semi_major_axis": "opik", "a_min": 3e-4, "a_max": 0.05}},
+        "output": {"interval": 0.125},
+        "collisions": {"action": "merge", "radii": "fixed", "radius": 1e-4},
+    }
+    found = tisane.ensemble(merging, realisations=3, output=tmp_path / "e")
+    events = np.bincount(found.stars["member"].astype(int), minlength=3)
+    assert events.sum() > 0 and list(events) == list(found.members["contacts"])
+    assert set(found.stars["event"]) <= {"touch", "merge"}
+    alone = tisane.run(merging, tmp_path / "alone", settings={"initial.plummer.seed": 2}).stars
+    own = found.stars["member"] == 1
+    for name in alone:
+        assert list(map(str, found.stars[name][own])) == list(map(str, alone[name])), name
+    same(tisane.ensemble(merging, realisations=3).stars, found.stars)
+
+
 def test_members_that_fail_are_told():
     found = tisane.ensemble(CONFIG, vary={"integrator.hermite4.dt_min": ["2^-20", "2^-4", "2^-18"]})
     assert list(found.members["outcome"]) == ["finished", "failed", "finished"] and found.outcomes == {"finished": 2, "failed": 1}

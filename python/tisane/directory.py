@@ -155,6 +155,8 @@ class EnsembleResult:
                 of steps, `wall_seconds`, `state_sha256`, and the `problem` of those that failed
     `series`    a `Table` with a row for each member and output: `member`, `time`, energies, the structure of the cluster; None unless
                 `ensemble.series` is true
+    `stars`     a `Table` with a row for each contact, merger and escape: `member`, and the columns of `stars` of a run; None unless the
+                configuration has `[collisions]` or `[escapers]`
     `outcomes`  the number of members by outcome, as {"finished": 99, "failed": 1}
     `summary`   summary.json as a dictionary; there when the ensemble has ended or stopped, not while it goes on
     `config`    config.toml as a dictionary: every parameter that the members have in common, defaults written out
@@ -172,7 +174,7 @@ class EnsembleResult:
 
     def _detach(self) -> None:
         """Reads everything, as the directory is about to be removed."""
-        for name in ("members", "series", "summary", "config"):
+        for name in ("members", "series", "stars", "summary", "config"):
             getattr(self, name)
         self.directory = None
 
@@ -185,6 +187,12 @@ class EnsembleResult:
         if not self.config["ensemble"].get("series", False):
             return None
         return read_journal(self._file("series.hdf5"), "tisane table")
+
+    @cached_property
+    def stars(self) -> Table | None:
+        if not self._file("stars.csv").is_file():
+            return None
+        return read_journal(self._file("stars.hdf5"), "tisane table")
 
     @property
     def outcomes(self) -> dict[str, int]:

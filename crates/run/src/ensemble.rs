@@ -1,8 +1,8 @@
 //! Ensembles: many runs of one configuration, in each of which some keys have other values.
 //!
 //! A member has the bits of `tisane run` with its settings. Its end is a row of one table, `members.csv`; what it was at
-//! each of its outputs are rows of another, `series.csv`, if they are asked for. Rows are in the files as soon as they
-//! are known. The states of the members in progress are in `in_progress.hdf5` after a stop and from time to time, so that
+//! each of its outputs are rows of another, `series.csv`, if they are asked for; contacts and escapers of its stars are rows of
+//! `stars.csv`, if they are looked for. Rows are in the files as soon as they are known. The states of the members in progress are in `in_progress.hdf5` after a stop and from time to time, so that
 //! an ensemble that was stopped or killed goes on where it was.
 
 mod blueprint;
@@ -87,7 +87,7 @@ impl Ensemble {
     /// # Errors
     /// [`Error::Storage`](tisane::Error::Storage) if they cannot be written.
     pub fn create(blueprint: Blueprint, dir: &std::path::Path) -> Result<Self> {
-        let tables = Tables::new(&blueprint.config, &blueprint.members);
+        let tables = blueprint.tables();
         let directory = Directory::create(dir, &blueprint, &tables)?;
         Ok(Self::new(blueprint, tables, directory, BTreeMap::new()))
     }
@@ -98,7 +98,7 @@ impl Ensemble {
     /// [`Error::Input`](tisane::Error::Input) if a file cannot be read or does not belong to the others.
     pub fn resume(dir: &std::path::Path) -> Result<Self> {
         let blueprint = Blueprint::from_written(Written::read(dir)?)?;
-        let tables = Tables::new(&blueprint.config, &blueprint.members);
+        let tables = blueprint.tables();
         let files::Resumed { directory, states, warnings } = Directory::resume(dir, &blueprint, &tables)?;
         Ok(Self { warnings, ..Self::new(blueprint, tables, directory, states) })
     }
@@ -301,6 +301,7 @@ impl Collector<'_> {
     fn take(&mut self, message: Message) -> Result<()> {
         match message {
             Message::Outputs(rows) => rows.into_iter().for_each(|row| self.directory.push_output(row)),
+            Message::Stars(rows) => rows.into_iter().for_each(|row| self.directory.push_star(row)),
             Message::Ended(ended) => {
                 self.states.remove(&ended.member);
                 self.status.ended += 1;

@@ -6,16 +6,19 @@ use tisane::time::Clock;
 use tisane::units::{Dimension, Scale, Units};
 use tisane_io::fields::{StarRow, UserTime};
 
-/// Returns the rows of the events of stars, those of a block step: by their time and by the id of the first star.
+/// Returns the rows of the events of stars: those of each block step by their time and by the id of the first star.
 pub(crate) fn rows(events: &[Event], clock: &Clock, scale: &Scale) -> Vec<StarRow> {
     let of = |event: &Event| match &event.detail {
         Detail::None => Vec::new(),
         Detail::Collision(it) => vec![of_collision(event, it, scale)],
         Detail::Escape(it) => of_escape(event, it, clock.time(event.time) * scale.time),
     };
-    let mut rows: Vec<StarRow> = events.iter().flat_map(of).collect();
-    rows.sort_by(|a, b| a.time.0.total_cmp(&b.time.0).then(a.id.cmp(&b.id)));
-    rows
+    let of_step = |events: &[Event]| {
+        let mut rows: Vec<StarRow> = events.iter().flat_map(of).collect();
+        rows.sort_by(|a, b| a.time.0.total_cmp(&b.time.0).then(a.id.cmp(&b.id)));
+        rows
+    };
+    events.chunk_by(|a, b| a.time == b.time).flat_map(of_step).collect()
 }
 
 fn of_collision(event: &Event, it: &Collision, scale: &Scale) -> StarRow {

@@ -1,10 +1,10 @@
 //! Promise: members with collisions and escapers have the bits of the same runs alone, on any number of threads and through stops; their
-//! tables tell what happened and what was taken out.
+//! tables tell what happened, star by star, and what was taken out.
 
 use crate::program::{Folder, summary};
 use std::fs;
 use std::path::Path;
-use tisane_io::table::{self, Table, Values};
+use tisane_io::table::{self, Table, Value, Values};
 
 /// Small clusters of the size of their tidal radius on an orbit about two spheres.
 const IN_A_TIDE: &str = "[run]\nname = \"e\"\nt_end = 6.0\n[initial.plummer]\nn = 64\n[external.point-mass]\nmass = 1e4\n\
@@ -32,9 +32,9 @@ fn texts(table: &Table, name: &str) -> Vec<String> {
     }
 }
 
-/// Both tables of an ensemble without the wall time, and without columns in which no cell has a value.
-fn tables(dir: &Path) -> [Table; 2] {
-    ["members", "series"].map(|name| {
+/// The tables of an ensemble without the wall time, and without columns in which no cell has a value.
+fn tables(dir: &Path) -> [Table; 3] {
+    ["members", "series", "stars"].map(|name| {
         let mut table = table::read_hdf5(&dir.join(format!("{name}.hdf5"))).expect(name);
         let has_value = |values: &Values| !matches!(values, Values::Floats(all) if all.iter().all(|x| x.is_nan()));
         table.columns.retain(|column| column.name != "wall_seconds" && has_value(&column.values));
@@ -42,9 +42,25 @@ fn tables(dir: &Path) -> [Table; 2] {
     })
 }
 
+/// Text of `stars.csv`.
+fn stars_csv(dir: &Path) -> String {
+    fs::read_to_string(dir.join("stars.csv")).unwrap()
+}
+
 /// Rows of `stars.csv` of a run: the number of those of an event.
 fn events(dir: &Path, event: &str) -> usize {
-    fs::read_to_string(dir.join("stars.csv")).unwrap().matches(&format!(",{event},")).count()
+    stars_csv(dir).matches(&format!(",{event},")).count()
+}
+
+/// Cells of the rows about stars of a run, or of a member of an ensemble.
+fn stars_of(dir: &Path, member: Option<usize>) -> Vec<Vec<String>> {
+    let table = table::read_hdf5(&dir.join("stars.hdf5")).unwrap();
+    let rows = (0..table.rows()).map(|row| table.row(row).iter().map(Value::cell).collect::<Vec<String>>());
+    let of_member = |cells: Vec<String>| match member {
+        Some(number) => (cells[0] == number.to_string()).then(|| cells[1..].to_vec()),
+        None => Some(cells),
+    };
+    rows.filter_map(of_member).collect()
 }
 
 /// Runs an ensemble and compares it with the runs of its members alone, on other threads and with stops. Returns its table of members.
@@ -52,7 +68,7 @@ fn compared(config: &str) -> Table {
     let folder = Folder::new(&format!("{config}{ENSEMBLE}"));
     folder.write("alone.toml", config);
     folder.tisane(&["run", "run.toml", "-q", "--output", "e", "--threads", "1"]).exits(0);
-    let [members, series] = tables(&folder.path("e"));
+    let [members, series, stars] = tables(&folder.path("e"));
     let (hashes, n) = (texts(&members, "state_sha256"), numbers(&members, "n"));
     let of_start = numbers(&series, "particles")[0];
     for (k, hash) in hashes.iter().enumerate() {
@@ -68,6 +84,7 @@ fn compared(config: &str) -> Table {
         let [touch, merge, escape] = ["touch", "merge", "escape"].map(|event| events(&dir, event));
         assert_eq!(numbers(&members, "contacts")[k], (touch + merge) as f64, "member {k}");
         assert_eq!(numbers(&members, "escapes")[k], escape as f64, "member {k}");
+        assert_eq!(stars_of(&folder.path("e"), Some(k)), stars_of(&dir, None), "member {k}");
         let own: Vec<usize> = (0..series.rows()).filter(|row| numbers(&series, "member")[*row] == k as f64).collect();
         let last = *own.last().expect("rows");
         assert_eq!(numbers(&series, "particles")[own[0]], of_start);
@@ -77,7 +94,8 @@ fn compared(config: &str) -> Table {
         }
     }
     folder.tisane(&["run", "run.toml", "-q", "--output", "threads", "--threads", "3"]).exits(0);
-    assert!(tables(&folder.path("threads")) == [members.clone(), series.clone()], "3 threads");
+    let whole = [members.clone(), series, stars];
+    assert!(tables(&folder.path("threads")) == whole, "3 threads");
     let begun = ["run", "run.toml", "-q", "--output", "stopped", "--time-limit", "20ms", "--threads", "1"];
     let mut code = folder.tisane(&begun).code;
     // Members that a contact ends may be over before.
@@ -86,7 +104,8 @@ fn compared(config: &str) -> Table {
         code = folder.tisane(&["resume", "stopped", "-q", "--time-limit", "100ms"]).code;
     }
     assert_eq!(code, 0);
-    assert!(tables(&folder.path("stopped")) == [members.clone(), series], "stops");
+    assert!(tables(&folder.path("stopped")) == whole, "stops");
+    assert_eq!(stars_csv(&folder.path("stopped")), stars_csv(&folder.path("e")));
     members
 }
 
@@ -175,4 +194,52 @@ fn collisions_and_escapers_need_subsystems_which_clusters_have_by_default() {
         .tisane(&["run", "run.toml", "--output", "no"])
         .exits(2)
         .says(&["escapers", "follows three stars to the end"]);
+}
+
+#[test]
+fn rows_about_stars_that_were_changed_or_lost_are_restored_or_computed_again() {
+    let folder = Folder::new(&format!("{IN_A_TIDE}[escapers]\n{ENSEMBLE}"));
+    folder.tisane(&["run", "run.toml", "-q", "--output", "e"]).exits(0);
+    let (want, path) = (stars_csv(&folder.path("e")), folder.path("e/stars.csv"));
+    folder.tisane(&["inspect", "e"]).exits(0).says(&["stars.csv with contacts and escapers"]);
+    let is_row = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit());
+    let rows: Vec<&str> = want.lines().filter(is_row).collect();
+    assert!(rows.len() > 4, "{want}");
+    let damaged = [
+        want.replacen(&format!("{}\n", rows[1]), "", 1),
+        want.replacen(rows[1], &format!("{}\n{}", rows[1], rows[1]), 1),
+        want.replacen(rows[1], &rows[1].replace(",escape,", ",merge,"), 1),
+        want[..want.find(rows[0]).unwrap()].to_owned(),
+    ];
+    for (k, text) in damaged.iter().enumerate() {
+        for has_twin in [true, false] {
+            fs::write(&path, text).unwrap();
+            if !has_twin {
+                fs::remove_file(folder.path("e/stars.hdf5")).unwrap();
+            }
+            folder.tisane(&["resume", "e"]).exits(0).says(&["WARN"]);
+            assert_eq!(stars_csv(&folder.path("e")), want, "{k}, {has_twin}");
+            let again = folder.tisane(&["resume", "e"]).exits(0);
+            assert!(!again.err.contains("WARN"), "{k}: told again: {}", again.err);
+        }
+    }
+}
+
+#[test]
+fn an_ensemble_of_version_0_3_0_goes_on_without_rows_about_stars() {
+    let folder = Folder::new(&format!("{IN_A_TIDE}[escapers]\n{ENSEMBLE}"));
+    let begun = ["run", "run.toml", "-q", "--output", "e", "--time-limit", "1ms", "--threads", "1"];
+    folder.tisane(&begun).exits(3);
+    let path = folder.path("e/ensemble.json");
+    let text = fs::read_to_string(&path).unwrap();
+    let older: String =
+        text.lines().filter(|line| !line.contains("keeps_stars")).map(|line| format!("{line}\n")).collect();
+    assert_ne!(older, text);
+    fs::write(&path, older).unwrap();
+    fs::remove_file(folder.path("e/stars.csv")).unwrap();
+    let _ = fs::remove_file(folder.path("e/stars.hdf5"));
+    folder.tisane(&["resume", "e", "-q"]).exits(0);
+    let members = table::read_hdf5(&folder.path("e/members.hdf5")).unwrap();
+    assert!(numbers(&members, "escapes").iter().sum::<f64>() > 4.0);
+    assert!(!folder.path("e/stars.csv").exists());
 }

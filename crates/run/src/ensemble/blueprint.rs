@@ -1,6 +1,7 @@
 //! Configuration of an ensemble, and those of its members.
 
 use super::members::{Files, Members, as_text, find_files, place};
+use super::rows::Tables;
 use crate::assemble;
 use crate::config::{Config, Engine, Loaded, Open, Problem};
 use serde::{Deserialize, Serialize};
@@ -34,7 +35,10 @@ pub struct Written {
     pub base: PathBuf,
     /// Files of the patterns, by key.
     pub files: Files,
-    /// SHA-256 of all of this but the version, in the file; ensembles of version 0.2 do not have it.
+    /// Flag that contacts and escapers of stars are kept where they are looked for; ensembles of version 0.3.0 and older do not have it.
+    #[serde(default)]
+    pub keeps_stars: bool,
+    /// SHA-256 of what the members follow from, in the file; ensembles of version 0.2 do not have it.
     #[serde(default)]
     pub sha256: Option<String>,
 }
@@ -60,6 +64,7 @@ impl Blueprint {
             // Of an empty path there is no absolute one.
             base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
             files,
+            keeps_stars: true,
             sha256: None,
         };
         let mut blueprint = Self { config: loaded.config.clone(), members, written };
@@ -119,6 +124,11 @@ impl Blueprint {
         let loaded = Config::from_str("ensemble.json", &written.config, &written.base, &written.overrides)?;
         let members = Members::new(&loaded.config, &written.files).map_err(|problem| loaded.explain(problem))?;
         Ok(Self { config: loaded.config, members, written })
+    }
+
+    /// Returns the tables of the ensemble, without rows.
+    pub(super) fn tables(&self) -> Tables {
+        Tables::new(&self.config, &self.members, self.written.keeps_stars)
     }
 
     /// Describes the members, as text in lines.

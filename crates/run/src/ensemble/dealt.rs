@@ -45,7 +45,7 @@ impl Members {
             start.threads = threads;
         }
         let blueprint = Blueprint::from_written(start.written.clone())?;
-        let tables = Tables::new(&blueprint.config, &blueprint.members);
+        let tables = blueprint.tables();
         let on_gpu = start.engine.kind() == Some(EngineKind::Cuda);
         let device = on_gpu.then(|| assemble::device_of_rank(host_rank)).transpose()?;
         Ok(Self { start, rank, blueprint, tables, device })
@@ -122,6 +122,7 @@ impl Dealt<'_> {
         let gone = loop {
             match self.receiver.try_recv() {
                 Ok(Message::Outputs(rows)) => self.put(&Frame::Outputs(rows))?,
+                Ok(Message::Stars(rows)) => self.put(&Frame::Stars(rows))?,
                 Ok(Message::Ended(ended)) => {
                     self.ended += 1;
                     self.put(&Frame::Ended(*ended))?;

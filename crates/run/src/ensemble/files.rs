@@ -14,7 +14,7 @@ use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::checkpoint::{self, MemberState, Signed};
 use tisane_io::checksum::Digest;
-use tisane_io::directory::{self, IN_PROGRESS, MEMBERS, SERIES};
+use tisane_io::directory::{self, IN_PROGRESS, MEMBERS, SERIES, STARS};
 use tisane_io::regular_file;
 use tisane_io::table::{self, GrowingTable, Table, Value};
 
@@ -51,7 +51,7 @@ impl Written {
 
     /// Returns the SHA-256 of all that the members follow from.
     fn digest(&self) -> Digest {
-        let Self { config, overrides, base, files, version: _, sha256: _ } = self;
+        let Self { config, overrides, base, files, version: _, keeps_stars: _, sha256: _ } = self;
         // In quotes: where one part ends is part of the text.
         Digest::of(format!("{config:?}{overrides:?}{base:?}{files:?}"))
     }
@@ -71,6 +71,7 @@ pub struct Directory {
     path: PathBuf,
     members: GrowingTable,
     series: Option<GrowingTable>,
+    stars: Option<GrowingTable>,
     ended: BTreeSet<u64>,
     configuration: Digest,
     hashes: Hashes,
@@ -93,20 +94,23 @@ impl Directory {
         if keeps.is_some_and(|kept| kept != Kept::None) {
             directory::make_snapshots(dir)?;
         }
-        let tables = (tables.members.clone(), tables.series.clone());
+        let tables = (tables.members.clone(), tables.series.clone(), tables.stars.clone());
         Self::open(dir, tables, blueprint.written.digest(), Hashes::default())
     }
 
+    /// Opens the tables of members, outputs and stars with the rows that they have.
     fn open(
         dir: &Path,
-        (members, series): (Table, Option<Table>),
+        (members, series, stars): (Table, Option<Table>, Option<Table>),
         configuration: Digest,
         hashes: Hashes,
     ) -> Result<Self> {
         let ended = counts(&members, "member").collect();
-        let series = series.map(|table| GrowingTable::create(&dir.join(csv(SERIES)), table)).transpose()?;
-        let members = GrowingTable::create(&dir.join(csv(MEMBERS)), members)?;
-        Ok(Self { path: dir.to_owned(), members, series, ended, configuration, hashes })
+        let create = |name: &str, table| GrowingTable::create(&dir.join(csv(name)), table);
+        let series = series.map(|table| create(SERIES, table)).transpose()?;
+        let stars = stars.map(|table| create(STARS, table)).transpose()?;
+        let members = create(MEMBERS, members)?;
+        Ok(Self { path: dir.to_owned(), members, series, stars, ended, configuration, hashes })
     }
 
     /// Reads the files of an ensemble that was stopped or killed. Rows of members that are neither at their end nor in
@@ -129,7 +133,8 @@ impl Directory {
             found.map_err(|error| error.with_help("without this row its member is computed again, to the same bits"))
         };
         let series = tables.series.as_ref().map(|columns| read(SERIES, columns)).transpose()?;
-        let rows = Rows::new(read(MEMBERS, &tables.members)?, series);
+        let stars = tables.stars.as_ref().map(|columns| read(STARS, columns)).transpose()?;
+        let rows = Rows::new(read(MEMBERS, &tables.members)?, series, stars);
         let there = rows.members.rows() > 0;
         if signed.is_none() && (there || dir.join(hdf5(MEMBERS)).is_file()) {
             warnings.push(match there {
@@ -145,13 +150,17 @@ impl Directory {
                 let twin = table::read_hdf5(&dir.join(hdf5(name))).ok()?;
                 twin.contents().map(|(name, _)| name).eq(columns.names()).then_some(twin)
             };
-            let series = tables.series.as_ref().map(|columns| read(SERIES, columns));
-            Some(Rows::new(read(MEMBERS, &tables.members)?, series.map_or(Some(None), |found| found.map(Some))?))
+            let if_kept = |name: &str, columns: &Option<Table>| match columns {
+                Some(columns) => read(name, columns).map(Some),
+                None => Some(None),
+            };
+            let (series, stars) = (if_kept(SERIES, &tables.series)?, if_kept(STARS, &tables.stars)?);
+            Some(Rows::new(read(MEMBERS, &tables.members)?, series, stars))
         };
         let states = states.into_iter().map(|state| (state.member, state)).collect();
         let kept = verify(rows, twins, (states, signed.as_ref()), blueprint.members.count());
         warnings.extend(kept.warnings);
-        let directory = Self::open(dir, (kept.members, kept.series), configuration, kept.hashes)?;
+        let directory = Self::open(dir, (kept.members, kept.series, kept.stars), configuration, kept.hashes)?;
         Ok(Resumed { directory, states: kept.states, warnings })
     }
 
@@ -195,14 +204,21 @@ impl Directory {
         }
     }
 
-    /// Writes new rows: those of the series first, so that a member in the one table is whole in the other.
+    pub(super) fn push_star(&mut self, row: Vec<Value>) {
+        if let Some(stars) = &mut self.stars {
+            self.hashes.push_star(&row);
+            stars.push(row);
+        }
+    }
+
+    /// Writes new rows: those of the members last, so that a member in this table is whole in the others.
     pub(super) fn flush(&mut self) -> Result<()> {
-        self.series.as_mut().map_or(Ok(()), GrowingTable::flush)?;
+        self.series.iter_mut().chain(&mut self.stars).try_for_each(GrowingTable::flush)?;
         self.members.flush()
     }
 
     pub(super) fn sync(&mut self) -> Result<()> {
-        self.series.as_mut().map_or(Ok(()), GrowingTable::sync)?;
+        self.series.iter_mut().chain(&mut self.stars).try_for_each(GrowingTable::sync)?;
         self.members.sync()
     }
 
@@ -215,21 +231,19 @@ impl Directory {
 
     /// Writes the tables whole, in the order of members and time, as CSV and HDF5.
     pub(super) fn complete(&mut self) -> Result<()> {
-        let mut members = self.members.table().clone();
-        let numbers: Vec<u64> = counts(&members, "member").collect();
-        members.arrange(|_| true, |row| numbers[row]);
-        members.write_hdf5(&self.path.join(hdf5(MEMBERS)))?;
-        let series = self.series.as_ref().map(|series| {
-            let mut series = series.table().clone();
+        let complete = |name: &str, table: &GrowingTable| {
+            let mut table = table.table().clone();
             // Rows of one member are in the order of time already.
-            let numbers: Vec<u64> = counts(&series, "member").collect();
-            series.arrange(|_| true, |row| numbers[row]);
-            series
-        });
-        if let Some(series) = &series {
-            series.write_hdf5(&self.path.join(hdf5(SERIES)))?;
-        }
-        *self = Self::open(&self.path, (members, series), self.configuration, std::mem::take(&mut self.hashes))?;
+            let numbers: Vec<u64> = counts(&table, "member").collect();
+            table.arrange(|_| true, |row| numbers[row]);
+            table.write_hdf5(&self.path.join(hdf5(name)))?;
+            Ok::<_, Error>(table)
+        };
+        let members = complete(MEMBERS, &self.members)?;
+        let series = self.series.as_ref().map(|series| complete(SERIES, series)).transpose()?;
+        let stars = self.stars.as_ref().map(|stars| complete(STARS, stars)).transpose()?;
+        let hashes = std::mem::take(&mut self.hashes);
+        *self = Self::open(&self.path, (members, series, stars), self.configuration, hashes)?;
         Ok(())
     }
 

@@ -11,12 +11,21 @@ pub(super) fn link(before: Option<Digest>, row: &[Value]) -> Digest {
     Digest::of(cells.join("\n"))
 }
 
+/// Returns the hash of all rows of a member that has ended: of the one in the table of the members, and from the hashes of the others.
+pub(super) fn link_all(series: Option<Digest>, stars: Option<Digest>, row: &[Value]) -> Digest {
+    // Without rows about stars as in ensembles of version 0.3.0, which have none.
+    let before = stars.map_or(series, |stars| Some(link(series, &[Value::Text(stars.to_string())])));
+    link(before, row)
+}
+
 /// Hashes of the rows that the tables of an ensemble have.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Hashes {
     /// Members that have not ended, each with the hash of its rows of the series.
     pub series: BTreeMap<u64, Digest>,
-    /// Members that have ended, each with the hash of its rows of both tables, shortened.
+    /// The same of its rows about stars; none of a member without such rows.
+    pub stars: BTreeMap<u64, Digest>,
+    /// Members that have ended, each with the hash of its rows of all tables, shortened.
     pub ended: BTreeMap<u64, u64>,
 }
 
@@ -29,16 +38,24 @@ impl Hashes {
         }
     }
 
+    /// Takes note of a row about stars.
+    pub fn push_star(&mut self, row: &[Value]) {
+        if let Some(member) = member_of(row) {
+            let hash = link(self.stars.get(&member).copied(), row);
+            self.stars.insert(member, hash);
+        }
+    }
+
     /// Takes note of a row of the members.
     pub fn push_member(&mut self, row: &[Value]) {
         if let Some(member) = member_of(row) {
-            let hash = link(self.series.remove(&member), row);
+            let hash = link_all(self.series.remove(&member), self.stars.remove(&member), row);
             self.ended.insert(member, hash.short());
         }
     }
 }
 
-/// Returns the number of the member that a row of either table is of.
+/// Returns the number of the member that a row of any table is of.
 fn member_of(row: &[Value]) -> Option<u64> {
     match row.first() {
         Some(Value::Count(member)) => Some(*member),

@@ -2,11 +2,12 @@
 
 use super::blueprint::Blueprint;
 use super::hashes::link;
-use super::rows::{MemberRow, Tables};
+use super::rows::{MemberRow, Tables, of_star};
 use crate::assemble::{self, Session, Setup};
 use crate::cluster::TimedSurvey;
 use crate::config::{Config, Ensemble, Kept, Model, StopAt};
 use crate::simulation::SessionInfo;
+use crate::stars;
 use crate::system::{Engines, System};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -48,6 +49,8 @@ struct Plan {
     snapshots: Kept,
     /// Flag that a contact of two stars ends the member.
     stops_at_contact: bool,
+    /// Flag that contacts and escapers of stars are kept.
+    keeps_stars: bool,
 }
 
 /// Member that is being integrated.
@@ -67,6 +70,8 @@ pub(super) struct Member {
     outcome: Option<Outcome>,
     /// Binding energy of the binary of an encounter at the start: its total energy may be near zero.
     binding_energy: Option<f64>,
+    /// Rows of contacts and escapers of stars that were not handed over.
+    stars: Vec<Vec<Value>>,
 }
 
 /// Returns the interval of looks for a reason to stop, in `dt_max`, if they come between outputs.
@@ -125,6 +130,7 @@ impl Member {
             series: ensemble.series,
             snapshots: ensemble.snapshots,
             stops_at_contact: config.stops_at_contact(),
+            keeps_stars: blueprint.written.keeps_stars && config.has_star_events(),
         };
         let p = &setup.particles;
         let star = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
@@ -155,12 +161,14 @@ impl Member {
             bound_fraction: f64::NAN,
             outcome: None,
             binding_energy,
+            stars: Vec::new(),
         })
     }
 
     /// Computes the first forces and steps, and makes the first output. Returns true if the member has ended.
     pub fn start(&mut self, out: &mut Outputs<'_>) -> Result<bool> {
         self.system.start()?;
+        self.record_stars();
         let field = self.system.field()?;
         self.system.set_references(&field);
         self.output(&field, out)
@@ -194,10 +202,31 @@ impl Member {
     /// Advances by up to `max` block steps, and by none that would pass `until`. Returns the number of block steps, and true if two stars
     /// touched that end the member.
     pub fn advance(&mut self, until: Time, max: u64) -> Result<(u64, bool)> {
-        let done = self.system.advance(until, max)?;
-        // They were counted; no journal has them.
-        self.system.events.clear();
-        Ok((done.block_steps, self.has_collided()))
+        let done = self.system.advance(until, max);
+        // Also those before an error: the row of the member counts them.
+        self.record_stars();
+        Ok((done?.block_steps, self.has_collided()))
+    }
+
+    /// Makes rows of the contacts and escapers of stars since the last call, if they are kept.
+    fn record_stars(&mut self) {
+        let events = std::mem::take(&mut self.system.events);
+        if !self.plan.keeps_stars {
+            return;
+        }
+        let (number, scale) = (self.number, self.units.scale);
+        let state = &mut self.system.state;
+        for row in stars::rows(&events, &state.clock, &state.scale) {
+            let cells = of_star(number, &row, &scale);
+            state.written.stars_sha256 = Some(link(state.written.stars_sha256, &cells));
+            state.written.stars_rows += 1;
+            self.stars.push(cells);
+        }
+    }
+
+    /// Hands over the rows of contacts and escapers of stars: before a state that counts them.
+    pub fn take_stars(&mut self) -> Vec<Vec<Value>> {
+        std::mem::take(&mut self.stars)
     }
 
     fn has_collided(&self) -> bool {

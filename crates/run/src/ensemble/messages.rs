@@ -56,6 +56,7 @@ pub(super) struct Report {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Frame {
     Outputs(Vec<Vec<Value>>),
+    Stars(Vec<Vec<Value>>),
     Ended(Ended),
     /// States of members in progress, as a file.
     States(Vec<u8>),

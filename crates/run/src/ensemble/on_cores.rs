@@ -132,7 +132,11 @@ impl Task<'_> {
                 // A look that the state was kept before: its output could not be written.
                 member.is_at_look() && member.needs_output()? && self.output(member, Member::measure)?
             }
-            None => self.output(member, Member::start)?,
+            None => {
+                let ended = self.output(member, Member::start);
+                self.send_stars(member);
+                ended?
+            }
         };
         let (mut steps, mut saved) = (FIRST_STEPS, Instant::now());
         while !ended {
@@ -147,7 +151,9 @@ impl Task<'_> {
                     saved = Instant::now();
                 }
                 let began = Instant::now();
-                let (taken, collided) = member.advance(until, steps)?;
+                let advanced = member.advance(until, steps);
+                self.send_stars(member);
+                let (taken, collided) = advanced?;
                 let ratio = LOOK.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-6);
                 steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, 1 << 20);
                 self.work.count(taken, member.share() - self.share);
@@ -159,6 +165,14 @@ impl Task<'_> {
             ended = member.needs_output()? && self.output(member, Member::measure)?;
         }
         Ok(true)
+    }
+
+    /// Sends new rows of contacts and escapers of stars.
+    fn send_stars(&self, member: &mut Member) {
+        let rows = member.take_stars();
+        if !rows.is_empty() {
+            let _ = self.sender.send(Message::Stars(rows));
+        }
     }
 
     /// Makes an output, and sends its rows.

@@ -1,10 +1,10 @@
-//! Tables of an ensemble: a row for each member that has ended, and one for each output.
+//! Tables of an ensemble: a row for each member that has ended, one for each output, and one for each contact or escaper of stars.
 
 use super::members::Members;
 use crate::config::{Config, StopAt};
 use tisane::diagnostics::outcome::Departure;
 use tisane::units::{Dimension, Scale, Units};
-use tisane_io::fields::{ClusterRow, ColumnSpec, DiagnosticsRow, JournalRow};
+use tisane_io::fields::{ClusterRow, ColumnSpec, DiagnosticsRow, JournalRow, StarRow};
 use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
 
 /// Columns of the series from the diagnostics of a member.
@@ -82,6 +82,8 @@ pub struct Tables {
     pub members: Table,
     /// Table of the outputs, if they are kept.
     pub series: Option<Table>,
+    /// Table of contacts and escapers of stars, if they are kept.
+    pub stars: Option<Table>,
     keys: Vec<(String, ColumnKind)>,
     stop: StopAt,
     surveys: bool,
@@ -91,9 +93,9 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of an ensemble.
+    /// Creates the tables of an ensemble; `keeps_stars` says whether contacts and escapers are kept where they are looked for.
     #[must_use]
-    pub fn new(config: &Config, members: &Members) -> Self {
+    pub fn new(config: &Config, members: &Members, keeps_stars: bool) -> Self {
         let units = config.units();
         let keys: Vec<(String, ColumnKind)> = members.kinds().collect();
         let ensemble = config.ensemble.clone().unwrap_or_default();
@@ -107,8 +109,9 @@ impl Tables {
         let star_events = config.has_star_events();
         let of_diagnostics = of_diagnostics(star_events, evolves);
         let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys, &of_diagnostics)));
+        let stars = (star_events && keeps_stars).then(|| table("Contacts and escapers of stars", star_columns(&units)));
         let columns = member_columns(&units, &keys, (stop, star_events));
-        Self { members: table("Members", columns), series, keys, stop, surveys, star_events, of_diagnostics }
+        Self { members: table("Members", columns), series, stars, keys, stop, surveys, star_events, of_diagnostics }
     }
 
     /// Returns the row of a member with its settings.
@@ -182,6 +185,14 @@ impl Tables {
     }
 }
 
+/// Returns the row of a contact or escaper of stars of a member.
+#[must_use]
+pub(super) fn of_star(member: u64, row: &StarRow, scale: &Scale) -> Vec<Value> {
+    let mut values = vec![Value::Count(member)];
+    values.extend(row.values(scale));
+    values
+}
+
 /// Returns the columns of a journal that have one of these names, with their places in a row.
 fn chosen<R: JournalRow>(names: &[&'static str]) -> impl Iterator<Item = (usize, ColumnSpec)> {
     R::columns().into_iter().enumerate().filter(move |(_, column)| names.contains(&column.name.as_str()))
@@ -195,10 +206,18 @@ fn of_diagnostics(star_events: bool, evolves: bool) -> Vec<&'static str> {
 }
 
 fn series_columns(units: &Units, surveys: bool, of_diagnostics: &[&'static str]) -> Vec<Column> {
-    let member = Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count));
     let diagnostics = chosen::<DiagnosticsRow>(of_diagnostics).map(|(_, column)| column.column(units));
     let cluster = chosen::<ClusterRow>(&OF_CLUSTER).filter(|_| surveys).map(|(_, column)| column.column(units));
-    std::iter::once(member).chain(diagnostics).chain(cluster).collect()
+    std::iter::once(number_column()).chain(diagnostics).chain(cluster).collect()
+}
+
+fn star_columns(units: &Units) -> Vec<Column> {
+    let of_run = StarRow::columns().into_iter().map(|column| column.column(units));
+    std::iter::once(number_column()).chain(of_run).collect()
+}
+
+fn number_column() -> Column {
+    Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count))
 }
 
 fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_events): (StopAt, bool)) -> Vec<Column> {
@@ -307,7 +326,7 @@ mod tests {
                     \"force.precision\" = [\"f64\", \"mixed\"]\n\"initial.plummer.seed\" = { from = 1, to = 3 }";
         let config = Config::from_str("a", text, Path::new(""), &[]).unwrap().config;
         let members = Members::new(&config, &Default::default()).unwrap();
-        let mut tables = Tables::new(&config, &members);
+        let mut tables = Tables::new(&config, &members, true);
         let row = MemberRow { outcome: "finished".into(), ..MemberRow::default() };
         let values = tables.member(&row, &members.settings(11));
         tables.members.push(values);

@@ -5,7 +5,7 @@
 //! hash: they count where they are whole.
 
 use super::columns::{counts, ended_between_outputs, floats};
-use super::hashes::{Hashes, link};
+use super::hashes::{Hashes, link, link_all};
 use std::collections::{BTreeMap, BTreeSet};
 use tisane_io::checkpoint::{MemberState, Signed};
 use tisane_io::checksum::Digest;
@@ -18,11 +18,14 @@ const MAX_LISTED: usize = 8;
 pub(super) struct Rows {
     pub members: Table,
     pub series: Option<Table>,
+    pub stars: Option<Table>,
     places: BTreeMap<u64, Places>,
     /// Members that ended between two outputs.
     between: BTreeSet<u64>,
     ends: Vec<f64>,
     times: Vec<f64>,
+    /// Numbers of contacts and escapers of the members that have ended, which have as many rows.
+    events: Vec<f64>,
 }
 
 /// Rows of one member, in the order of the files.
@@ -30,12 +33,13 @@ pub(super) struct Rows {
 struct Places {
     members: Vec<usize>,
     series: Vec<usize>,
+    stars: Vec<usize>,
     /// True if a row stands there twice, of which one is counted.
     doubled: bool,
 }
 
 impl Rows {
-    pub fn new(members: Table, series: Option<Table>) -> Self {
+    pub fn new(members: Table, series: Option<Table>, stars: Option<Table>) -> Self {
         let mut places = BTreeMap::<u64, Places>::new();
         for (row, member) in counts(&members, "member").enumerate() {
             places.entry(member).or_default().members.push(row);
@@ -43,18 +47,26 @@ impl Rows {
         for (row, member) in series.iter().flat_map(|series| counts(series, "member")).enumerate() {
             places.entry(member).or_default().series.push(row);
         }
+        for (row, member) in stars.iter().flat_map(|stars| counts(stars, "member")).enumerate() {
+            places.entry(member).or_default().stars.push(row);
+        }
         let times: Vec<f64> = series.iter().flat_map(|series| floats(series, "time")).collect();
         for of_member in places.values_mut() {
-            let Places { members: ends, series: outputs, doubled } = of_member;
+            let Places { members: ends, series: outputs, stars: of_stars, doubled } = of_member;
             *doubled |= drop_doubled(&members, ends);
             if let Some(series) = &series
                 && !ascend(outputs, &times)
             {
                 *doubled |= drop_doubled(series, outputs);
             }
+            if let Some(stars) = &stars {
+                *doubled |= drop_doubled(stars, of_stars);
+            }
         }
         let (between, ends) = (ended_between_outputs(&members), floats(&members, "time").collect());
-        Self { between, ends, times, members, series, places }
+        let [contacts, escapes] = ["contacts", "escapes"].map(|name| floats(&members, name));
+        let events = contacts.zip(escapes).map(|(contacts, escapes)| contacts + escapes).collect();
+        Self { between, ends, times, events, members, series, stars, places }
     }
 
     fn of(&self, member: u64) -> Places {
@@ -66,16 +78,22 @@ impl Rows {
         rows.iter().fold(None, |before, row| Some(link(before, &series.row(*row))))
     }
 
+    fn stars_hash(&self, rows: &[usize]) -> Option<Digest> {
+        let stars = self.stars.as_ref()?;
+        rows.iter().fold(None, |before, row| Some(link(before, &stars.row(*row))))
+    }
+
     /// Returns the rows of a member that had ended, if they are those with a hash.
     fn signed_end(&self, member: u64, hash: u64) -> Option<Places> {
         let places = self.of(member);
         let [end] = places.members[..] else { return None };
-        let found = link(self.series_hash(&places.series), &self.members.row(end));
+        let (series, stars) = (self.series_hash(&places.series), self.stars_hash(&places.stars));
+        let found = link_all(series, stars, &self.members.row(end));
         (found.short() == hash).then_some(places)
     }
 
-    /// Returns the rows of the series of a member in progress up to its state, if they are those that the state counts.
-    fn signed_series(&self, state: &MemberState) -> Option<Places> {
+    /// Returns the rows of a member in progress up to its state, if they are those that the state counts.
+    fn signed_progress(&self, state: &MemberState) -> Option<Places> {
         let mut places = self.of(state.member);
         let (time, written) = (state.run.time(), &state.run.written);
         places.series.retain(|row| self.times[*row] <= time);
@@ -83,7 +101,11 @@ impl Rows {
         let is_signed = self.series.is_some() && written.diagnostics_rows > 0;
         let same = places.series.len() as u64 == written.diagnostics_rows
             && self.series_hash(&places.series) == written.diagnostics_sha256;
-        (!is_signed || same).then_some(places)
+        places.stars.truncate(usize::try_from(written.stars_rows).unwrap_or(usize::MAX));
+        let same_stars = self.stars.is_none()
+            || (places.stars.len() as u64 == written.stars_rows
+                && self.stars_hash(&places.stars) == written.stars_sha256);
+        ((!is_signed || same) && same_stars).then_some(places)
     }
 
     /// Returns true if the rows of a member that has ended are whole, as far as they tell by themselves.
@@ -91,7 +113,9 @@ impl Rows {
         let [end] = places.members[..] else { return false };
         let last = places.series.last().map(|row| self.times[*row]);
         let reaches = self.between.contains(&member) || last.is_some_and(|last| last >= self.ends[end]);
-        self.series.is_none() || (reaches && ascend(&places.series, &self.times))
+        let has_outputs = self.series.is_none() || (reaches && ascend(&places.series, &self.times));
+        let has_stars = self.stars.is_none() || places.stars.len() as f64 == self.events[end];
+        has_outputs && has_stars
     }
 }
 
@@ -113,6 +137,7 @@ fn drop_doubled(table: &Table, rows: &mut Vec<usize>) -> bool {
 pub(super) struct Kept {
     pub members: Table,
     pub series: Option<Table>,
+    pub stars: Option<Table>,
     pub states: BTreeMap<u64, MemberState>,
     pub hashes: Hashes,
     pub warnings: Vec<String>,
@@ -179,7 +204,7 @@ impl Verifier {
             return Some(places);
         }
         let of_state = match self.states.get(&member) {
-            Some(state) => Some(self.rows.signed_series(state)?),
+            Some(state) => Some(self.rows.signed_progress(state)?),
             None => None,
         };
         self.found.doubled.extend(all.doubled.then_some(member));
@@ -200,38 +225,38 @@ impl Verifier {
                 self.states.remove(&member);
                 Some(places)
             }
-            (None, state) => twins.signed_series(state?).map(|places| Places { members: Vec::new(), ..places }),
+            (None, state) => twins.signed_progress(state?).map(|places| Places { members: Vec::new(), ..places }),
         }
     }
 
     /// Leaves the other rows out.
     fn keep(self, keeps: &BTreeMap<u64, (Places, bool)>) -> Kept {
-        let Self { rows: Rows { mut members, mut series, .. }, twins, mut states, found } = self;
-        let (mut ends, mut outputs) =
-            (vec![false; members.rows()], vec![false; series.as_ref().map_or(0, Table::rows)]);
-        for (places, _) in keeps.values().filter(|(_, restored)| !restored) {
-            places.members.iter().for_each(|row| ends[*row] = true);
-            places.series.iter().for_each(|row| outputs[*row] = true);
-        }
-        members.arrange(|row| ends[row], |row| row);
-        if let Some(series) = &mut series {
-            series.arrange(|row| outputs[row], |row| row);
-        }
-        if let Some(twins) = &twins {
-            for (places, _) in keeps.values().filter(|(_, restored)| *restored) {
-                places.members.iter().for_each(|row| members.push(twins.members.row(*row)));
-                if let (Some(series), Some(twin)) = (&mut series, &twins.series) {
-                    places.series.iter().for_each(|row| series.push(twin.row(*row)));
-                }
+        let Self { rows: Rows { mut members, mut series, mut stars, .. }, twins, mut states, found } = self;
+        let of = |restored: bool| keeps.values().filter(move |(_, it)| *it == restored).map(|(places, _)| places);
+        let keep = |table: &mut Table, twin: Option<&Table>, rows_of: fn(&Places) -> &Vec<usize>| {
+            let mut kept = vec![false; table.rows()];
+            of(false).flat_map(rows_of).for_each(|row| kept[*row] = true);
+            table.arrange(|row| kept[row], |row| row);
+            if let Some(twin) = twin {
+                of(true).flat_map(rows_of).for_each(|row| table.push(twin.row(*row)));
             }
+        };
+        keep(&mut members, twins.as_ref().map(|twins| &twins.members), |places| &places.members);
+        if let Some(series) = &mut series {
+            keep(series, twins.as_ref().and_then(|twins| twins.series.as_ref()), |places| &places.series);
+        }
+        if let Some(stars) = &mut stars {
+            keep(stars, twins.as_ref().and_then(|twins| twins.stars.as_ref()), |places| &places.stars);
         }
         let mut hashes = Hashes::default();
         series.iter().for_each(|series| (0..series.rows()).for_each(|row| hashes.push_output(&series.row(row))));
+        stars.iter().for_each(|stars| (0..stars.rows()).for_each(|row| hashes.push_star(&stars.row(row))));
         (0..members.rows()).for_each(|row| hashes.push_member(&members.row(row)));
         for (member, state) in &mut states {
             state.run.written.diagnostics_sha256 = hashes.series.get(member).copied();
+            state.run.written.stars_sha256 = hashes.stars.get(member).copied();
         }
-        Kept { members, series, states, hashes, warnings: found.warnings() }
+        Kept { members, series, stars, states, hashes, warnings: found.warnings() }
     }
 }
 

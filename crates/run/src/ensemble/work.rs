@@ -17,6 +17,8 @@ use tisane_io::table::Value;
 pub(super) enum Message {
     /// Rows of the series, in the order of time for each member.
     Outputs(Vec<Vec<Value>>),
+    /// Rows of contacts and escapers of stars, in the order of block steps for each member.
+    Stars(Vec<Vec<Value>>),
     /// A member has ended.
     Ended(Box<Ended>),
     /// State of a member in progress.
