@@ -101,12 +101,12 @@ fn verify_the_tidal_radius_at_the_pericentre_of_a_kepler_orbit() {
     let found = cluster(&folder, "o");
     let of_1 = near / (1e4 * (3.0 + eccentricity)).cbrt();
     let mut smallest = f64::INFINITY;
-    for row in 0..found["time"].len() {
+    for (row, time) in found["time"].iter().enumerate() {
         let of = |name: &str| found[name][row];
         let expected = of_1 * of("tidal_mass").cbrt();
         let at_pericentre = of("tidal_radius_at_pericentre");
-        assert!((at_pericentre / expected - 1.0).abs() < 1e-9, "t = {}: {at_pericentre} {expected}", of("time"));
-        assert!(at_pericentre <= of("tidal_radius") * (1.0 + 1e-9), "t = {}", of("time"));
+        assert!((at_pericentre / expected - 1.0).abs() < 1e-9, "t = {time}: {at_pericentre} {expected}");
+        assert!(at_pericentre <= of("tidal_radius") * (1.0 + 1e-9), "t = {time}");
         smallest = smallest.min(of("tidal_radius") / at_pericentre);
     }
     assert!(found["tidal_radius"][0] > 3.0 * found["tidal_radius_at_pericentre"][0] && smallest < 1.05, "{smallest}");
