@@ -97,7 +97,10 @@ impl Blueprint {
         if !defaults.is_empty() {
             let Written { config, overrides, base, .. } = &mut self.written;
             overrides.extend(defaults);
+            // Whoever read the configuration may have chosen another directory.
+            let directory = self.config.output.directory.take();
             self.config = Config::from_str("the configuration", config, base, overrides)?.config;
+            self.config.output.directory = directory;
         }
         Ok(())
     }
