@@ -136,6 +136,8 @@ def test_members_tell_of_their_stars(tmp_path):
         "collisions": {"action": "merge", "radii": "fixed", "radius": 1e-4},
     }
     found = tisane.ensemble(merging, realisations=3, output=tmp_path / "e")
+    # Also where subsystems are the default, which the configuration is read again for.
+    assert found.directory == tmp_path / "e" and (tmp_path / "e/stars.csv").is_file()
     events = np.bincount(found.stars["member"].astype(int), minlength=3)
     assert events.sum() > 0 and list(events) == list(found.members["contacts"])
     assert set(found.stars["event"]) <= {"touch", "merge"}

@@ -39,7 +39,8 @@ pub(super) fn spawn<'scope, 'env>(
     (0..workers).try_for_each(|_| spawn_one(scope, work, next, sender.clone()))
 }
 
-/// Integrates some members, given by their numbers and states, by so many workers. Returns when all are at their end, or the work has to stop.
+/// Integrates `members`, each its number and the state in which it goes on, on up to `workers` threads, a member on each. Returns when
+/// all have ended, or once the ensemble is to stop.
 ///
 /// # Errors
 /// [`Error::Input`] if the threads cannot be started.

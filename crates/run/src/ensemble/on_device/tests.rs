@@ -131,3 +131,18 @@ fn outputs_that_could_not_be_written_are_made_by_the_next_session() {
         }
     }
 }
+
+#[test]
+fn members_that_a_device_does_not_take_are_those_of_the_cores() {
+    let sizes = CONFIG.replace("'softening.epsilon' = [0.02, 0.05, 1e-9]", "'initial.plummer.n' = [24, 40]");
+    let sizes = sizes.replace("2^-15", "2^-30");
+    // Without a softening all have subsystems, which no device takes.
+    let bare = sizes.replace("softening.epsilon = 0.02\n", "");
+    for config in [sizes, bare] {
+        let want = run(&config, None, 0, &[]);
+        for devices in [1, 2] {
+            assert!(run(&config, Some(9), devices, &[]) == want, "{devices} devices\n{config}");
+            assert!(run(&config, Some(9), devices, &[(7, 2)]) == want, "{devices} devices, stopped\n{config}");
+        }
+    }
+}
