@@ -534,5 +534,5 @@ struct Blind;
 
 impl Observer for Blind {
     fn step(&mut self, _: &RunState) {}
-    fn output(&mut self, _: &DiagnosticsRow) {}
+    fn output(&mut self, _: &DiagnosticsRow, _: bool) {}
 }

@@ -23,7 +23,7 @@ pub struct Blind;
 
 impl Observer for Blind {
     fn step(&mut self, _: &RunState) {}
-    fn output(&mut self, _: &DiagnosticsRow) {}
+    fn output(&mut self, _: &DiagnosticsRow, _: bool) {}
 }
 
 /// The numbers of a run that has not begun.

@@ -5,16 +5,18 @@
 //! no terminal, and the bars of films, studies and analyses, which have no span, would stay. It would replace the twenty lines of
 //! `log.rs` that hold the bar while a line is written.
 
+mod table;
+
 use super::arguments::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
-use tisane::time::Time;
+use table::{Line, Table};
 use tisane::units::wall_time;
 use tisane_io::checkpoint::RunState;
-use tisane_io::fields::DiagnosticsRow;
+use tisane_io::fields::{ClusterRow, DiagnosticsRow};
 use tisane_io::pace::{self, Moment};
-use tisane_run::simulation::{Observer, Plan};
+use tisane_run::simulation::{Observer, Simulation};
 
 /// Interval between updates of the bar: short for the eye, long for the run.
 const REFRESH: Duration = Duration::from_millis(100);
@@ -54,14 +56,19 @@ fn bar_with(verbosity: Verbosity, length: u64, template: &str) -> (ProgressBar, 
 pub struct RunProgress {
     bar: ProgressBar,
     lines: bool,
-    time_unit: String,
-    time_scale: f64,
-    /// Digits of times after the point.
+    table: Table,
+    /// Digits of times after the point, for the bar.
     decimals: usize,
-    end: Time,
+    time_unit: String,
+    end: f64,
     last: Instant,
     last_line: Instant,
+    /// Energy error of the last output; NaN before it.
     energy_error: f64,
+    /// Last row about the cluster, where it is one.
+    cluster: Option<ClusterRow>,
+    /// Output whose line waits for the row about the cluster at its time.
+    waiting: Option<DiagnosticsRow>,
     began: Began,
     /// Start of the session and its outputs, without those that the present pace does not need.
     course: Vec<Moment>,
@@ -74,47 +81,48 @@ struct Began {
     wall: Instant,
     /// Wall time of the run before it, in s.
     before: f64,
-    pairs: u64,
 }
 
 impl RunProgress {
-    /// Begins with a run that continues from `state`.
-    pub fn new(verbosity: Verbosity, plan: &Plan, state: &RunState, time_unit: String, bars: &MultiProgress) -> Self {
+    /// Begins with a run where it starts, or continues.
+    pub fn new(verbosity: Verbosity, simulation: &Simulation, bars: &MultiProgress) -> Self {
+        let (plan, state) = (simulation.plan(), &simulation.system.state);
         let (bar, lines) = bar_with(verbosity, plan.end.0, "{wide_bar} {percent:>3}%  {msg}");
         let bar = bars.add(bar);
         bar.set_position(state.now.0);
         let now = Instant::now();
-        let span = (state.clock.time(plan.end) - state.clock.start) * state.scale.time;
+        let end = state.clock.time(plan.end);
         Self {
             bar,
             lines,
-            time_unit,
-            time_scale: state.scale.time,
-            decimals: decimals(span),
-            end: plan.end,
+            table: Table::new(simulation),
+            decimals: decimals((end - state.clock.start) * state.scale.time),
+            time_unit: simulation.units().units.time.name.clone(),
+            end,
             last: now,
             last_line: now,
-            energy_error: state.references.max_relative_energy_error,
-            began: Began { wall: now, before: state.wall_seconds, pairs: state.counters.pair_interactions },
+            energy_error: f64::NAN,
+            cluster: None,
+            waiting: None,
+            began: Began { wall: now, before: state.wall_seconds },
             course: vec![Moment { time: state.clock.time(state.now), wall_seconds: state.wall_seconds }],
             header_printed: false,
         }
     }
 
-    /// Removes the bar.
-    pub fn finish(&self) {
+    /// Prints what waits, and removes the bar.
+    pub fn finish(&mut self) {
+        self.print_waiting(None);
         self.bar.finish_and_clear();
     }
 
-    /// Returns the wall time left at the present pace, in s; [`None`] before it is known.
-    fn left(&self, state: &RunState) -> Option<f64> {
+    /// Returns the wall time left at the present pace, in s, where the run has come to a moment; [`None`] before it is known.
+    fn left(&self, now: Option<Moment>) -> Option<f64> {
         if self.began.wall.elapsed() < SETTLED {
             return None;
         }
-        let wall_seconds = self.began.before + self.began.wall.elapsed().as_secs_f64();
-        let now = Moment { time: state.clock.time(state.now), wall_seconds };
-        let course: Vec<Moment> = self.course.iter().copied().chain([now]).collect();
-        pace::to_go(&course, state.clock.time(self.end))
+        let course: Vec<Moment> = self.course.iter().copied().chain(now).collect();
+        pace::to_go(&course, self.end).filter(|left| *left > 0.0)
     }
 
     /// Records a moment of the run.
@@ -125,23 +133,42 @@ impl RunProgress {
         self.course.drain(..recent);
     }
 
-    /// Describes time, rate, energy error and the time left.
+    /// Describes the time, the cluster or the steps, the energy error and the time left.
     fn message(&self, state: &RunState) -> String {
-        let pairs = (state.counters.pair_interactions - self.began.pairs) as f64;
-        let left = self.left(state).map_or(String::new(), |left| format!("  ETA {}", wall_time(left)));
-        format!(
-            "t = {:.*} {}  {:.2e} pairs/s  dE/E {:+.1e}{left}",
-            self.decimals,
-            state.clock.time(state.now) * self.time_scale,
-            self.time_unit,
-            pairs / self.began.wall.elapsed().as_secs_f64().max(1e-9),
-            self.energy_error
-        )
+        let wall_seconds = self.began.before + self.began.wall.elapsed().as_secs_f64();
+        let now = Moment { time: state.clock.time(state.now), wall_seconds };
+        let left = self.left(Some(now)).map_or(String::new(), |left| format!("  ETA {}", wall_time(left)));
+        let what = match &self.cluster {
+            Some(row) => self.table.describe(row),
+            None => format!("{} block steps", state.counters.block_steps),
+        };
+        let error = match self.energy_error {
+            error if error.is_nan() => String::new(),
+            error => format!("  dE/E {error:+.1e}"),
+        };
+        let time = now.time * state.scale.time;
+        format!("t = {time:.*} {}  {what}{error}{left}", self.decimals, self.time_unit)
     }
 
     /// Describes the progress in a line.
     fn line(&self, state: &RunState) -> String {
-        format!("{:3.0} %  {}", 100.0 * state.now.0 as f64 / self.end.0 as f64, self.message(state))
+        let end = (self.end - state.clock.start).max(f64::MIN_POSITIVE);
+        let done = (state.clock.time(state.now) - state.clock.start) / end;
+        format!("{:3.0} %  {}", 100.0 * done, self.message(state))
+    }
+
+    /// Prints the line of the output that waits, if one does.
+    fn print_waiting(&mut self, cluster: Option<&ClusterRow>) {
+        let Some(row) = self.waiting.take().filter(|_| self.lines) else { return };
+        self.last_line = Instant::now();
+        // A closed pipe must not end a run, so failures to print are ignored.
+        let mut out = std::io::stdout().lock();
+        if !self.header_printed {
+            self.header_printed = true;
+            let _ = writeln!(out, "{}", self.table.header());
+        }
+        let _ = writeln!(out, "{}", self.table.line(&Line { row: &row, cluster, left: self.left(None) }));
+        let _ = out.flush();
     }
 }
 
@@ -168,50 +195,26 @@ impl Observer for RunProgress {
         }
     }
 
-    fn output(&mut self, row: &DiagnosticsRow) {
-        self.energy_error = row.relative_energy_error;
+    fn output(&mut self, row: &DiagnosticsRow, survey: bool) {
+        self.energy_error = self.table.energy_error(row);
         self.record(Moment { time: row.time, wall_seconds: row.wall_seconds });
-        if !self.lines {
-            return;
+        self.waiting = Some(row.clone());
+        if !(survey && self.table.has_cluster()) {
+            self.print_waiting(None);
         }
-        self.last_line = Instant::now();
-        // A closed pipe must not end a run, so failures to print are ignored.
-        let mut out = std::io::stdout().lock();
-        if !self.header_printed {
-            self.header_printed = true;
-            let unit = &self.time_unit;
-            let _ = writeln!(
-                out,
-                "{:>14}  {:>11}  {:>9}  {:>12}  {:>11}  {:>11}  {:>9}",
-                format!("time [{unit}]"),
-                "dE/E",
-                "Q",
-                "block steps",
-                "mean block",
-                "min step",
-                "pairs/s"
-            );
-        }
-        let _ = writeln!(
-            out,
-            "{:>14.*}  {:>+11.3e}  {:>9.5}  {:>12}  {:>11.1}  {:>11.3e}  {:>9.2e}",
-            self.decimals.max(6),
-            row.time * self.time_scale,
-            row.relative_energy_error,
-            row.virial_ratio,
-            row.block_steps,
-            row.mean_block_size,
-            row.step_min * self.time_scale,
-            row.pairs_per_second
-        );
-        let _ = out.flush();
+    }
+
+    fn surveyed(&mut self, row: &ClusterRow) {
+        self.print_waiting(Some(row));
+        self.cluster = self.table.has_cluster().then(|| row.clone());
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::table::tests::table;
     use super::*;
-    use tisane::time::Clock;
+    use tisane::time::{Clock, Time};
     use tisane::units::Scale;
     use tisane_io::checkpoint::{Counters, OutputCounts, References};
 
@@ -222,46 +225,69 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_line_has_the_time_the_rate_and_the_time_left() {
+    /// Progress of a run whose session began 100 s ago.
+    fn begun() -> RunProgress {
         let wall = Instant::now().checked_sub(Duration::from_secs(100)).expect("a moment before");
-        let mut progress = RunProgress {
+        RunProgress {
             bar: ProgressBar::hidden(),
             lines: true,
-            time_unit: "Myr".into(),
-            time_scale: 2.0,
+            table: table(true, false),
             decimals: 4,
-            end: Time::from_dt_max(8),
+            time_unit: "Myr".into(),
+            end: 2.0,
             last: wall,
             last_line: wall,
-            energy_error: -3e-9,
-            began: Began { wall, before: 0.0, pairs: 0 },
+            energy_error: f64::NAN,
+            cluster: None,
+            waiting: None,
+            began: Began { wall, before: 0.0 },
             course: vec![Moment::default()],
             header_printed: true,
-        };
+        }
+    }
+
+    #[test]
+    fn a_line_has_the_cluster_and_the_time_left() {
+        let mut progress = begun();
+        let wall = progress.began.wall;
         let mut state = RunState {
             now: Time::from_dt_max(2),
             clock: Clock { start: 0.0, dt_max: 0.25 },
-            scale: Scale::IDENTITY,
-            counters: Counters { pair_interactions: 1 << 40, ..Counters::default() },
+            scale: Scale { time: 2.0, ..Scale::IDENTITY },
+            counters: Counters { block_steps: 77, ..Counters::default() },
             written: OutputCounts::default(),
             references: References::default(),
             orbit: None,
             wall_seconds: 0.0,
         };
+        let contains = |line: &str, parts: &[&str]| assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+        contains(&progress.line(&state), &[" 25 %", "t = 1.0000 Myr", "77 block steps  ETA 5 min"]);
+        let row = DiagnosticsRow { cluster_energy_error: Some(-3e-9), ..DiagnosticsRow::default() };
+        progress.output(&row, true);
+        assert!(progress.waiting.is_some(), "a line waits for the row about the cluster");
+        progress.surveyed(&ClusterRow { bound_mass: 1.0, binaries: 45, ..ClusterRow::default() });
+        assert!(progress.waiting.is_none() && progress.last_line.elapsed() < Duration::from_secs(50), "it was printed");
         let line = progress.line(&state);
-        let parts = [" 25 %", "t = 1.0000 Myr", "1.10e10 pairs/s", "dE/E -3.0e-9", "ETA 5 min"];
-        assert!(parts.iter().all(|part| line.contains(part)), "{line}");
+        contains(&line, &["M 565.0 Msun  r_h 0 pc  45 binaries  dE/E -3.0e-9"]);
+        assert!(line.chars().count() < 90, "{line}");
+        // An output without a survey does not wait.
+        progress.output(&row, false);
+        assert!(progress.waiting.is_none());
+        progress.last_line = wall;
         progress.step(&state);
         assert!(progress.last_line.elapsed() < Duration::from_secs(50), "a line was printed");
         // A session that has not moved knows no end.
         state.now = Time::default();
         assert!(!progress.line(&state).contains("ETA"));
-        // The time left is that of the last tenth of the wall time, which took 20 s for a quarter of a unit.
-        state.now = Time::from_dt_max(3);
+    }
+
+    #[test]
+    fn the_time_left_is_that_of_the_last_tenth_of_the_wall_time() {
+        let mut progress = begun();
+        // It took 20 s for a quarter of a unit.
         (0..=80).for_each(|k| progress.record(Moment { time: 0.5 * f64::from(k) / 80.0, wall_seconds: f64::from(k) }));
         assert!(progress.course.len() < 12, "{}", progress.course.len());
-        let left = progress.left(&state).expect("an end");
+        let left = progress.left(Some(Moment { time: 0.75, wall_seconds: 100.0 })).expect("an end");
         assert!((left / 100.0 - 1.0).abs() < 0.1, "{left}");
     }
 }

@@ -232,12 +232,12 @@ pub fn resume(args: ResumeArgs, team: Option<&'static Team>, verbosity: Verbosit
     );
     let _view = view(&dir, port, &bars)?;
     on_threads(session.threads_in(team, &config), move || {
-        let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, _| {
+        let reason = go(&mut simulation, &config.run.name, verbosity, &bars, |simulation, progress| {
             let mut series = simulation.resume()?;
             mend_snapshots(&dir, simulation.system.state.written.snapshots)?;
             if changed {
                 // Before the configuration: a resumption takes what the checkpoint records for what was meant.
-                simulation.checkpoint(&mut series)?;
+                simulation.checkpoint(&mut series, progress)?;
             }
             simulation.retry_when_full(|| directory::write_config(&dir, &resolved))?;
             Ok(series)
@@ -301,7 +301,7 @@ fn go(
         tracing::warn!("{warning}");
     }
     let unit = simulation.units().units.time.name.clone();
-    let mut progress = RunProgress::new(verbosity, simulation.plan(), &simulation.system.state, unit.clone(), bars);
+    let mut progress = RunProgress::new(verbosity, simulation, bars);
     let mut series = begin(simulation, &mut progress)?;
     let ended = match simulation.engine() {
         EngineKind::Cuda => {

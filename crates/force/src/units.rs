@@ -10,7 +10,7 @@ mod system;
 
 pub use dimension::Dimension;
 pub use quantity::Quantity;
-pub use readable::{digits, shortest_decimal, twelve_digits, wall_time};
+pub use readable::{digits, shortest_decimal, significant, twelve_digits, wall_time};
 pub use real::Real;
 pub use scale::{Scale, nearest_power_of_two};
 pub use system::{Rates, Unit, Units};

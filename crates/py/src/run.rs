@@ -28,7 +28,7 @@ impl Observer for Reached<'_> {
         self.0.store(time.to_bits(), Ordering::Relaxed);
     }
 
-    fn output(&mut self, _: &DiagnosticsRow) {}
+    fn output(&mut self, _: &DiagnosticsRow, _: bool) {}
 }
 
 /// Configuration as Python gives it: a file, or text with the folder of its relative paths.

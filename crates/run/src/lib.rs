@@ -20,7 +20,7 @@
 //!
 //! impl Observer for Energy {
 //!     fn step(&mut self, _: &RunState) {}
-//!     fn output(&mut self, row: &DiagnosticsRow) {
+//!     fn output(&mut self, row: &DiagnosticsRow, _: bool) {
 //!         println!("t = {}, dE/E = {:.2e}", row.time, row.relative_energy_error);
 //!     }
 //! }

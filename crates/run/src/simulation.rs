@@ -34,7 +34,7 @@ use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::RunState;
 use tisane_io::directory;
 use tisane_io::dissolution::{self, Dissolution};
-use tisane_io::fields::{DiagnosticsRow, FieldColumns};
+use tisane_io::fields::{ClusterRow, DiagnosticsRow, FieldColumns};
 use tisane_io::file_units::FileUnits;
 use tisane_io::history::History;
 use tisane_io::provenance::Provenance;
@@ -43,8 +43,10 @@ use tisane_io::provenance::Provenance;
 pub trait Observer {
     /// Called after every block step with the state reached; must be quick.
     fn step(&mut self, state: &RunState);
-    /// Called after every row of diagnostics, in internal units.
-    fn output(&mut self, row: &DiagnosticsRow);
+    /// Called after every row of diagnostics, in internal units. With `survey`, a row about the cluster at its time follows.
+    fn output(&mut self, row: &DiagnosticsRow, survey: bool);
+    /// Called after every row about the cluster, in internal units: before the next row of diagnostics.
+    fn surveyed(&mut self, _row: &ClusterRow) {}
 }
 
 /// A run in progress.
@@ -210,10 +212,10 @@ impl Simulation {
         if self.plan.subsystems {
             self.system.state.references.binding_energy = Some(subsystems::binding_energy(&measured.subsystems));
         }
-        self.write_row(&mut outputs, &measured, observer)?;
+        self.write_row(&mut outputs, &measured, (self.plan.cluster.is_some(), observer))?;
         self.start_cluster_survey(&mut outputs, &measured)?;
         self.write_snapshot(&measured)?;
-        self.checkpoint(&mut outputs)?;
+        self.checkpoint(&mut outputs, observer)?;
         Ok(outputs)
     }
 
@@ -256,9 +258,9 @@ impl Simulation {
                 let last = match &error {
                     Error::Storage { .. } => Ok(()),
                     Error::StepBelowFloor(what) if what.resumable => {
-                        self.checkpoint(outputs).and_then(|()| self.finish(outputs))
+                        self.checkpoint(outputs, observer).and_then(|()| self.finish(outputs, observer))
                     }
-                    _ => self.finish(outputs),
+                    _ => self.finish(outputs, observer),
                 };
                 if let Err(also) = last {
                     tracing::error!("{also}");
@@ -266,18 +268,21 @@ impl Simulation {
                 return Err(if self.may_have_subsystems() { in_cluster_without_subsystems(error) } else { error });
             }
         };
-        self.checkpoint(outputs)?;
-        self.finish(outputs)?;
+        self.checkpoint(outputs, observer)?;
+        self.finish(outputs, observer)?;
         Ok(reason)
+    }
+
+    /// Returns true for a cluster by Newton's law, in contrast to a few bodies.
+    #[must_use]
+    pub fn is_cluster(&self) -> bool {
+        self.system.engines.law.is_none() && is_cluster(&self.system.particles.mass)
     }
 
     /// Returns true for a cluster without subsystems in which close pairs might be such.
     fn may_have_subsystems(&self) -> bool {
         let Plan { subsystems, field, epsilon, .. } = self.plan;
-        let has_law = self.system.engines.law.is_some();
-        !(subsystems || field != FieldColumns::None || has_law)
-            && epsilon == 0.0
-            && is_cluster(&self.system.particles.mass)
+        !subsystems && field == FieldColumns::None && epsilon == 0.0 && self.is_cluster()
     }
 
     /// Steps, writes outputs and checkpoints until there is a reason to stop.
@@ -301,7 +306,7 @@ impl Simulation {
             }
             self.write_encounters(outputs)?;
             self.write_type_changes(outputs)?;
-            self.finish_cluster_survey(outputs, false)?;
+            self.finish_cluster_survey(outputs, observer, false)?;
             batches.end_if_long(&self.system.state.counters);
             if let Some(due) = done.now.is_synchronised().then(|| self.due()).flatten() {
                 batches.end(&self.system.state.counters);
@@ -309,7 +314,7 @@ impl Simulation {
             }
             if self.session.last_checkpoint.elapsed() >= self.plan.checkpoint_interval {
                 batches.end(&self.system.state.counters);
-                self.checkpoint(outputs)?;
+                self.checkpoint(outputs, observer)?;
             }
             observer.step(&self.system.state);
         }

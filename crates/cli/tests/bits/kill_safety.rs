@@ -63,7 +63,7 @@ impl Observer for Killer {
     }
 
     /// Between the row and the snapshot or the checkpoint.
-    fn output(&mut self, _row: &DiagnosticsRow) {
+    fn output(&mut self, _row: &DiagnosticsRow, _survey: bool) {
         self.kill();
     }
 }
@@ -73,7 +73,7 @@ struct Nobody;
 
 impl Observer for Nobody {
     fn step(&mut self, _state: &RunState) {}
-    fn output(&mut self, _row: &DiagnosticsRow) {}
+    fn output(&mut self, _row: &DiagnosticsRow, _survey: bool) {}
 }
 
 fn copy_folder(from: &Path, to: &Path) {

@@ -53,15 +53,22 @@ impl Units {
 /// Returns a number with three significant digits.
 #[must_use]
 pub fn digits(x: f64) -> String {
+    significant(x, 3)
+}
+
+/// Returns a number with so many significant digits, at least one.
+#[must_use]
+pub fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 || !x.is_finite() {
         return x.to_string();
     }
+    let after = digits.saturating_sub(1);
     // After rounding, as 9.996 has the digits of 10.0.
-    let rounded: f64 = format!("{x:.2e}").parse().unwrap_or(x);
+    let rounded: f64 = format!("{x:.after$e}").parse().unwrap_or(x);
     let exponent = rounded.abs().log10().floor() as i32;
     match exponent {
-        -3..=4 => format!("{rounded:.*}", (2 - exponent).max(0) as usize),
-        _ => format!("{rounded:.2e}"),
+        -3..=4 => format!("{rounded:.*}", (after as i32 - exponent).max(0) as usize),
+        _ => format!("{rounded:.after$e}"),
     }
 }
 
@@ -120,6 +127,7 @@ mod tests {
         ] {
             assert_eq!(digits(x), text);
         }
+        assert_eq!([(564.983, 5), (0.8, 4), (7.0, 1)].map(|(x, n)| significant(x, n)), ["564.98", "0.8000", "7"]);
     }
 
     #[test]

@@ -38,14 +38,16 @@ impl Simulation {
     /// Writes outputs.
     pub(super) fn output(&mut self, due: Due, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
         let _span = tracing::trace_span!("output", time = %self.time()).entered();
+        // The rows of an output are whole before those of the next one.
+        self.finish_cluster_survey(outputs, observer, true)?;
         let measured = self.measure()?;
         if due.row {
-            self.write_row(outputs, &measured, observer)?;
+            self.write_row(outputs, &measured, (due.cluster, observer))?;
         }
         if due.cluster {
             self.start_cluster_survey(outputs, &measured)?;
             // Where the run stops must not depend on how long the survey takes.
-            self.finish_cluster_survey(outputs, self.plan.bound_fraction.is_some())?;
+            self.finish_cluster_survey(outputs, observer, self.plan.bound_fraction.is_some())?;
         }
         if due.snapshot {
             self.write_snapshot(&measured)?;
@@ -60,11 +62,12 @@ impl Simulation {
         Ok(Measured { field: self.system.field()?, subsystems })
     }
 
+    /// Writes a row of diagnostics, and shows it to the observer, with word of whether a survey at its time follows.
     pub(super) fn write_row(
         &mut self,
         outputs: &mut Outputs,
         measured: &Measured,
-        observer: &mut dyn Observer,
+        (survey, observer): (bool, &mut dyn Observer),
     ) -> Result<()> {
         let _span = tracing::trace_span!("row").entered();
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
@@ -93,7 +96,7 @@ impl Simulation {
         references.angular_momentum_error = row.angular_momentum_error;
         references.max_relative_energy_error =
             references.max_relative_energy_error.max(row.relative_energy_error.abs());
-        observer.output(&row);
+        observer.output(&row, survey);
         let end = self.system.state.clock.time(self.plan.end);
         let (units, scale) = (&self.units.units, self.system.state.scale.time);
         let time = |t: f64, digits| match digits {
@@ -107,8 +110,8 @@ impl Simulation {
         self.measured = Some(LastMeasured { time: row.time, cluster_energy_error: row.cluster_energy_error });
         let verdict = self.check_row(&row, &measured.field, audit.as_ref());
         if verdict.is_err() {
-            self.checkpoint(outputs)?;
-            self.finish(outputs)?;
+            self.checkpoint(outputs, observer)?;
+            self.finish(outputs, observer)?;
         }
         verdict
     }
@@ -152,9 +155,9 @@ impl Simulation {
     ///
     /// # Errors
     /// [`tisane::Error::Storage`]; the last checkpoint stays whole.
-    pub fn checkpoint(&mut self, outputs: &mut Outputs) -> Result<()> {
+    pub fn checkpoint(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
         let _span = tracing::trace_span!("checkpoint").entered();
-        self.finish_cluster_survey(outputs, true)?;
+        self.finish_cluster_survey(outputs, observer, true)?;
         outputs.sync()?;
         outputs.record_hashes(&mut self.system.state.written);
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
@@ -175,9 +178,8 @@ impl Simulation {
 
 impl Simulation {
     /// Starts a survey of the cluster on the thread pool. Its rows are written once it is finished, at the latest
-    /// before the next survey, a checkpoint or the end.
+    /// before the next output, a checkpoint or the end.
     pub(super) fn start_cluster_survey(&mut self, outputs: &mut Outputs, measured: &Measured) -> Result<()> {
-        self.finish_cluster_survey(outputs, true)?;
         let Some(plan) = self.plan.cluster else { return Ok(()) };
         let state = &self.system.state;
         let time = state.clock.time(state.now) * state.scale.time;
@@ -192,8 +194,14 @@ impl Simulation {
         Ok(())
     }
 
-    /// Writes the rows of a finished survey of the cluster; with `wait`, waits for the survey to finish.
-    pub(super) fn finish_cluster_survey(&mut self, outputs: &mut Outputs, wait: bool) -> Result<()> {
+    /// Writes the rows of a finished survey of the cluster, and shows them to the observer; with `wait`, waits for the survey
+    /// to finish.
+    pub(super) fn finish_cluster_survey(
+        &mut self,
+        outputs: &mut Outputs,
+        observer: &mut dyn Observer,
+        wait: bool,
+    ) -> Result<()> {
         let Some(survey) = outputs.take_survey(wait) else { return Ok(()) };
         if let (Some(fraction), Some(tidal)) = (self.plan.bound_fraction, &survey.survey.tidal) {
             // In the user's units, as the rows that a resumed run reads.
@@ -203,7 +211,9 @@ impl Simulation {
         let (history, written) =
             self.retry_when_full(|| journals.append(&survey, &self.history, &self.system.state.written))?;
         (self.history, self.system.state.written) = (history, written);
-        self.retry_when_full(|| journals.refresh(|| self.provenance_now()))
+        self.retry_when_full(|| journals.refresh(|| self.provenance_now()))?;
+        observer.surveyed(&survey.row());
+        Ok(())
     }
 
     /// Writes the changes of subsystems since the last call.
@@ -263,8 +273,8 @@ impl Simulation {
     }
 
     /// Completes all journals on the disk, with the present provenance.
-    pub(super) fn finish(&mut self, outputs: &mut Outputs) -> Result<()> {
-        self.finish_cluster_survey(outputs, true)?;
+    pub(super) fn finish(&mut self, outputs: &mut Outputs, observer: &mut dyn Observer) -> Result<()> {
+        self.finish_cluster_survey(outputs, observer, true)?;
         self.write_held_back(outputs)?;
         outputs.sync()?;
         let provenance = self.provenance_now();

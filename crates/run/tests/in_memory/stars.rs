@@ -49,7 +49,7 @@ struct Quiet;
 
 impl Observer for Quiet {
     fn step(&mut self, _: &RunState) {}
-    fn output(&mut self, _: &DiagnosticsRow) {}
+    fn output(&mut self, _: &DiagnosticsRow, _: bool) {}
 }
 
 fn all(_: &System) -> u64 {

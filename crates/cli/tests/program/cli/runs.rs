@@ -1,6 +1,6 @@
 //! `init`, `check` and `run`.
 
-use crate::program::{Folder, SMALL, diagnostics, finish, summary};
+use crate::program::{Folder, SMALL, diagnostics, finish, summary, unwrapped};
 use crate::transcript::Transcript;
 use std::fs;
 
@@ -135,17 +135,39 @@ fn check_warns_of_implausible_input() {
 }
 
 #[test]
+fn the_progress_has_the_structure_where_it_was_measured() {
+    let config = "[run]\nname = \"small\"\nt_end = 0.5\n[initial.plummer]\nn = 32\n[softening]\nepsilon = 0.001\n[output]\ninterval = \"1/4\"\n";
+    let folder = Folder::new(config);
+    let rows = |more: &[&str]| {
+        let said = folder.tisane(&[&["run", "run.toml", "--overwrite", "--set"], more].concat()).exits(0);
+        let rows = said.out.lines().take_while(|line| !line.is_empty()).map(unwrapped);
+        rows.map(|row| row.split(' ').map(str::to_owned).collect::<Vec<_>>()).collect::<Vec<_>>()
+    };
+    // The structure is measured at every other output: the rows are those of their times all the same.
+    let sparse = rows(&["cluster.interval=0.5"]);
+    let without: Vec<_> = sparse.iter().skip(1).map(|row| (row[0].as_str(), row[1] == "-")).collect();
+    assert_eq!(without, [("0.000", false), ("0.250", true), ("0.500", false)], "{sparse:?}");
+    let header = |rows: &[Vec<String>]| rows[0].join(" ");
+    let unmeasured = header(&rows(&["cluster.enabled=false"]));
+    assert_eq!(unmeasured, "time [T] dE/E of cluster Q block steps mean block min step to go");
+    let few = header(&rows(&["initial={two-body={}}"]));
+    assert_eq!(few, "time [T] dE/E Q block steps mean block min step to go");
+}
+
+#[test]
 fn a_run_leaves_what_it_promises() {
     let config = "[run]\nname = \"small\"\nt_end = 0.5\n[initial.plummer]\nn = 32\n[softening]\nepsilon = 0.001\n[output]\ninterval = \"1/4\"\n";
     let folder = Folder::new(config);
     let said = folder.tisane(&["run", "run.toml"]).exits(0).says(&["small finished", "relative error", "sha256"]);
     assert!(said.err.is_empty(), "{}", said.err);
     assert_eq!(
-        said.out.lines().filter(|line| line.contains('e') && line.starts_with("      0.")).count(),
+        said.out.lines().filter(|line| line.contains('e') && line.starts_with("       0.")).count(),
         3,
         "{}",
         said.out
     );
+    let header = "time [T] M_bound [M] r_h [L] binaries dE/E of cluster block steps to go 0.000 ";
+    assert!(unwrapped(&said.out).starts_with(header), "{}", said.out);
     let output = folder.path("runs/small");
     let mut names: Vec<_> = crate::program::files(&output).into_keys().collect();
     names.iter_mut().for_each(|name| *name = name.strip_prefix(&output).unwrap().to_owned());
