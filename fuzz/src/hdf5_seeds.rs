@@ -141,7 +141,13 @@ fn checkpoint(folder: &Path, particles: Particles) -> PathBuf {
         orbit: None,
         wall_seconds: 1.5,
     };
-    let history = History { begun: true, systems: vec!["(1+4)".into()], escaped: vec![7], encounters: vec![[1, 4]] };
+    let history = History {
+        begun: true,
+        systems: vec!["(1+4)".into()],
+        escaped: vec![7],
+        encounters: vec![[1, 4]],
+        ..History::default()
+    };
     checkpoint::write(folder, &Checkpoint { particles, run, history, provenance: provenance() }).expect("a checkpoint");
     folder.join(checkpoint::NEWEST)
 }

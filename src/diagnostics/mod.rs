@@ -7,6 +7,7 @@ pub mod orbit;
 pub mod outcome;
 pub mod reference;
 pub mod relative_error;
+pub mod runaways;
 pub mod steps;
 pub mod structure;
 pub mod tidal_work;

@@ -351,8 +351,9 @@ fn energy_error(s: &Summary, unit: &str) -> String {
         n => format!("; the {n} massless bodies are not in it"),
     };
     let cluster = match s.cluster_energy_error {
+        Some(of_cluster) if of_cluster.is_nan() => "; no bound cluster of 10 bodies is left".into(),
         Some(of_cluster) if (of_cluster - error).abs() > 0.1 * of_cluster.abs() => {
-            format!(", {of_cluster:+.3e} of the energy without that inside of binaries")
+            format!(", {of_cluster:+.3e} of the energy of the cluster, binaries as one body each")
         }
         _ => String::new(),
     };

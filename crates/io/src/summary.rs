@@ -48,7 +48,7 @@ pub struct Summary {
     pub massless_bodies_not_measured: u64,
     /// Largest |relative energy error| of any row; null likewise.
     pub max_relative_energy_error: Option<f64>,
-    /// The column of that name at the last row; only if this session wrote one after the start.
+    /// The column of that name at the last row, null without a bound cluster; only if this session wrote one after the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cluster_energy_error: Option<f64>,
     /// Time at which the energy was measured last.

@@ -54,7 +54,7 @@ impl Run<'_> {
             ("since the row before", "relative_energy_error_step", false),
         ];
         if self.table.column("outer_energy_error").is_some() {
-            lines.push(("without the energy inside of subsystems", "outer_energy_error", false));
+            lines.push(("of the bound cluster", "outer_energy_error", false));
         }
         self.panel("Energy error", Axis::log("|ΔE/E₀|"), &lines, f64::abs)
     }

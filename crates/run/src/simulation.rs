@@ -23,6 +23,7 @@ use error_watch::ErrorWatch;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::Pause;
 use tisane::force::profile::Profiler;
@@ -140,8 +141,15 @@ impl Simulation {
             dissolution: Dissolution::default(),
         };
         let (history, info) = (History::default(), SessionInfo::default());
-        let system =
-            System { particles, state, engines, field: plan.field, events: Vec::new(), type_changes: Vec::new() };
+        let system = System {
+            particles,
+            state,
+            engines,
+            field: plan.field,
+            events: Vec::new(),
+            type_changes: Vec::new(),
+            runaways: Runaways::default(),
+        };
         let (watch, measured) = (ErrorWatch::default(), None);
         Self { system, history, info, units, provenance, plan, session, watch, measured }
     }

@@ -6,14 +6,15 @@ use crate::evolution::{Evolution, TypeChange};
 use crate::roche_contacts;
 use crate::row;
 use crate::subsystems::binding_energy;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 use tisane::diagnostics::cluster::Stars;
-use tisane::diagnostics::cluster::bodies::Bodies;
-use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
+use tisane::diagnostics::cluster::bodies::{Bodies, BoundBodies};
+use tisane::diagnostics::cluster::own_frame::{self, Kind, OwnFrame};
 use tisane::diagnostics::conserved::{Conserved, nonzero};
 use tisane::diagnostics::force_audit::{Audit, Auditor};
 use tisane::diagnostics::reference::{InternalEnergy, Reference};
+use tisane::diagnostics::runaways::Runaways;
 use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::error::{Error, Result, StepBelowFloor};
 use tisane::force::external::guide::{MovingOrigin, OrbitState, Work};
@@ -25,7 +26,7 @@ use tisane::propagator::Propagator;
 use tisane::star_changes::StarChanges;
 use tisane::subsystems::{Description, Detail, Event, Removed, Subsystems, TakenOut};
 use tisane::tidal_frame::{TidalFrame, TideSource};
-use tisane::time::{TICKS_PER_DT_MAX, Time};
+use tisane::time::{Clock, TICKS_PER_DT_MAX, Time};
 use tisane_io::checkpoint::{OrbitNumbers, RunState};
 use tisane_io::fields::{DiagnosticsRow, FieldColumns};
 use tisane_io::stellar_columns::StarState;
@@ -71,6 +72,8 @@ pub struct System {
     pub events: Vec<Event>,
     /// Changes of types of stars that were not handed over yet.
     pub type_changes: Vec<TypeChange>,
+    /// Stars that have left the cluster, and the energy error of their motion.
+    pub runaways: Runaways,
 }
 
 impl System {
@@ -118,6 +121,7 @@ impl System {
             if done.block_steps > 0 && done.now.is_synchronised() {
                 let lost = self.evolve()?;
                 self.follow_origin(&events, &lost)?;
+                self.follow_runaways()?;
                 self.note_contacts()?;
             }
             self.events.extend(events);
@@ -223,7 +227,8 @@ impl System {
     fn next_sum_of_work(&self, until: Time) -> Time {
         let next = until.min(Time::from_dt_max(self.state.now.0 / TICKS_PER_DT_MAX + 1));
         let Some(origin) = &self.engines.origin else {
-            return if self.engines.evolution.is_some() { next } else { until };
+            let each = self.engines.evolution.is_some() || !self.runaways.stars.is_empty();
+            return if each { next } else { until };
         };
         let summed = self.state.orbit.map_or(self.state.now, |orbit| orbit.tidal.until);
         origin.moment_after(summed).map_or(next, |moment| next.min(moment.at))
@@ -240,7 +245,23 @@ impl System {
         let then = self.engines.propagator.synchronised(&self.particles, at)?;
         let tidal = Self::summed(&origin, &self.state, (at, &then), &Particles::default())?;
         self.state.orbit = Some(OrbitNumbers { origin: origin.beginning(at)?, tidal });
-        Ok(())
+        sum_runaways(&mut self.runaways, Some(&origin), (at, &self.state.clock), (&then, self.engines.epsilon))
+    }
+
+    /// Adds up the work on the stars that are followed, until a synchronised time.
+    fn follow_runaways(&mut self) -> Result<()> {
+        let Self { engines, state, .. } = self;
+        let p = (engines.propagator.loaded(&self.particles), engines.epsilon);
+        sum_runaways(&mut self.runaways, engines.origin.as_ref(), (state.now, &state.clock), p)
+    }
+
+    /// Begins an interval of the stars whose errors are not those of the cluster, at a synchronised time.
+    ///
+    /// # Errors
+    /// If the origin of coordinates cannot be followed.
+    pub(crate) fn choose_runaways(&mut self, ids: &[u64], measured: &Field) -> Result<()> {
+        self.runaways.begin(ids, self.state.now, &self.particles, &measured.external);
+        self.follow_runaways()
     }
 
     /// Takes down the state of a moving origin at a synchronised time, and the work that it has done: on the particles that `events`
@@ -428,12 +449,12 @@ impl System {
         }
     }
 
-    /// Returns the energy errors of a row relative to the present internal energy of the cluster: with each binary and hierarchy
-    /// as one body, and with each of the `subsystems` as one. Bodies that leave the cluster, as its tidal tail, are in neither.
-    /// Relative to T + |U| where that energy is the rest of terms that cancel. For fewer bodies than a cluster has, and by
-    /// another law than Newton's, the first one is that of the row; the second one is that of the row where nothing remains.
-    /// `epsilon` is the softening. The `subsystems` know the energy inside of them, with more digits than the places of their
-    /// stars.
+    /// Returns the energy errors of a row relative to the present energy of the bodies that are bound to the cluster, in its own
+    /// frame ([`BoundBodies::energy_scale`]): with each binary and hierarchy as one body, and with each of the `subsystems` as
+    /// one. NaN where fewer than ten bodies are bound: the cluster has dissolved. For fewer bodies than a cluster has in all,
+    /// and by another law than Newton's, the first one is that of the row; the second one is that of the row where nothing
+    /// remains. `epsilon` is the softening. The `subsystems` know the energy inside of them, with more digits than the places
+    /// of their stars.
     #[must_use]
     pub fn cluster_energy_errors(
         &self,
@@ -453,22 +474,58 @@ impl System {
         let stars = Stars::new(&self.particles, &measured.pot);
         let found = self.engines.law.is_none().then(|| Bodies::find(&stars, epsilon)).filter(Bodies::is_cluster);
         let Some(bodies) = found else {
-            return ClusterErrors { with_binaries_as_bodies: row.relative_energy_error, outer: outer(whole) };
+            return ClusterErrors {
+                with_binaries_as_bodies: row.relative_energy_error,
+                outer: outer(whole),
+                runaways: Vec::new(),
+            };
         };
-        let inside = bodies.internal_energy_with(&stars, &known_energies(subsystems));
-        let own = OwnFrame::new(&stars, &bodies, epsilon);
-        if own.kind != Kind::Cluster {
+        let known = known_energies(subsystems);
+        if own_frame::kind(&stars, &bodies) != Kind::Cluster {
+            let inside = bodies.internal_energy_with(&stars, &known, false);
             let centres = bodies.particles();
             let kinetic = InternalEnergy::new(&centres, &vec![0.0; centres.len()]).kinetic;
             return ClusterErrors {
                 with_binaries_as_bodies: error(whole.without(inside, kinetic)),
                 outer: outer(whole),
+                runaways: Vec::new(),
             };
         }
-        let cluster = InternalEnergy { velocity: own.velocity, kinetic: own.kinetic, potential: own.potential };
-        // What is inside of binaries that are no subsystems counts as potential energy.
-        let outside = InternalEnergy { potential: cluster.potential + inside + binding, ..cluster };
-        ClusterErrors { with_binaries_as_bodies: error(Some(cluster)), outer: error(Some(outside)) }
+        let bound = BoundBodies::new(&stars, &bodies.systems);
+        if !bound.is_cluster() {
+            return ClusterErrors { with_binaries_as_bodies: f64::NAN, outer: f64::NAN, runaways: Vec::new() };
+        }
+        let scale = bound.energy_scale(0.0);
+        let all = row.relative_energy_error * self.state.references.start.energy_scale;
+        let change = all - self.runaways.energy_error(&self.particles, &measured.external);
+        let is_bound: HashMap<u64, bool> =
+            stars.id.iter().copied().zip(bodies.systems.bound.is_bound.clone()).collect();
+        let held = known.iter().filter(|(ids, _)| ids.iter().all(|id| is_bound.get(id).copied().unwrap_or(false)));
+        // Energy inside of binaries that are no subsystems.
+        let inside = bodies.internal_energy_with(&stars, &known, true) - held.map(|(_, energy)| energy).sum::<f64>();
+        ClusterErrors {
+            with_binaries_as_bodies: change / scale,
+            outer: change / bound.energy_scale(inside),
+            runaways: self.new_runaways(&stars, &bodies, scale, subsystems),
+        }
+    }
+
+    /// Returns the ids of the single stars that have left the cluster in an external field: unbound, with more kinetic energy than
+    /// `scale`, the energy of the cluster, and so far away that they are bodies of their own, and a step dt_max is short for them.
+    fn new_runaways(&self, stars: &Stars, found: &Bodies, scale: f64, subsystems: &[Description]) -> Vec<u64> {
+        if self.field == FieldColumns::None {
+            return Vec::new();
+        }
+        let together: HashSet<u64> = subsystems.iter().flat_map(|one| one.members.ids()).collect();
+        let (velocity, dt_max) = (found.systems.bound.velocity, self.state.clock.dt_max);
+        let (centre, half_mass_radius) = found.bound_size(stars);
+        let has_left = |i: usize, energy: f64| {
+            let (v, d) = ((stars.vel[i] - velocity).norm(), (stars.pos[i] - centre).norm());
+            energy > 0.0 && d > FAR * half_mass_radius.max(v * dt_max) && 0.5 * stars.mass[i] * v * v > scale
+        };
+        let bodies = found.systems.outermost_energies().map(|(at, energy)| (at as usize, energy));
+        let left = bodies.filter(|&(at, energy)| at < stars.len() && has_left(at, energy)).map(|(at, _)| stars.id[at]);
+        left.filter(|id| !together.contains(id)).collect()
     }
 
     /// Returns the kinetic energy in the system's own frame of all bodies, each of the `subsystems` as one.
@@ -514,13 +571,35 @@ impl System {
     }
 }
 
+/// Distance from which a star that leaves a cluster is followed on its own, in half-mass radii and in ways of a step dt_max.
+const FAR: f64 = 10.0;
+
+/// Adds up the work on the stars that are followed until a moment at which the particles stand.
+fn sum_runaways(
+    runaways: &mut Runaways,
+    origin: Option<&MovingOrigin>,
+    at: (Time, &Clock),
+    (p, epsilon): (&Particles, f64),
+) -> Result<()> {
+    if runaways.stars.is_empty() {
+        return Ok(());
+    }
+    let power = |alone: &Particles| match origin {
+        Some(origin) => Ok(origin.power(at.0, alone)?.map(|power| power.map(|work| work.masses))),
+        None => Ok([[0.0; 2]; 2]),
+    };
+    runaways.advance(at, (p, epsilon * epsilon), power)
+}
+
 /// Energy errors of a row relative to the present internal energy of the cluster.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ClusterErrors {
     /// With each binary and hierarchy as one body.
     pub with_binaries_as_bodies: f64,
     /// With each subsystem as one body.
     pub outer: f64,
+    /// Ids of the stars that have left with so much energy that the errors of their motion are to be measured from now on.
+    pub runaways: Vec<u64>,
 }
 
 /// Returns the ids of the stars of each subsystem that is inside of none, ascending, and the energy inside of it.

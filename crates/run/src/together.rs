@@ -6,6 +6,7 @@ use crate::config::Engine;
 use crate::system::{Engines, System};
 use rayon::prelude::*;
 use std::sync::{Arc, Mutex, PoisonError};
+use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::block_steps::{Pause, Span, StepRules, SystemStepper, SystemSteps, Taken};
 use tisane::force::precision::Precision;
@@ -195,6 +196,7 @@ impl Together {
             field: tisane_io::fields::FieldColumns::None,
             events: Vec::new(),
             type_changes: Vec::new(),
+            runaways: Runaways::default(),
         };
         Ok(Some(Self { system, rules: None, epsilon, given, context, problem: None }))
     }

@@ -1,8 +1,11 @@
 //! A cluster whose binaries and hierarchies count as one body each: their inner motion is not that of the cluster, and
 //! may hold most of the energy.
 
+use super::bound::Bound;
+use super::spheres::RadialOrder;
 use super::stars::Stars;
 use super::systems::{self, Hardness, System, Systems};
+use crate::density::{self, Core};
 use crate::nearest::Neighbours;
 use tisane_force::compensated_sum::sum;
 use tisane_force::pair::Body;
@@ -42,9 +45,9 @@ impl Bodies {
     }
 
     /// Returns the energy of the motion inside binaries and hierarchies where that of some groups of particles, by their
-    /// ids, ascending, is known with more digits than their places have.
+    /// ids, ascending, is known with more digits than their places have. With `bound` only that of those that are bound counts.
     #[must_use]
-    pub fn internal_energy_with(&self, stars: &Stars, known: &[(Vec<u64>, f64)]) -> f64 {
+    pub fn internal_energy_with(&self, stars: &Stars, known: &[(Vec<u64>, f64)], bound: bool) -> f64 {
         let of = |system: &System| {
             let mut ids: Vec<u64> = system.stars().iter().map(|&i| stars.id[i as usize]).collect();
             ids.sort_unstable();
@@ -59,7 +62,21 @@ impl Bodies {
             }
             energy
         };
-        sum(self.systems.outermost.iter().filter_map(|&at| self.systems.system(stars, at)).map(of))
+        let is_bound = &self.systems.bound.is_bound;
+        let counts = |system: &&System| !bound || system.stars().iter().all(|&i| is_bound[i as usize]);
+        sum(self.systems.outermost.iter().filter_map(|&at| self.systems.system(stars, at)).filter(counts).map(of))
+    }
+
+    /// Returns the density centre of the bound particles, and the radius about it that holds half of their mass.
+    #[must_use]
+    pub fn bound_size(&self, stars: &Stars) -> (Vec3, f64) {
+        let is_bound = &self.systems.bound.is_bound;
+        let neighbours = Neighbours::new(&stars.id, &stars.pos, NEIGHBOURS);
+        let Core { centre, .. } = density::core(&stars.mass, &stars.pos, &neighbours, is_bound);
+        let bound = (0..stars.len() as u32).filter(|&i| is_bound[i as usize]);
+        let radial = RadialOrder::new(&stars.id, &stars.pos, centre, bound);
+        let [half] = radial.spheres(&stars.mass, [0.5]);
+        (centre, radial.radius_enclosing(half))
     }
 
     /// Returns true if there are enough bodies for the system to be a cluster, whose energy without that inside of
@@ -89,6 +106,58 @@ impl Bodies {
     #[must_use]
     pub fn fastest(&self) -> Option<&System> {
         self.binaries().min_by(|a, b| a.pair.period().total_cmp(&b.pair.period()))
+    }
+}
+
+/// Bodies that are bound to a cluster, and their energies in its own frame, in internal units.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct BoundBodies {
+    /// Number of bodies.
+    pub number: usize,
+    /// Their mass.
+    pub mass: f64,
+    /// Kinetic energy T relative to their mean velocity; 0 for one body.
+    pub kinetic: f64,
+    /// Potential energy U in the potential of each other, softened as the potentials are; 0 for one body.
+    pub potential: f64,
+}
+
+impl BoundBodies {
+    /// Adds up the bodies that are bound as a whole.
+    #[must_use]
+    pub fn new(stars: &Stars, systems: &Systems) -> Self {
+        let Bound { velocity, is_bound, pot, .. } = &systems.bound;
+        let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
+        for at in &systems.outermost {
+            let (body, of) = (systems.body(stars, *at), systems.stars(stars, at));
+            if of.iter().all(|&i| is_bound[i as usize]) {
+                let inside = systems.system(stars, *at).map_or(0.0, System::internal_potential);
+                let in_all: f64 = of.iter().map(|&i| stars.mass[i as usize] * pot[i as usize]).sum();
+                masses.push(body.mass);
+                kinetic.push(0.5 * body.mass * (body.vel - velocity).norm_squared());
+                potential.push(0.5 * in_all + inside);
+            }
+        }
+        let number = masses.len();
+        if number == 1 {
+            // A binary alone: what is left is rounding.
+            (kinetic, potential) = (Vec::new(), Vec::new());
+        }
+        let [mass, kinetic, potential] = [masses, kinetic, potential].map(|terms| sum(terms.into_iter()));
+        Self { number, mass, kinetic, potential }
+    }
+
+    /// Returns true if they are enough for an energy of the cluster to have a meaning.
+    #[must_use]
+    pub fn is_cluster(&self) -> bool {
+        self.number >= MIN_BODIES
+    }
+
+    /// Returns the scale of errors of the energy: |T + U + `inside`|, but at least |U| / 2, that of virial equilibrium. Where a
+    /// cluster expands, T + U may be 0. `inside` is the energy inside of binaries that is to count, 0 for binaries as bodies.
+    #[must_use]
+    pub fn energy_scale(&self, inside: f64) -> f64 {
+        (self.kinetic + self.potential + inside).abs().max(0.5 * self.potential.abs())
     }
 }
 
@@ -162,10 +231,49 @@ mod tests {
         ids.sort_unstable();
         let own = internal_energy(&stars, system);
         assert!((energy_by_places(&stars, system, &ids) / own - 1.0).abs() < 1e-12);
-        let with = found.internal_energy_with(&stars, &[(vec![ids[0], 9999], 1.0), (ids, own + 0.25)]);
+        let with = found.internal_energy_with(&stars, &[(vec![ids[0], 9999], 1.0), (ids, own + 0.25)], false);
         assert!((with - found.internal_energy - 0.25).abs() < 1e-9, "{with}");
         let period = std::f64::consts::TAU * (1e-12_f64 / 0.005).sqrt();
         assert!((found.fastest().unwrap().pair.period() / period - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn the_energy_of_what_is_bound_is_without_what_has_left() {
+        let sphere = plummer::sample(200, 2, 0.999);
+        let of = |p: &Particles| {
+            let (stars, all) = measured(p);
+            (BoundBodies::new(&stars, &Bodies::find(&stars, 0.0).systems), all)
+        };
+        let (alone, all) = of(&sphere);
+        assert!(alone.is_cluster() && (alone.energy_scale(0.0) / all.energy().abs() - 1.0).abs() < 0.05, "{alone:?}");
+        // A kicked star with ten thousand times the energy of the cluster, slow ones on the way out, and all of it moving.
+        let boost = Vec3::new(3.0, 220.0, -40.0);
+        let mut more = sphere.clone();
+        more.vel.iter_mut().for_each(|v| *v += boost);
+        for (x, v) in [(3e3, 500.0), (1e3, 0.5), (-1e3, -0.5)] {
+            let star = Particles::new(vec![0.02], vec![x * Vec3::x()], vec![boost + v * Vec3::x()]);
+            let of = |a: &[Vec3], b: &[Vec3]| [a, b].concat();
+            more = Particles::new(
+                [&more.mass[..], &star.mass].concat(),
+                of(&more.pos, &star.pos),
+                of(&more.vel, &star.vel),
+            );
+        }
+        let (with, all) = of(&more);
+        assert!((with.number, with.mass) == (alone.number, alone.mass) && all.energy() > 1e3, "{with:?}");
+        assert!(
+            (with.kinetic / alone.kinetic - 1.0).abs() < 1e-9 && (with.potential / alone.potential - 1.0).abs() < 1e-9
+        );
+    }
+
+    #[test]
+    fn the_scale_of_a_cluster_that_expands_is_never_zero() {
+        let of = |kinetic, potential| BoundBodies { number: 20, mass: 1.0, kinetic, potential };
+        // In equilibrium, at rest, expanding with as much kinetic as potential energy.
+        let scales = [(0.25, -0.5), (0.0, -0.5), (0.5, -0.5)].map(|(t, u)| of(t, u).energy_scale(0.0));
+        assert_eq!(scales, [0.25, 0.5, 0.25]);
+        assert_eq!(of(0.25, -0.5).energy_scale(-2.0), 2.25);
+        assert!(!BoundBodies { number: 9, ..of(0.25, -0.5) }.is_cluster());
     }
 
     #[test]

@@ -24,6 +24,7 @@ use super::structure;
 use crate::density::{self, Core};
 use crate::nearest::Neighbours;
 use crate::tidal_frame::TidalFrame;
+use bodies::BoundBodies;
 use bound::Bound;
 use catalogue::Entry;
 use members::Members;
@@ -147,7 +148,7 @@ impl<const F: usize> Survey<F> {
         let bound = all.only(|i| is_bound[i as usize]);
         // Lengths and numbers of the cluster; without one, of all that there is.
         let cluster = if bound.order.is_empty() { &all } else { &bound };
-        let sums = Sums::new(stars, &systems);
+        let bodies = BoundBodies::new(stars, &systems);
         let angular_momentum = angular_momentum(stars, &bound.order, core.centre, *velocity);
         let frame = Frame { centre: core.centre, velocity: *velocity, axis: unit(angular_momentum) };
         let counted = if settings.lagrangian_mass == LagrangianMass::Initial { &all } else { &bound };
@@ -169,8 +170,8 @@ impl<const F: usize> Survey<F> {
             core,
             velocity: *velocity,
             within_core: within_core(stars, &all, &systems, &core),
-            bound: (sums.mass, bound.order.len() as u64),
-            energies: sums.energies,
+            bound: (bodies.mass, bound.order.len() as u64),
+            energies: [bodies.kinetic, bodies.potential],
             thermal_energy: systems.thermal_energy,
             angular_momentum,
             anisotropy: Shell::new(&moved, &bound, 0..bound.order.len(), &frame).anisotropy(),
@@ -178,7 +179,7 @@ impl<const F: usize> Survey<F> {
             lagrangian: spheres.map(|held| counted.radius_enclosing(held)),
             shells,
             half_mass_radius,
-            relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), sums.mass, half_mass_radius),
+            relaxation_time: structure::half_mass_relaxation_time(bound.order.len(), bodies.mass, half_mass_radius),
             catalogue: catalogue::entries(stars, &systems, &frame, beyond, settings.epsilon),
             systems: systems.all,
             escapers,
@@ -195,35 +196,6 @@ impl<const F: usize> Survey<F> {
     #[must_use]
     pub fn from_centre(&self, body: &Body) -> [f64; 2] {
         [(body.pos - self.core.centre).norm(), (body.vel - self.velocity).norm()]
-    }
-}
-
-/// Total mass and energies of the bound bodies.
-struct Sums {
-    mass: f64,
-    energies: [f64; 2],
-}
-
-impl Sums {
-    fn new(stars: &Stars, systems: &Systems) -> Self {
-        let Bound { velocity, is_bound, pot, .. } = &systems.bound;
-        let (mut masses, mut kinetic, mut potential) = (Vec::new(), Vec::new(), Vec::new());
-        for at in &systems.outermost {
-            let (body, of) = (systems.body(stars, *at), systems.stars(stars, at));
-            if of.iter().all(|&i| is_bound[i as usize]) {
-                let inside = systems.system(stars, *at).map_or(0.0, System::internal_potential);
-                let in_all: f64 = of.iter().map(|&i| stars.mass[i as usize] * pot[i as usize]).sum();
-                masses.push(body.mass);
-                kinetic.push(0.5 * body.mass * (body.vel - velocity).norm_squared());
-                potential.push(0.5 * in_all + inside);
-            }
-        }
-        if masses.len() == 1 {
-            // A binary alone: what is left is rounding.
-            (kinetic, potential) = (Vec::new(), Vec::new());
-        }
-        let [mass, kinetic, potential] = [masses, kinetic, potential].map(|terms| sum(terms.into_iter()));
-        Self { mass, energies: [kinetic, potential] }
     }
 }
 

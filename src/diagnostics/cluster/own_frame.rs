@@ -199,8 +199,9 @@ impl OwnFrame {
     }
 }
 
-/// Returns the kind of a system.
-fn kind(stars: &Stars, found: &Bodies) -> Kind {
+/// Returns the kind of a system whose binaries and hierarchies have been found.
+#[must_use]
+pub fn kind(stars: &Stars, found: &Bodies) -> Kind {
     let heaviest = found.bodies.iter().map(|body| body.mass).fold(0.0, f64::max);
     let all = sum(stars.mass.iter().copied());
     match () {

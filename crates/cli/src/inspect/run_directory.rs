@@ -237,7 +237,11 @@ impl<'a> Contents<'a> {
         page.line("energy error", format!("dE/E {now:+.3e}{at}, largest {largest:.3e}"));
         // Without binaries and hierarchies it is the same number.
         let other = |cluster: &f64| (cluster - now).abs() > 0.01 * now.abs();
-        if let Some(cluster) = self.last_row("cluster_energy_error").filter(other) {
+        let cluster = self.last_row("cluster_energy_error");
+        if cluster.is_some_and(f64::is_nan) {
+            page.line("", "no bound cluster of 10 bodies is left");
+        }
+        if let Some(cluster) = cluster.filter(other) {
             page.line("", format!("{cluster:+.3e} of the cluster's own energy, binaries as one body each"));
         }
         let [time, total] = ["time", "removed_energy"].map(|name| self.last_row(name).unwrap_or(f64::NAN));

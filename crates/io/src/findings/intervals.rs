@@ -156,7 +156,11 @@ impl Interval {
             wall_seconds,
             pairs_per_second: of(|row| row.pairs) / wall_seconds,
             energy_error: of(|row| row.error),
-            cluster_energy_error: last.cluster_error.zip(first.cluster_error).map(|(last, first)| last - first),
+            cluster_energy_error: last
+                .cluster_error
+                .zip(first.cluster_error)
+                .map(|(last, first)| last - first)
+                .filter(|change| !change.is_nan()),
             // Not `max` alone: NaN in a force must show.
             audit: audits.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) }),
             clamped_steps: of(|row| row.clamped_steps),

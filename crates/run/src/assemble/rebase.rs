@@ -89,10 +89,13 @@ pub(super) fn rebase_orbit(
         let segments = follow(field, t, orbit.origin, new - old)?;
         orbit.origin = segments.last().map_or(orbit.origin, Segment::end);
     }
-    // The work is known at a multiple of the old longest step: its ticks are whole numbers of the new ones.
-    let ratio = before.0.dt_max / after.0.dt_max;
-    orbit.tidal.until = Time((orbit.tidal.until.0 as f64 * ratio) as u64);
+    orbit.tidal.until = in_ticks(orbit.tidal.until, before.0, after.0);
     Ok(())
+}
+
+/// Returns a multiple of the old longest step, at which work is known, in ticks of another one: its ticks are whole numbers of them.
+pub(super) fn in_ticks(until: Time, before: Clock, after: Clock) -> Time {
+    Time((until.0 as f64 * (before.dt_max / after.dt_max)) as u64)
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use super::changes::{Difference, Freedom, differences, freedom};
 use super::engine::Task;
 use super::new_run::{choose_engines, plan, provenance};
 use super::prepare::check_covered;
-use super::rebase::{Obstacle, rebase, rebase_orbit};
+use super::rebase::{Obstacle, in_ticks, rebase, rebase_orbit};
 use super::reproduce;
 use super::session::Session;
 use super::steps::close_pairs;
@@ -57,7 +57,7 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let mut config = loaded.config.clone();
     config.output.directory = Some(dir.display().to_string());
 
-    let Checkpoint { mut particles, mut run, history, provenance: of_run } = checkpoint;
+    let Checkpoint { mut particles, mut run, mut history, provenance: of_run } = checkpoint;
     let reached = run.clock.time(run.now) * run.scale.time;
     let dt_max = config.dt_max() / run.scale.time;
     let is_dt_max =
@@ -71,6 +71,7 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
         if let (Some(orbit), Some(field)) = (&mut run.orbit, &field) {
             rebase_orbit(orbit, &**field, before, (run.clock, run.now))?;
         }
+        history.runaways.until = in_ticks(history.runaways.until, before.0, run.clock);
     }
     let start = config.t_start().unwrap_or(run.clock.start * run.scale.time);
     let steps_to_end = config.steps_to_end(start).map_err(|problem| loaded.explain(problem))?;
@@ -128,6 +129,7 @@ pub fn resumed_run(dir: &Path, session: Session, sets: &[String]) -> Result<Resu
     let (warnings, notes) = (warning.into_iter().chain(changed(true)).collect(), changed(false));
     let mut simulation = Simulation::new(particles, run, engines, (units, provenance), plan);
     (simulation.history, simulation.info) = (history, info);
+    simulation.system.runaways = std::mem::take(&mut simulation.history.runaways);
     Ok(Resumed { simulation, config, warnings, notes, changed: !records.is_empty() })
 }
 

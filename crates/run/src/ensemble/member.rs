@@ -15,6 +15,7 @@ use tisane::diagnostics::cluster::Settings;
 use tisane::diagnostics::force_audit::Audit;
 use tisane::diagnostics::outcome::Outcome;
 use tisane::diagnostics::reference::Basis;
+use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::Field;
 use tisane::pair::{Body, Pair};
@@ -146,6 +147,7 @@ impl Member {
             field: config.field_columns(),
             events: Vec::new(),
             type_changes: Vec::new(),
+            runaways: Runaways::default(),
         };
         Ok(Self {
             number,

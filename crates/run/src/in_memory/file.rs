@@ -7,6 +7,7 @@ use crate::assemble;
 use crate::config::Config;
 use crate::system::System;
 use std::path::Path;
+use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::time::TICKS_PER_DT_MAX;
@@ -62,7 +63,15 @@ impl InMemory {
             engines.propagator.resume(&particles, state.now)?;
             let time = provenance.state_time;
             let field = field_columns(&loaded.config, external.is_some());
-            let system = System { particles, state, engines, field, events: Vec::new(), type_changes: Vec::new() };
+            let system = System {
+                particles,
+                state,
+                engines,
+                field,
+                events: Vec::new(),
+                type_changes: Vec::new(),
+                runaways: Runaways::default(),
+            };
             let mut started = Started::from_system(system, info, provenance, external);
             if let Some(time) = time {
                 let until = started.moment(time)?;

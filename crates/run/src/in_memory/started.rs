@@ -9,6 +9,7 @@ use crate::simulation::SessionInfo;
 use crate::system::System;
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Audit;
+use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::external::ExternalField;
 use tisane::force::external::guide::{OrbitPoint, OrbitState};
@@ -120,6 +121,7 @@ impl Started {
             field: field_columns(&setup.config, external.is_some()),
             events: Vec::new(),
             type_changes: Vec::new(),
+            runaways: Runaways::default(),
         };
         let mut started = Self::from_system(system, info, provenance, external);
         started.system.start()?;

@@ -27,11 +27,14 @@ pub(super) struct ErrorWatch {
     /// Times and errors of the last rows.
     last: Vec<(f64, f64)>,
     warned_of_growth: bool,
+    has_cluster: bool,
+    /// Fewer than ten bodies of the cluster are still bound: no error says anything of it any more.
+    dissolved: bool,
 }
 
 impl Default for ErrorWatch {
     fn default() -> Self {
-        Self { next: FIRST, last: Vec::new(), warned_of_growth: false }
+        Self { next: FIRST, last: Vec::new(), warned_of_growth: false, has_cluster: false, dissolved: false }
     }
 }
 
@@ -44,7 +47,16 @@ impl ErrorWatch {
         end: f64,
         time: impl Fn(f64, Digits) -> String,
     ) -> Vec<String> {
-        let error = row.cluster_energy_error.unwrap_or(row.relative_energy_error);
+        let of_cluster = row.cluster_energy_error.filter(|error| !error.is_nan());
+        if self.dissolved || (self.has_cluster && of_cluster.is_none()) {
+            if !self.dissolved {
+                tracing::info!("{}", dissolved(&time(row.time, Digits::Few)));
+            }
+            self.dissolved = true;
+            return Vec::new();
+        }
+        self.has_cluster = of_cluster.is_some();
+        let error = of_cluster.unwrap_or(row.relative_energy_error);
         if self.last.len() > ROWS {
             self.last.remove(0);
         }
@@ -96,6 +108,13 @@ impl ErrorWatch {
     }
 }
 
+/// Says that the cluster has dissolved by a time.
+fn dissolved(time: &str) -> String {
+    format!(
+        "the cluster has dissolved at t = {time}: fewer than 10 bodies are bound, and its energy error has no meaning"
+    )
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -120,6 +139,17 @@ mod tests {
         assert_eq!(told.len(), 3, "{told:?}");
         assert!(told[0].contains("2.00e-5") && told[0].contains("t = 1e0") && told[0].contains("2.00e-8"), "{told:?}");
         assert!(told[1].contains("0.00400") && told[2].contains("0.0200"), "{told:?}");
+    }
+
+    #[test]
+    fn a_dissolved_cluster_is_not_warned_of() {
+        assert_eq!(warnings(&[0.0, 1e-6, f64::NAN, f64::NAN, 1e-2, 1.3], 5.0), [""; 0]);
+        // Without a cluster from the start the errors are those of all bodies.
+        let mut watch = ErrorWatch::default();
+        let row =
+            DiagnosticsRow { cluster_energy_error: Some(f64::NAN), relative_energy_error: 2e-5, ..Default::default() };
+        let told = watch.observe((&row, Basis::Internal), 1.0, |_, _| "0".into());
+        assert_eq!(told, ["the energy is off by 2.00e-5 of the internal energy at t = 0"]);
     }
 
     #[test]

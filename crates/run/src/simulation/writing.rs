@@ -15,6 +15,7 @@ use tisane::units::{Dimension, twelve_digits};
 use tisane_io::checkpoint::{self, CheckpointRef, RunState};
 use tisane_io::directory;
 use tisane_io::fields::DiagnosticsRow;
+use tisane_io::history::History;
 use tisane_io::snapshot::{self, Snapshot};
 
 /// Outputs that are due.
@@ -83,6 +84,7 @@ impl Simulation {
             subsystems::measure(&mut row, &self.system.state.references, &measured.subsystems);
             row.outer_energy_error = Some(errors.outer);
         }
+        self.system.choose_runaways(&errors.runaways, &measured.field)?;
         self.retry_when_full(|| outputs.diagnostics.append(&row))?;
         self.retry_when_full(|| outputs.diagnostics.refresh(|| self.provenance_now()))?;
         let state = &mut self.system.state;
@@ -162,10 +164,11 @@ impl Simulation {
         outputs.record_hashes(&mut self.system.state.written);
         self.system.state.wall_seconds = self.session.wall_before + self.session.began.elapsed().as_secs_f64();
         let provenance = self.provenance_now();
+        let history = History { runaways: self.system.runaways.clone(), ..self.history.clone() };
         let checkpoint = CheckpointRef {
             particles: &self.system.particles,
             run: &self.system.state,
-            history: &self.history,
+            history: &history,
             provenance: &provenance,
         };
         self.retry_when_full(|| checkpoint::write(&self.plan.directory, checkpoint))?;

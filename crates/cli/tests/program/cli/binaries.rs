@@ -143,13 +143,13 @@ fn the_energy_error_of_the_cluster_is_without_the_energy_inside_of_binaries() {
     let set = ["--set", "run.t_end=0.001", "--set", "integrator.hermite4.dt_max=0.001"];
     let set = [&set[..], &["--set", "integrator.hermite4.dt_min=0.001/2^36"]].concat();
     let said = folder.tisane(&[&["run", "run.toml", "--output", "r"], &set[..]].concat()).exits(0);
-    let said = said.says(&["of the energy without that inside of binaries"]);
+    let said = said.says(&["of the energy of the cluster, binaries as one body each"]);
     let last = |column: &str| diagnostics(&folder.path("r"))[column].last().unwrap().parse::<f64>().unwrap();
     let first: f64 = diagnostics(&folder.path("r"))["energy"][0].parse().unwrap();
-    // By its definition the error gives the energy of the cluster, that which check finds too.
+    // By its definition the error gives the energy of the cluster, that which check finds too, but for T above |U| / 2.
     let of_cluster = -((last("energy") - first) / last("cluster_energy_error")).abs();
     let checked = number(&folder.tisane(&[&["check", "run.toml"], &set[..]].concat()).exits(0), "total energy");
-    assert!((of_cluster / checked - 1.0).abs() < 0.01, "{of_cluster}, {checked}\n{}", said.out);
+    assert!((of_cluster / checked - 1.0).abs() < 0.03, "{of_cluster}, {checked}\n{}", said.out);
     // The binaries hold nearly all of the energy, and hide the error.
     assert!(last("energy").abs() > 10.0 * of_cluster.abs(), "{of_cluster}\n{}", said.out);
     assert!(last("cluster_energy_error").abs() > 10.0 * last("relative_energy_error").abs());
