@@ -3,7 +3,7 @@
 use super::figure::{Axis, Figure, Heat, Mark, Panel, Series};
 use super::gallery::Gallery;
 use super::over_time::{Run, of_counts};
-use super::tide;
+use super::{segregation, tide};
 use std::path::Path;
 use tisane::time::LEVELS;
 use tisane_io::directory::ANALYSIS;
@@ -23,6 +23,9 @@ pub(super) fn add(dir: &Path, run: &Run<'_>, gallery: &mut Gallery) {
     gallery.add("structure", cluster.as_ref().map_err(Clone::clone).and_then(|table| structure(dir, table)));
     if let Some(figure) = cluster.as_ref().ok().and_then(|table| tide::over_time(dir, table)) {
         gallery.add("tide", figure);
+    }
+    if let Some(figure) = cluster.as_ref().ok().and_then(|table| segregation::figure(dir, table)) {
+        gallery.add("segregation", Ok(figure));
     }
     gallery.add("steps", steps(dir, run).ok_or_else(|| "no histogram of time steps in the diagnostics".to_owned()));
     let events = of(Journal::Events);

@@ -44,6 +44,7 @@ pub mod report;
 mod room;
 pub mod run;
 mod scale;
+mod segregation;
 mod shells;
 mod snapshots;
 mod stellar;

@@ -54,7 +54,7 @@ const FACTS: [(&str, &str); 28] = [
 const WALL_TIME: &str = "/wall_seconds";
 
 /// Headings of the figures, by the names of their files.
-const HEADINGS: [(&str, &str); 23] = [
+const HEADINGS: [(&str, &str); 24] = [
     ("errors", "Energy errors"),
     ("bands", "Members over time"),
     ("dissolution", "Dissolution"),
@@ -73,6 +73,7 @@ const HEADINGS: [(&str, &str); 23] = [
     ("population", "Mass and light"),
     ("remnants", "Remnants"),
     ("structure", "Structure"),
+    ("segregation", "Segregation by mass and class"),
     ("steps", "Time steps"),
     ("rates", "Rates"),
     ("binaries", "Binaries"),

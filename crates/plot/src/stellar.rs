@@ -6,6 +6,9 @@ mod mass_function;
 mod population;
 mod remnants;
 
+pub(super) use classes::is_filled;
+pub(super) use population::by_class;
+
 use super::figure::Figure;
 use super::gallery::{Gallery, caption, name};
 use super::journals;

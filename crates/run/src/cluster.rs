@@ -131,7 +131,7 @@ impl TimedSurvey {
         let orbit = self.place.and_then(|place| place.orbit);
         let tidal = |of: fn(&TidalSurvey) -> f64| self.place.map(|_| s.tidal.as_ref().map_or(f64::NAN, of));
         let number = |of: fn(&TidalSurvey) -> u64| self.place.map(|_| s.tidal.as_ref().map_or(0, of));
-        let population = s.population.as_ref();
+        let (population, classes) = (s.population.as_ref(), s.by_class.as_ref());
         let [ms, giants, helium, wd, ns, bh] = Class::ALL.map(|class| class as usize);
         ClusterRow {
             time: UserTime(self.time),
@@ -196,6 +196,24 @@ impl TimedSurvey {
             shell_dispersion_radial: s.shells.map(|shell| shell.radial),
             shell_dispersion_tangential: s.shells.map(|shell| shell.tangential),
             shell_rotation: s.shells.map(|shell| shell.rotation),
+            mass_bin_number: Some(s.by_mass.map(|group| group.number)),
+            mass_bin_least_mass: Some(s.by_mass.map(|group| group.least_mass)),
+            mass_bin_mean_mass: Some(s.by_mass.map(|group| group.mean_mass)),
+            mass_bin_radius_10: Some(s.by_mass.map(|group| group.radii[0])),
+            mass_bin_radius_50: Some(s.by_mass.map(|group| group.radii[1])),
+            mass_bin_dispersion: Some(s.by_mass.map(|group| group.dispersion)),
+            main_sequence_half_mass_radius: classes.map(|it| it[ms].radii[1]),
+            giant_half_mass_radius: classes.map(|it| it[giants].radii[1]),
+            helium_star_half_mass_radius: classes.map(|it| it[helium].radii[1]),
+            white_dwarf_half_mass_radius: classes.map(|it| it[wd].radii[1]),
+            neutron_star_half_mass_radius: classes.map(|it| it[ns].radii[1]),
+            black_hole_half_mass_radius: classes.map(|it| it[bh].radii[1]),
+            main_sequence_dispersion: classes.map(|it| it[ms].dispersion),
+            giant_dispersion: classes.map(|it| it[giants].dispersion),
+            helium_star_dispersion: classes.map(|it| it[helium].dispersion),
+            white_dwarf_dispersion: classes.map(|it| it[wd].dispersion),
+            neutron_star_dispersion: classes.map(|it| it[ns].dispersion),
+            black_hole_dispersion: classes.map(|it| it[bh].dispersion),
         }
     }
 

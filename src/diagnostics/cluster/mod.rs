@@ -6,6 +6,7 @@ pub mod bodies;
 pub mod bound;
 pub mod catalogue;
 pub mod followed;
+pub mod groups;
 pub mod members;
 pub mod own_frame;
 mod population;
@@ -27,6 +28,7 @@ use crate::tidal_frame::TidalFrame;
 use bodies::BoundBodies;
 use bound::Bound;
 use catalogue::Entry;
+use groups::Group;
 use members::Members;
 use pair::{Body, Pair};
 use spheres::{Frame, RadialOrder, Shell};
@@ -34,6 +36,7 @@ use std::borrow::Cow;
 use systems::{Hardness, System, Systems};
 use tisane_force::compensated_sum::{sum, sum3};
 use tisane_force::particles::Vec3;
+use tisane_stellar::Class;
 
 /// Mass whose fractions define the Lagrangian radii.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -109,6 +112,10 @@ pub struct Survey<const F: usize> {
     pub tidal: Option<TidalSurvey>,
     /// Bound stars by class, and their light, where stars age.
     pub population: Option<Population>,
+    /// Bound particles in bins of mass; see [`groups::SHARES`].
+    pub by_mass: [Group; groups::BINS],
+    /// Bound stars of each class, in the order of their types, where stars age.
+    pub by_class: Option<[Group; Class::ALL.len()]>,
 }
 
 /// Particle or system that has escaped.
@@ -187,6 +194,8 @@ impl<const F: usize> Survey<F> {
             encounters,
             tidal,
             population: Population::new(stars, &bound, core.centre),
+            by_mass: groups::by_mass(&moved, &bound, frame.velocity),
+            by_class: groups::by_class(&moved, &bound, frame.velocity),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::journal::Journal;
 use super::rows::{ColumnSpec, JournalRow, RowField, UserTime, row};
 use crate::table::columns::{ColumnKind, Value};
+use tisane::diagnostics::cluster::groups::BINS;
 use tisane::particles::Vec3;
 use tisane::units::{Dimension, Scale};
 
@@ -34,6 +35,37 @@ impl RowField for [u64; FRACTIONS.len()] {
     }
     fn push(&self, _scale: f64, values: &mut Vec<Value>) {
         values.extend(self.map(Value::Count));
+    }
+}
+
+/// Returns the suffix of a column name for each bin of mass.
+fn bins() -> Vec<String> {
+    (1..=BINS).map(|bin| format!("_{bin}")).collect()
+}
+
+/// Optional columns; NaN in a row without the values.
+impl RowField for Option<[f64; BINS]> {
+    const ZERO: Self = None;
+    const KIND: ColumnKind = ColumnKind::Float;
+    const OPTIONAL: bool = true;
+    fn suffixes() -> Vec<String> {
+        bins()
+    }
+    fn push(&self, scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.unwrap_or([f64::NAN; BINS]).map(|x| Value::Float(x * scale)));
+    }
+}
+
+/// Optional columns; 0 in a row without the values.
+impl RowField for Option<[u64; BINS]> {
+    const ZERO: Self = None;
+    const KIND: ColumnKind = ColumnKind::Count;
+    const OPTIONAL: bool = true;
+    fn suffixes() -> Vec<String> {
+        bins()
+    }
+    fn push(&self, _scale: f64, values: &mut Vec<Value>) {
+        values.extend(self.unwrap_or([0; BINS]).map(Value::Count));
     }
 }
 
@@ -102,6 +134,24 @@ row! {
         shell_dispersion_radial: [f64; FRACTIONS.len()], VELOCITY, "radial velocity dispersion in the shell about the mean radial velocity, mass-weighted; NaN for fewer than 2 particles";
         shell_dispersion_tangential: [f64; FRACTIONS.len()], VELOCITY, "tangential one in one dimension about the mean rotation, likewise";
         shell_rotation: [f64; FRACTIONS.len()], VELOCITY, "mean rotation velocity in the shell about the axis of angular_momentum, mass-weighted; NaN where it is empty";
+        mass_bin_number: Option<[u64; BINS]>, NONE, "bound particles by mass: the lightest half (bin 1), the next 30 % (2), the next 15 % (3), the heaviest 5 % (4); 0 for equal masses";
+        mass_bin_least_mass: Option<[f64; BINS]>, MASS, "least mass in the bin; NaN for equal masses";
+        mass_bin_mean_mass: Option<[f64; BINS]>, MASS, "mean mass";
+        mass_bin_radius_10: Option<[f64; BINS]>, LENGTH, "radius of the smallest sphere about the density centre with 10 % of the mass of the bin; NaN where its innermost particle has more";
+        mass_bin_radius_50: Option<[f64; BINS]>, LENGTH, "that with 50 %";
+        mass_bin_dispersion: Option<[f64; BINS]>, VELOCITY, "velocity dispersion of the bin in one dimension relative to centre_velocity, mass-weighted, of binaries that of their centres of mass; NaN for fewer than 2";
+        main_sequence_half_mass_radius: Option<f64>, LENGTH, "radius of the smallest sphere about the density centre with half of the mass of the bound stars on the main sequence; NaN where the innermost has more";
+        giant_half_mass_radius: Option<f64>, LENGTH, "of giants";
+        helium_star_half_mass_radius: Option<f64>, LENGTH, "of naked helium stars";
+        white_dwarf_half_mass_radius: Option<f64>, LENGTH, "of white dwarfs";
+        neutron_star_half_mass_radius: Option<f64>, LENGTH, "of neutron stars";
+        black_hole_half_mass_radius: Option<f64>, LENGTH, "of black holes";
+        main_sequence_dispersion: Option<f64>, VELOCITY, "velocity dispersion of the bound stars on the main sequence in one dimension, as that of the bins of mass";
+        giant_dispersion: Option<f64>, VELOCITY, "of giants";
+        helium_star_dispersion: Option<f64>, VELOCITY, "of naked helium stars";
+        white_dwarf_dispersion: Option<f64>, VELOCITY, "of white dwarfs";
+        neutron_star_dispersion: Option<f64>, VELOCITY, "of neutron stars";
+        black_hole_dispersion: Option<f64>, VELOCITY, "of black holes";
     }
 }
 
@@ -176,7 +226,7 @@ impl ClusterRow {
             "jacobi_bound_mass",
             "potential_escapers",
         ];
-        const OF_STARS: [&str; 19] = [
+        const OF_STARS: [&str; 31] = [
             "main_sequence_mass",
             "giant_mass",
             "helium_star_mass",
@@ -196,6 +246,18 @@ impl ClusterRow {
             "projected_half_mass_radius",
             "projected_half_light_radius",
             "projected_visual_half_light_radius",
+            "main_sequence_half_mass_radius",
+            "giant_half_mass_radius",
+            "helium_star_half_mass_radius",
+            "white_dwarf_half_mass_radius",
+            "neutron_star_half_mass_radius",
+            "black_hole_half_mass_radius",
+            "main_sequence_dispersion",
+            "giant_dispersion",
+            "helium_star_dispersion",
+            "white_dwarf_dispersion",
+            "neutron_star_dispersion",
+            "black_hole_dispersion",
         ];
         let of_orbit = OF_ORBIT.into_iter().filter(|_| tide != TideColumns::Orbit);
         let of_tide = OF_TIDE.into_iter().filter(|_| tide == TideColumns::None);

@@ -21,6 +21,6 @@ pub(super) fn of_class(class: Class, mark: Mark, points: Vec<(f64, f64)>) -> Ser
 }
 
 /// Returns true for a panel that shows something.
-pub(super) fn is_filled(panel: &Panel) -> bool {
+pub fn is_filled(panel: &Panel) -> bool {
     panel.series.iter().any(|series| series.points.iter().any(|(x, y)| x.is_finite() && y.is_finite()))
 }

@@ -18,21 +18,9 @@ pub(super) fn panels(run: &Run<'_>, cluster: Option<&Table>) -> Result<Vec<Panel
     if let Some(bound) = cluster.panel("", Axis::default(), &[("bound", "bound_mass", true)], |m| m) {
         mass.series.extend(bound.series.into_iter().map(|series| Series { colour: Some(2), ..series }));
     }
-    let columns = |of: &str| Class::ALL.map(|class| (class, format!("{}_{of}", column(class))));
-    let by_class = |title: &str, y: Axis, of: &str| {
-        let columns = columns(of);
-        let lines: Vec<(&str, &str, bool)> =
-            columns.iter().map(|(class, column)| (class.plural(), &**column, true)).collect();
-        let mut panel = cluster.panel(title, y, &lines, |value| if value > 0.0 { value } else { f64::NAN })?;
-        for (series, class) in panel.series.iter_mut().zip(Class::ALL) {
-            series.colour = Some(colour(class));
-        }
-        panel.series.retain(|series| series.points.iter().any(|(_, value)| value.is_finite()));
-        Some(panel)
-    };
     let y = |of: &str, name: &str| cluster.label(of, name).map(Axis::log);
-    let of_mass = y("mass", "bound_mass").and_then(|y| by_class("Mass by class, bound stars", y, "mass"));
-    let numbers = by_class("Bound stars by class", Axis::log("number"), "number");
+    let of_mass = y("mass", "bound_mass").and_then(|y| by_class(&cluster, "Mass by class, bound stars", y, "mass"));
+    let numbers = by_class(&cluster, "Bound stars by class", Axis::log("number"), "number");
     let lines = [("at all wavelengths", "luminosity", true), ("in V", "visual_luminosity", true)];
     let light = cluster.panel("Light of bound stars", Axis::log("over that of the Sun"), &lines, |light| light);
     let radii = |title: &str, lines: &[(&str, &str, bool)]| {
@@ -49,6 +37,19 @@ pub(super) fn panels(run: &Run<'_>, cluster: Option<&Table>) -> Result<Vec<Panel
     let circles = radii("The same in projection", &lines);
     let all = [Some(mass), of_mass, numbers, light.map(linear_where_few), spheres, circles];
     Ok(all.into_iter().flatten().filter(is_filled).collect())
+}
+
+/// Draws a column of each class of the journal of a cluster over time, those above 0, with the looks of the classes.
+pub fn by_class(cluster: &Run<'_>, title: &str, y: Axis, of: &str) -> Option<Panel> {
+    let columns = Class::ALL.map(|class| (class, format!("{}_{of}", column(class))));
+    let lines: Vec<(&str, &str, bool)> =
+        columns.iter().map(|(class, column)| (class.plural(), &**column, true)).collect();
+    let mut panel = cluster.panel(title, y, &lines, |value| if value > 0.0 { value } else { f64::NAN })?;
+    for (series, class) in panel.series.iter_mut().zip(Class::ALL) {
+        series.colour = Some(colour(class));
+    }
+    panel.series.retain(|series| series.points.iter().any(|(_, value)| value.is_finite()));
+    Some(panel)
 }
 
 /// Returns the begin of the names of the columns of a class.
