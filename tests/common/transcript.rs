@@ -6,13 +6,14 @@ use crate::program::{Folder, Said, finish};
 use std::process::Command;
 
 /// What differs between machines, builds and runs, and what stands in the reviewed text instead.
-const VARYING: [(&str, &str); 10] = [
+const VARYING: [(&str, &str); 11] = [
     (r"(?m)^tisane \d+\.\d+\.\d+ \(.*\)$", "tisane [VERSION]"),
     (r"(?m)^(written by|built|machine)( +).*$", "${1}${2}[MACHINE]"),
     (r"process \d+ on [^ ,]+, since [^ \n]+", "process [PROCESS]"),
     (r"(?:/[\w.-]+)*/\.tmp\w{6}", "[FOLDER]"),
     (r"\d+\.\d+ [KMGT]iB", "[SIZE]"),
-    (r"(?m)^( *wall time +).*$", "${1}[WALL TIME]"),
+    (r"(?m)^ *CPU time.*\n(?: {23}.*\n)*", ""),
+    (r"(?m)^( *(?:wall time|time of member 0) +).*$(?:\n {23}.*$)*", "${1}[WALL TIME]"),
     (r"(?m)^(  (?:wall_seconds|pairs_per_second) +).*$", "${1}[WALL TIME]"),
     (r"(?m)^bytes ( +)\d+$", "bytes ${1}[SIZE]"),
     (r"and [^,]+ at the present rate", "and [WALL TIME] at the present rate"),

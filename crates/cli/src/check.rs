@@ -1,6 +1,8 @@
-//! `tisane check`: what a configuration would run, and what is implausible in it. For many particles, energies and the wall
-//! time are estimates.
+//! `tisane check`: the plan of a run. What it is, what it does, what it costs, and what is missing or implausible. For many
+//! particles, energies and the wall time are estimates.
 
+mod cost;
+mod course;
 mod disk;
 mod doubts;
 mod orbit;
@@ -11,9 +13,10 @@ pub use disk::disk_per_output;
 
 use super::arguments::ConfigArgs;
 use super::screen::print;
-use disk::{Disk, outputs};
+use disk::Disk;
 use std::fmt::Write as _;
 use std::path::Path;
+use textwrap::{Options, WordSplitter, WrapAlgorithm};
 use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
@@ -21,20 +24,26 @@ use tisane::error::Result;
 use tisane::force::external::ExternalField;
 use tisane::spin_pool::on_threads;
 use tisane::time::Time;
-use tisane::units::{Dimension, Units, shortest_decimal};
-use tisane_io::directory::bytes;
-use tisane_lab::bench::model::{forecast, forecast_members};
-use tisane_lab::study::forecast::ENDS_EARLY;
+use tisane::units::{Dimension, Units};
 use tisane_run::assemble::{self, MAX_SUMMED, SAMPLE, Setup};
 use tisane_run::binaries::Binaries;
-use tisane_run::config::{Config, Engine};
+use tisane_run::config::Config;
 use tisane_run::ensemble::Blueprint;
+use tisane_run::star_forecast::StarForecast;
 
-/// Characters of a line above which it is broken into several, and of each of these.
+/// Characters of a warning above which it is broken into several lines, and of each line.
 const LONG: usize = 300;
 const WIDTH: usize = 100;
-/// Bytes of memory without any particles.
-const MEMORY_BASE: u64 = 20 << 20;
+/// Characters of the name of a line.
+const NAME: usize = 20;
+
+/// Lines whose texts are paths of files.
+const SOURCE: &str = "initial conditions";
+const DIRECTORY: &str = "output";
+const PATHS: [&str; 2] = [SOURCE, DIRECTORY];
+
+/// Lines of a plan: what each is about, and its text.
+type Lines = Vec<(String, String)>;
 
 pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
@@ -47,17 +56,23 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
             Some(blueprint) => blueprint.member(0)?,
         };
         let setup = assemble::prepare(loaded.for_forecast())?;
-        let members = blueprint.map_or(Ok(String::new()), |blueprint| describe_members(&blueprint, &setup))?;
         let found = setup.binaries()?;
         let clusters = setup.in_own_frames(&found)?;
-        let (wall_time, ends_early) = match forecast(&setup)? {
-            text if text.starts_with(ENDS_EARLY) => ("not known: see the warning below".into(), Some(text)),
-            text => (text, None),
-        };
-        let mut text = members + &describe(&setup, &found, &clusters, wall_time);
+        let stars = stars::find(&setup);
+        let disk = Disk::of(&setup, &found, stars.as_ref(), blueprint.as_ref());
+        let (costs, ends_early) = cost::describe(&setup, &disk, blueprint.as_ref())?;
+        let mut text = blueprint.as_ref().map(describe_members).unwrap_or_default();
+        let _ = writeln!(text, "{}: this configuration is valid", setup.config.run.name);
+        let is = describe(&setup, &found, &clusters, stars.as_ref());
+        let does = course::describe(&setup, &found, &clusters, blueprint.as_ref());
+        for (title, lines) in [("What it is", is), ("What it does", does), ("What it costs", costs)] {
+            text += &part(title, &lines);
+        }
         let warnings = setup.warnings.iter().cloned().chain(found.warnings());
-        for warning in warnings.chain(doubts::find(&setup, &found, &clusters)).chain(ends_early) {
-            text += &broken(&format!("warning: {warning}"));
+        let warnings = warnings.chain(doubts::find(&setup, &found, &clusters, &disk)).chain(ends_early);
+        let warnings: String = warnings.map(|it| wrapped(&format!("warning: {it}"), "  ", LONG) + "\n").collect();
+        if !warnings.is_empty() {
+            text += &format!("\nWhat is missing or implausible\n{warnings}");
         }
         if let Some(folder) = plot {
             text += &picture::draw(&setup, &found, &clusters, &folder)?;
@@ -66,32 +81,29 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     })
 }
 
-/// Describes the members of an ensemble, with their engine and wall time; `setup` is member 0.
-fn describe_members(blueprint: &Blueprint, setup: &Setup) -> Result<String> {
-    let (_, engine) = blueprint.engine(None, setup.config.force.device);
-    let wall_time = forecast_members(blueprint, setup)?;
-    let lines = [("engine of all", Some(engine)), ("wall time of all", wall_time)];
-    let lines = lines.into_iter().filter_map(|(name, text)| Some(format!("  {name:<34} {}\n", text?)));
-    Ok(blueprint.describe() + &lines.collect::<String>())
+/// Describes the members of an ensemble, with their engine.
+fn describe_members(blueprint: &Blueprint) -> String {
+    let (_, engine) = blueprint.engine(None, blueprint.config.force.device);
+    format!("{}  {:<34} {engine}\n", blueprint.describe(), "engine of all")
 }
 
-/// Returns a line as it is, or in several ones if it is very long.
-fn broken(line: &str) -> String {
-    let (mut text, mut length) = (String::new(), 0);
-    let is_long = line.chars().count() > LONG;
-    for word in line.split(' ') {
-        let next = word.chars().count() + 1;
-        if length > 0 && is_long && length + next > WIDTH {
-            text += "\n ";
-            length = 1;
-        }
-        if length > 0 {
-            text.push(' ');
-        }
-        text += word;
-        length += next;
+/// Returns a part of a plan. A line with the path of a file is not broken.
+fn part(title: &str, lines: &Lines) -> String {
+    let indent = " ".repeat(NAME + 3);
+    let line = |(name, text): &(String, String)| {
+        let max = if PATHS.contains(&name.as_str()) { usize::MAX } else { WIDTH };
+        wrapped(&format!("  {name:<NAME$} {text}"), &indent, max) + "\n"
+    };
+    format!("\n{title}\n{}", lines.iter().map(line).collect::<String>())
+}
+
+/// Returns a line as it is, or in several ones if it has more than `max` characters.
+fn wrapped(line: &str, indent: &str, max: usize) -> String {
+    if line.chars().count() <= max {
+        return line.to_owned();
     }
-    text + "\n"
+    let options = Options::new(WIDTH).break_words(false).word_splitter(WordSplitter::NoHyphenation);
+    textwrap::fill(line, options.wrap_algorithm(WrapAlgorithm::FirstFit).subsequent_indent(indent))
 }
 
 /// Describes the energy of the particles in the external field at the start, and that of their motion as a whole; [`None`]
@@ -113,21 +125,8 @@ fn in_the_field(setup: &Setup) -> Option<String> {
     Some(format!("potential energy {external}, kinetic energy of the motion as a whole {motion}"))
 }
 
-/// Describes the memory that a run needs: that of the host, and of a GPU that takes steps with lists of neighbours.
-fn memory(setup: &Setup) -> String {
-    let (config, n) = (&setup.config, setup.particles.len());
-    let [extra, on_device] = config.integrator.scheme().extra_memory(n as u64, config.subsystems().is_some());
-    let host = bytes(MEMORY_BASE + n as u64 * assemble::MEMORY_PER_PARTICLE + extra);
-    match assemble::forecast_engine(config, n) {
-        Engine::Cuda if on_device > 0 => {
-            format!("about {host}, and {} of the GPU for whole steps on it", bytes(on_device))
-        }
-        _ => format!("about {host}"),
-    }
-}
-
 /// Describes a system in its own frame: its mass if it is one of several, and what has a meaning for its kind.
-fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, String)> {
+fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Lines {
     let units = setup.config.units();
     let value = |x: f64, d: Dimension| with_unit(x * setup.scale.factor(d), d, &units);
     let mut lines: Vec<(&str, String)> = Vec::new();
@@ -138,26 +137,6 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
     if is_cluster {
         let radii = [("half-mass radius", own.half_mass_radius), ("virial radius", own.virial_radius())];
         lines.extend(radii.map(|(name, radius)| (name, value(radius, Dimension::LENGTH))));
-        lines.extend(setup.tidal_radius(own.mass).map(|radius| {
-            let (ratio, radius) = (own.half_mass_radius / radius, value(radius, Dimension::LENGTH));
-            let critical = -1.5 * own.mass / setup.tidal_radius(own.mass).unwrap_or(f64::NAN);
-            let energy = value(critical, Dimension::POTENTIAL);
-            let at_pericentre = setup.tidal_radius_at_pericentre(own.mass).map_or_else(String::new, |radius| {
-                let (ratio, radius) = (own.half_mass_radius / radius, value(radius, Dimension::LENGTH));
-                format!("; at the pericentre tidal radius {radius}, half-mass radius {ratio:.3} of it")
-            });
-            (
-                "in the galaxy",
-                format!(
-                    "tidal radius {radius}, half-mass radius {ratio:.3} of it; stars leave with a Jacobi energy above \
-                     {energy}{at_pericentre}"
-                ),
-            )
-        }));
-    }
-    if is_cluster && is_one {
-        let times = setup.dissolution_times(own.particles);
-        lines.extend(times.map(|times| ("dissolution", dissolution(times, setup))));
     }
     if is_one || own.bodies.len() > 1 {
         let as_one = if own.bodies.len() < own.particles { " (each binary as one body)" } else { "" };
@@ -177,8 +156,35 @@ fn describe_system(setup: &Setup, own: &OwnFrame, is_one: bool) -> Vec<(String, 
         ]);
     }
     lines.extend(own.describe_leaving().map(|text| ("leaving", text)));
-    let indent = if is_one { "" } else { "  " };
-    lines.into_iter().map(|(name, text)| (format!("{indent}{name}"), text)).collect()
+    lines.into_iter().map(|(name, text)| (name.to_owned(), text)).collect()
+}
+
+/// Describes a cluster in its tide: tidal radius and, for one cluster alone, when others like it dissolve; nothing without a
+/// tide.
+fn in_the_tide(setup: &Setup, own: &OwnFrame, is_one: bool) -> Lines {
+    let units = setup.config.units();
+    let value = |x: f64, d: Dimension| with_unit(x * setup.scale.factor(d), d, &units);
+    if own.kind != Kind::Cluster {
+        return Lines::new();
+    }
+    let mut lines = Lines::new();
+    let tidal = |radius: f64| {
+        format!(
+            "tidal radius {}, half-mass radius {:.3} of it",
+            value(radius, Dimension::LENGTH),
+            own.half_mass_radius / radius
+        )
+    };
+    if let Some(radius) = setup.tidal_radius(own.mass) {
+        let energy = value(-1.5 * own.mass / radius, Dimension::POTENTIAL);
+        let critical = format!("; stars leave with a Jacobi energy above {energy}");
+        lines.push(("in the galaxy".into(), tidal(radius) + &critical));
+    }
+    lines.extend(setup.tidal_radius_at_pericentre(own.mass).map(|radius| ("  at pericentre".into(), tidal(radius))));
+    if let Some(times) = setup.dissolution_times(own.particles).filter(|_| is_one) {
+        lines.push(("dissolution".into(), dissolution(times, setup)));
+    }
+    lines
 }
 
 /// Describes the times in which clusters like this one dissolve in the tide, in internal units: those with W₀ = 5 and 7.
@@ -192,19 +198,20 @@ fn dissolution(times: [f64; 2], setup: &Setup) -> String {
 }
 
 /// Describes the particles: all of them, and each cluster of a list by itself.
-fn describe_particles(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(String, String)> {
+fn describe_particles(setup: &Setup, clusters: &[OwnFrame]) -> Lines {
     let (p, units) = (&setup.particles, setup.config.units());
     let mass = with_unit(p.total_mass() * setup.scale.mass, Dimension::MASS, &units);
     let mut lines = vec![("particles".to_owned(), p.len().to_string()), ("total mass".to_owned(), mass)];
-    for (number, own) in clusters.iter().enumerate() {
-        let is_one = clusters.len() == 1;
-        if !is_one {
+    if let [own] = clusters {
+        lines.extend(describe_system(setup, own, true));
+    } else {
+        for (number, own) in clusters.iter().enumerate() {
             let particles = setup.clusters[number].particles.len();
             lines.push((format!("cluster {} by itself", number + 1), format!("{particles} particles")));
+            let of_cluster = describe_system(setup, own, false).into_iter().chain(in_the_tide(setup, own, false));
+            lines.extend(of_cluster.map(|(name, text)| (format!("  {name}"), text)));
         }
-        lines.extend(describe_system(setup, own, is_one));
     }
-    lines.extend(in_the_field(setup).map(|text| ("in the field".to_owned(), text)));
     if setup.has_estimates() {
         let text = format!(
             "Q, energies and what follows from them, from the potentials of {SAMPLE} particles, as there are more than \
@@ -215,57 +222,22 @@ fn describe_particles(setup: &Setup, clusters: &[OwnFrame]) -> Vec<(String, Stri
     lines
 }
 
-fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], wall_time: String) -> String {
-    let (config, units, scale) = (&setup.config, setup.config.units(), &setup.scale);
-    let [integrator, steps] = config.describe_integrator();
-    let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
-    let rows = outputs(setup.steps_to_end, config.diagnostics_every());
-    let start = setup.clock.start * scale.time;
-    let (engine, _) = assemble::forecast(config, setup.particles.len());
-    let about = setup.about.iter().map(|(name, value)| (name.as_str(), value.clone()));
-    let fields = config.external.iter().map(|field| ("external field", field.description(&units)));
-    let derived = setup.derived.iter().enumerate();
-    let derived = derived.map(|(line, text)| (if line == 0 { "defaults" } else { "" }, text.clone()));
-    let law = config.law_section().map(|law| format!("; law {}", law.describe())).unwrap_or_default();
-    let how = [
-        ("softening", with_unit(setup.epsilon() * scale.length, Dimension::LENGTH, &units)),
-        ("integrator", integrator),
-        ("force", format!("{engine}; precision {}{law}", config.force.precision().name())),
-        ("steps", format!("{steps} {}", units.time.name)),
-    ];
-    let outcome = [
-        // Without the rounding of its conversion from another unit.
-        (
-            "time",
-            format!(
-                "{} to {} {}",
-                shortest_decimal(start, 4.0 * f64::EPSILON * start.abs()),
-                config.t_end(),
-                units.time.name
-            ),
-        ),
-        ("outputs", format!("{snapshots} snapshots, {rows} rows of diagnostics")),
-        ("wall time", wall_time),
-        ("memory", memory(setup)),
-        ("disk", Disk::of(setup, found).describe()),
-        ("output", config.output_directory().display().to_string()),
-    ];
-    let several = assemble::forecast_several(config, setup.particles.len()).map(|it| ("several GPUs", it));
-    let mut text = format!("{}: this configuration is valid\n", config.run.name);
-    let source = ("initial conditions", setup.source.clone());
-    let particles = describe_particles(setup, clusters);
-    let particles = particles.iter().map(|(name, text)| (name.as_str(), text.clone()));
-    let lines = particles
-        .chain(found.describe())
-        .chain(stars::describe(setup, found, clusters))
-        .chain(how)
-        .chain(several)
-        .chain(derived)
-        .chain(outcome);
-    for (name, value) in [source].into_iter().chain(about).chain(fields).chain(orbit::describe(setup)).chain(lines) {
-        let _ = writeln!(text, "  {name:<20} {value}");
+/// Describes what a configuration is: its particles, their binaries, the galaxy about them, and how they age.
+fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], stars: Option<&StarForecast>) -> Lines {
+    let (config, units) = (&setup.config, setup.config.units());
+    let owned = |(name, text): (&str, String)| (name.to_owned(), text);
+    let mut lines = vec![(SOURCE.to_owned(), setup.source.clone())];
+    lines.extend(setup.about.iter().cloned());
+    lines.extend(describe_particles(setup, clusters));
+    lines.extend(found.describe().into_iter().map(owned));
+    lines.extend(config.external.iter().map(|field| owned(("external field", field.description(&units)))));
+    lines.extend(orbit::describe(setup).into_iter().map(owned));
+    if let [own] = clusters {
+        lines.extend(in_the_tide(setup, own, true));
     }
-    text
+    lines.extend(in_the_field(setup).map(|text| owned(("in the field", text))));
+    lines.extend(stars::describe(setup, found, clusters, stars).into_iter().map(owned));
+    lines
 }
 
 fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
@@ -280,13 +252,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_a_very_long_line_is_broken() {
+    fn only_a_long_line_is_broken() {
         let short = "word ".repeat(LONG / 5);
-        assert_eq!(broken(short.trim()), format!("{}\n", short.trim()));
+        assert_eq!(wrapped(short.trim(), "  ", LONG), short.trim());
         let long = format!("warning: {}", "word ".repeat(LONG / 5)).trim().to_owned();
-        let lines = broken(&long);
+        let lines = wrapped(&long, "  ", LONG);
         assert!(lines.lines().count() > 3 && lines.lines().all(|line| line.chars().count() <= WIDTH), "{lines}");
         assert!(lines.lines().skip(1).all(|line| line.starts_with("  word")), "{lines}");
         assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), long.split(' ').collect::<Vec<_>>());
+        // The path of a file can be copied.
+        let lines = [(SOURCE, "a/path "), ("force", "a word ")].map(|(name, text)| (name.to_owned(), text.repeat(20)));
+        let plan = part("What it is", &lines.to_vec());
+        assert!(plan.lines().nth(2).is_some_and(|line| line.chars().count() > WIDTH), "{plan}");
+        assert!(plan.lines().skip(3).count() > 1 && plan.ends_with("a word\n"), "{plan}");
     }
 }

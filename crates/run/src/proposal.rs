@@ -239,7 +239,7 @@ impl<'a> System<'a> {
             ]);
             lines.extend(whole.describe_leaving().map(|text| ("leaving", text)));
         }
-        lines.into_iter().chain(found.describe()).collect()
+        lines.into_iter().chain(found.describe()).chain(found.describe_steps()).collect()
     }
 }
 

@@ -3,6 +3,9 @@
 use tisane_io::directory::bytes;
 use tisane_run::assemble::Setup;
 use tisane_run::binaries::{Binaries, Kind, Marginal};
+use tisane_run::config::Kept;
+use tisane_run::ensemble::Blueprint;
+use tisane_run::star_forecast::StarForecast;
 
 /// Bytes of a particle in a snapshot.
 const SNAPSHOT_PER_PARTICLE: u64 = 104;
@@ -14,6 +17,11 @@ const FILE_OVERHEAD: u64 = 48 << 10;
 const ROW: u64 = 1200;
 /// Bytes of a row about the cluster, in CSV and HDF5.
 const CLUSTER_ROW: u64 = 4000;
+/// Bytes of a row about a change of type, in CSV and HDF5.
+const STELLAR_ROW: u64 = 700;
+/// Bytes of a row about a member of an ensemble, and of one of its series, in CSV and HDF5.
+const MEMBER_ROW: u64 = 1200;
+const SERIES_ROW: u64 = 400;
 /// Bytes of a row about a binary, an event and a change of subsystems, in CSV and HDF5.
 const BINARY_ROW: f64 = 700.0;
 const EVENT_ROW: f64 = 1100.0;
@@ -43,8 +51,18 @@ pub(super) struct Disk {
 }
 
 impl Disk {
-    /// Estimates the space from the binaries that a run starts with.
-    pub(super) fn of(setup: &Setup, found: &Binaries) -> Self {
+    /// Estimates the space from the binaries that a run starts with, and from what its stars do. Of an ensemble `setup` is member 0,
+    /// and the space that of all.
+    pub(super) fn of(
+        setup: &Setup,
+        found: &Binaries,
+        stars: Option<&StarForecast>,
+        blueprint: Option<&Blueprint>,
+    ) -> Self {
+        if let Some(blueprint) = blueprint {
+            let (journals, marginal) = ([0.0; 2], Marginal::default());
+            return Self { known: of_members(setup, blueprint), journals, binaries: 0, marginal };
+        }
         let (config, n) = (&setup.config, setup.particles.len() as u64);
         let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
         let rows = outputs(setup.steps_to_end, config.diagnostics_every());
@@ -52,7 +70,8 @@ impl Disk {
         let known = snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
             + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
             + rows * ROW
-            + surveys * CLUSTER_ROW;
+            + surveys * CLUSTER_ROW
+            + stars.map_or(0, |stars| stars.changing as u64) * STELLAR_ROW;
         let is_cluster = found.kind == Kind::Cluster;
         let hard = found.bodies.systems.all.len();
         // Subsystems have rows where they are soft, too.
@@ -85,14 +104,29 @@ impl Disk {
             0.0 => String::new(),
             pairs => format!(", {pairs} pairs that form and dissolve once an orbit"),
         };
+        let [least, most] = self.journals.map(|journals| bytes(self.known + journals as u64));
         format!(
-            "{known}, and {} to {} for the journals of binaries, events and subsystems, if it goes on with {} binaries and \
-             hierarchies{marginal}",
+            "{least} to {most}: {known}, and {} to {} for the journals of binaries, events and subsystems, if it goes on with {} \
+             binaries and hierarchies{marginal}",
             bytes(min as u64),
             bytes(max as u64),
             self.binaries
         )
     }
+}
+
+/// Returns the bytes that all members of an ensemble write, if they are like member 0.
+fn of_members(setup: &Setup, blueprint: &Blueprint) -> u64 {
+    let Some(ensemble) = &blueprint.config.ensemble else { return 0 };
+    let rows = outputs(setup.steps_to_end, setup.config.diagnostics_every());
+    let snapshots = match ensemble.snapshots {
+        Kept::None => 0,
+        Kept::End => 1,
+        Kept::All => outputs(setup.steps_to_end, setup.config.snapshot_every()),
+    };
+    let snapshot = setup.particles.len() as u64 * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD;
+    let series = if ensemble.series { rows * SERIES_ROW } else { 0 };
+    blueprint.members.count() * (MEMBER_ROW + series + snapshots * snapshot) + 2 * FILE_OVERHEAD
 }
 
 /// Returns the number of outputs at an interval, including the first and the last.

@@ -15,22 +15,26 @@ const PLAIN: std::ops::RangeInclusive<f64> = 0.25..=0.75;
 const DOMINANT: f64 = 0.5;
 
 /// Returns the warnings; `clusters` are those of a list, each in its own frame, or the one system.
-pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> Vec<String> {
+pub fn find(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], disk: &Disk) -> Vec<String> {
     let own = clusters.iter().enumerate().filter_map(|(number, own)| {
         let text = of_tidal_radius(setup, own).or_else(|| of_virial_ratio(setup, found, own))?;
         Some(if clusters.len() > 1 { format!("cluster {}: {text}", number + 1) } else { text })
     });
     let (_, of_engine) = assemble::forecast(&setup.config, setup.particles.len());
     let of_scheme = setup.config.integrator.scheme().doubt(setup.config.force.precision());
-    own.chain(of_scales(setup, found, clusters)).chain(of_scheme).chain(of_engine).collect()
+    own.chain(of_scales(setup, clusters, disk)).chain(of_scheme).chain(of_engine).collect()
 }
 
 /// Returns a warning of a cluster that its tide tears apart.
 fn of_tidal_radius(setup: &Setup, own: &OwnFrame) -> Option<String> {
-    let radius = setup.tidal_radius(own.mass).filter(|radius| *radius < own.half_mass_radius)?;
+    let now = setup.tidal_radius(own.mass);
+    let at_pericentre = setup.tidal_radius_at_pericentre(own.mass);
+    let places = [(now, "the tidal radius"), (at_pericentre, "the tidal radius at the pericentre")];
+    let too_small = |radius: &f64| *radius < own.half_mass_radius;
+    let (radius, name) = places.into_iter().find_map(|(radius, name)| Some((radius.filter(too_small)?, name)))?;
     let value = |x: f64| setup.config.units().readable(x * setup.scale.length, Dimension::LENGTH);
     Some(format!(
-        "half of the mass is beyond the tidal radius, {} against {}: the galaxy tears the cluster apart; are position, velocity and \
+        "half of the mass is beyond {name}, {} against {}: the galaxy tears the cluster apart; are position, velocity and \
          radii in the units that [units] says?",
         value(own.half_mass_radius),
         value(radius)
@@ -76,25 +80,41 @@ fn is_dominated(own: &OwnFrame, epsilon: f64) -> bool {
 }
 
 /// Returns warnings of steps, softening, length and disk that do not go with the scales of the system.
-fn of_scales(setup: &Setup, found: &Binaries, clusters: &[OwnFrame]) -> impl Iterator<Item = String> {
+fn of_scales(setup: &Setup, clusters: &[OwnFrame], disk: &Disk) -> impl Iterator<Item = String> {
     let (config, n, epsilon) = (&setup.config, setup.particles.len(), setup.epsilon());
     let of_clusters = || clusters.iter().filter(|own| own.kind == Kind::Cluster);
     let min = |of: fn(&OwnFrame) -> f64| of_clusters().map(of).fold(f64::INFINITY, f64::min);
     let crossing_time = min(OwnFrame::crossing_time);
     let span = setup.clock.dt_max * setup.steps_to_end as f64;
-    let needed = Disk::of(setup, found).min();
+    let needed = disk.min();
     let free = free_space(&config.output_directory()).unwrap_or(u64::MAX);
     let scheme = config.integrator.info();
     let (step, shared) = (scheme.dt_max_key, config.integrator.scheme().shared_step());
     let speed = |own: &OwnFrame| if own.mass > 0.0 { (2.0 * own.kinetic / own.mass).sqrt() } else { 0.0 };
     let crossed = setup.clock.dt_max * clusters.iter().map(speed).fold(0.0, f64::max);
+    let relaxation_time = min(OwnFrame::relaxation_time);
+    let by_blocks = config.integrator.scheme().block_steps().is_some();
+    let newtonian = setup.law.is_none() && of_clusters().next().is_some();
+    let interval = config.diagnostics_every() as f64 * setup.clock.dt_max;
     let doubts = [
+        (
+            epsilon == 0.0 && by_blocks && newtonian && config.subsystems().is_none(),
+            "neither softening nor [encounters]: close pairs are integrated step by step, and one binary that forms can take most \
+             of the time, or end the run at dt_min"
+                .into(),
+        ),
+        (
+            relaxation_time.is_finite() && interval > relaxation_time,
+            "the rows of diagnostics are farther apart than the relaxation time: they do not show how the cluster evolves; set a \
+             shorter output.interval"
+                .into(),
+        ),
         (
             epsilon > min(OwnFrame::mean_separation),
             "the softening is longer than the mean separation: the system is smoothed out".into(),
         ),
         (
-            (shared.is_some() || config.integrator.scheme().block_steps().is_some())
+            (shared.is_some() || by_blocks)
                 && setup.clock.dt_max > crossing_time / 2.0,
             format!("{step} is longer than half a crossing time: the slowest particles are badly resolved"),
         ),

@@ -10,13 +10,24 @@ use tisane_run::evolution::Evolution;
 use tisane_run::roche_forecast::RocheForecast;
 use tisane_run::star_forecast::StarForecast;
 
+/// Returns what the stars of a configuration do until its end; [`None`] where they do not age.
+pub(super) fn find(setup: &Setup) -> Option<StarForecast> {
+    let evolution = Evolution::of(&setup.config, &setup.scale).ok()??;
+    let end = Time::from_dt_max(setup.steps_to_end);
+    Some(StarForecast::new(&evolution, &setup.particles, &setup.clock, end))
+}
+
 /// Describes the stars of a configuration in which they age: lines with names and texts. `close` are its close pairs, `clusters` the systems
-/// that they are in.
-pub(super) fn describe(setup: &Setup, close: &Binaries, clusters: &[OwnFrame]) -> Vec<(&'static str, String)> {
-    let Some(settings) = &setup.config.stellar_evolution else { return Vec::new() };
+/// that they are in; `found` is what the stars do.
+pub(super) fn describe(
+    setup: &Setup,
+    close: &Binaries,
+    clusters: &[OwnFrame],
+    found: Option<&StarForecast>,
+) -> Vec<(&'static str, String)> {
+    let (Some(settings), Some(found)) = (&setup.config.stellar_evolution, found) else { return Vec::new() };
     let Ok(Some(evolution)) = Evolution::of(&setup.config, &setup.scale) else { return Vec::new() };
     let end = Time::from_dt_max(setup.steps_to_end);
-    let found = StarForecast::new(&evolution, &setup.particles, &setup.clock, end);
     let winds = tisane_stellar::WindRecipe::from(settings.winds).name();
     let remnants = tisane_stellar::RemnantRecipe::from(settings.remnants).name();
     let z = settings.metallicity;
@@ -50,7 +61,8 @@ pub(super) fn describe(setup: &Setup, close: &Binaries, clusters: &[OwnFrame]) -
         lines.push(("  supernovae", format!("{}, the first at {} Myr{kicks}", found.supernovae, digits(first))));
         let units = setup.config.units();
         let dt_max = setup.clock.dt_max * setup.scale.time * units.time.cgs / (1e6 * YEAR_CGS);
-        lines.push(("  dt_max", format!("{} Myr: changes reach the orbits at most that late", digits(dt_max))));
+        let late = digits(dt_max);
+        lines.push(("  in the orbits", format!("losses and kicks act at most {late} Myr late, at the next dt_max")));
     }
     let RocheForecast { pairs, filling, first } =
         RocheForecast::new(&evolution, &setup.particles, close, &setup.clock, end);

@@ -89,7 +89,7 @@ fn verify_the_lengths_of_the_models_themselves() {
                 let line = setup.about.iter().find(|(of, _)| of == name).unwrap();
                 line.1.split(' ').next().unwrap().parse().unwrap()
             };
-            assert!((about("tidal radius") - 3.0).abs() < 1e-6, "{:?}", setup.about);
+            assert!((about("edge of the model") - 3.0).abs() < 1e-6, "{:?}", setup.about);
             assert!((about("core radius") - 3.0 / 10f64.powf(1.255)).abs() < 1e-3, "{:?}", setup.about);
             let core = built("", "[initial.king]\nw0 = 6\ncore_radius = 1\nn = 4000\n").1;
             let ratio = core.pos[7].norm() / p.pos[7].norm();

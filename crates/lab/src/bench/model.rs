@@ -10,7 +10,7 @@ use crate::study::points::{Progress, Work};
 use crate::study::predict::{Prediction, fit_for, natural_times, predict};
 use crate::study::report::Rows;
 use crate::study::trials;
-use crate::study::wall_time::describe_range;
+use crate::study::wall_time::{WallTime, describe_range};
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
@@ -174,24 +174,31 @@ fn steps_by(set: &Setup, engine: Engine) -> StepsBy {
     if engine == Engine::Cuda && is_whole() { StepsBy::Device } else { StepsBy::Host }
 }
 
-/// Describes the wall time of a run on this machine in one line: from the fitted model, or measured on its own
-/// beginning where the model has no fit for it. Says so if it is not known.
+/// Returns the wall time of a run on this machine: from the fitted model, or measured on its own beginning where the model has
+/// no fit for it; the reason if it is not known.
 ///
 /// # Errors
 /// As the CPU engine.
-pub fn forecast(set: &Setup) -> Result<String> {
+pub fn forecast(set: &Setup) -> Result<Result<WallTime, String>> {
     let model = match Model::path().map_or(Ok(None), |path| Model::read(&path)) {
         Ok(Some(model)) => model,
         Ok(None) => return Ok(forecast::forecast(set)),
         // A mistake in the file of the model is no fault of this configuration.
-        Err(error) => return Ok(format!("{}; the performance model is not used: {error}", forecast::forecast(set))),
+        Err(error) => {
+            let and_model = |text: String| format!("{text}; the performance model is not used: {error}");
+            let measured = forecast::forecast(set).map_err(and_model);
+            return Ok(measured.map(|it| WallTime { why: and_model(it.why), ..it }));
+        }
     };
     let n = set.particles.len();
     let engine = assemble::forecast_engine(&set.config, n);
     let fit = fit_for(&model, &set.config, engine, steps_by(set, engine));
     let Some(fit) = fit else { return Ok(forecast::forecast(set)) };
-    let wall_time = predict(fit, set, &natural_times(set)?).map_or_else(String::new, |it| it.describe());
-    Ok(format!("{wall_time}, from the particles and the model of {}{}", &fit.created, beyond(fit, n)))
+    let Some(Prediction { seconds, within, .. }) = predict(fit, set, &natural_times(set)?) else {
+        return Ok(forecast::forecast(set));
+    };
+    let why = format!("; from the particles and the model of {}{}", &fit.created, beyond(fit, n));
+    Ok(Ok(WallTime { seconds, within, why }))
 }
 
 /// Describes the wall time of an ensemble on this machine in one line, if a GPU takes the block steps of its members and

@@ -4,7 +4,7 @@
 use super::pace::three_digits;
 use super::predict::natural_times;
 use super::trial;
-use super::wall_time::describe_range;
+use super::wall_time::WallTime;
 use std::time::Duration;
 use tisane::error::{Error, Result};
 use tisane_run::assemble::{self, MAX_SUMMED, Setup};
@@ -42,10 +42,10 @@ fn by_part(set: &Setup, count: usize) -> Result<(f64, String)> {
     Ok((pace.start * ratio * ratio + whole * set.steps_to_end as f64, why))
 }
 
-/// Describes the wall time of a run by a part of its particles.
-fn forecast_by_part(set: &Setup) -> Result<String> {
+/// Returns the wall time of a run by a part of its particles.
+fn forecast_by_part(set: &Setup) -> Result<WallTime> {
     let (seconds, why) = by_part(set, PART)?;
-    Ok(format!("{} if it goes on as it begins; {why}", describe_range(seconds, WITHIN_BY_PART)))
+    Ok(WallTime { seconds, within: WITHIN_BY_PART, why: format!(" if it goes on as it begins; {why}") })
 }
 
 /// Returns the mean of the inverse natural times: the number of steps of particles is proportional to it.
@@ -53,20 +53,22 @@ fn rate(times: &[f64]) -> f64 {
     times.iter().filter(|time| **time > 0.0).map(|time| 1.0 / time).sum::<f64>() / times.len() as f64
 }
 
-/// Measures the beginning of a run and describes the wall time of the whole, or says why it is not known.
-#[must_use]
-pub fn forecast(set: &Setup) -> String {
+/// Measures the beginning of a run and returns the wall time of the whole.
+///
+/// # Errors
+/// The reason why it is not known.
+pub fn forecast(set: &Setup) -> Result<WallTime, String> {
     let n = set.particles.len();
     let max = if assemble::forecast_engine(&set.config, n) == Engine::Cuda { MAX_ON_GPU } else { MAX_SUMMED };
     if n > max {
-        return forecast_by_part(set).unwrap_or_else(|error| unknown(&error));
+        return forecast_by_part(set).map_err(|error| unknown(&error));
     }
     match trial::pace(set, BUDGET) {
         Ok(pace) => {
             let units = set.config.units();
-            pace.describe(set.steps_to_end, (set.clock.dt_max * set.scale.time, &units.time.name))
+            Ok(pace.wall_time(set.steps_to_end, (set.clock.dt_max * set.scale.time, &units.time.name)))
         }
-        Err(error) => unknown(&error),
+        Err(error) => Err(unknown(&error)),
     }
 }
 

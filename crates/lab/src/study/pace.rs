@@ -1,7 +1,7 @@
 //! Pace of the beginning of a run, and the wall time that it gives for the whole.
 
 use super::cpu_time::{Passed, load};
-use super::wall_time::describe_range;
+use super::wall_time::WallTime;
 use crate::validate::verdict::number;
 
 /// Scatter of a wall time, as ln: at least, as machines are never alike twice; and at most, also where the end of the
@@ -66,13 +66,17 @@ impl Pace {
         (2.0 * scatter).exp()
     }
 
-    /// Describes the wall time of a run of `steps` dt_max, each `dt_max` long in `unit`, and what it rests on.
+    /// Returns the wall time of a run of `steps` dt_max, each `dt_max` long in `unit`, with what it rests on.
     #[must_use]
-    pub fn describe(&self, steps: u64, (dt_max, unit): (f64, &str)) -> String {
-        let likely = describe_range(self.total(steps), self.within());
+    pub fn wall_time(&self, steps: u64, dt_max: (f64, &str)) -> WallTime {
+        WallTime { seconds: self.total(steps), within: self.within(), why: self.why(steps, dt_max) }
+    }
+
+    /// Describes what the wall time of a run rests on.
+    fn why(&self, steps: u64, (dt_max, unit): (f64, &str)) -> String {
         let (whole, [_, skipped]) = (self.whole.len() as f64, self.skipped);
         if whole + skipped >= steps as f64 {
-            return format!("{likely}; measured: the whole run{}", self.busy());
+            return format!("; measured: the whole run{}", self.busy());
         }
         let seconds = |seconds: f64| format!("{} s", three_digits(seconds));
         let time = |covered: f64| three_digits(covered * dt_max);
@@ -91,7 +95,7 @@ impl Pace {
         } else {
             format!("{}, the first forces alone, extrapolated by the time steps that they give", seconds(self.start))
         };
-        format!("{likely} if it goes on as it begins; measured: {measured}{}", self.busy())
+        format!(" if it goes on as it begins; measured: {measured}{}", self.busy())
     }
 
     /// Returns the wall time of a run of `steps` dt_max, in s.
@@ -109,7 +113,7 @@ impl Pace {
         }
         let load = load().map_or_else(String::new, |load| format!(" ({load})"));
         format!(
-            "; in CPU time: this machine is busy{load}, and the run takes {} times as long now",
+            "; on a machine without other work: this one is busy{load}, and the run takes {} times as long now",
             three_digits(wall / undisturbed)
         )
     }
@@ -124,6 +128,11 @@ pub(super) fn three_digits(x: f64) -> String {
 mod tests {
     use super::*;
 
+    fn described(pace: &Pace, steps: u64, dt_max: (f64, &str)) -> String {
+        let wall_time = pace.wall_time(steps, dt_max);
+        wall_time.of(1.0) + &wall_time.why
+    }
+
     #[test]
     fn whole_dt_max_are_extrapolated_by_their_mean_and_scatter() {
         let steady = Pace { covered: 4.3, whole: vec![0.1; 4], ..Pace::default() };
@@ -132,11 +141,11 @@ mod tests {
         let uneven = Pace { whole: vec![0.05, 0.15, 0.05, 0.15], ..steady.clone() };
         assert!((uneven.seconds_per_dt_max() - 0.1).abs() < 1e-15);
         assert!(uneven.within() > 2.0 && uneven.within() < 1.1f64.exp() * 1.001, "{}", uneven.within());
-        let text = steady.describe(100, (0.25, "Myr"));
+        let text = described(&steady, 100, (0.25, "Myr"));
         let expected =
             "about 10 s (7 s to 15 s) if it goes on as it begins; measured: 0.4 s, the first 1 Myr (4 % of the run)";
         assert_eq!(text, expected);
-        assert_eq!(steady.describe(4, (0.25, "Myr")), "about 400 ms (268 ms to 597 ms); measured: the whole run");
+        assert_eq!(described(&steady, 4, (0.25, "Myr")), "about 400 ms (268 ms to 597 ms); measured: the whole run");
     }
 
     #[test]
@@ -144,12 +153,12 @@ mod tests {
         let waited = Passed { wall: 3.0, undisturbed: 0.5 };
         let part = Pace { start: 0.1, skipped: [0.2, 1e-3], seconds: 0.3, covered: 2e-3, waited, ..Pace::default() };
         assert!((part.seconds_per_dt_max() - 150.0).abs() < 1e-9 && (part.total(2) - 300.15).abs() < 1e-9);
-        let text = part.describe(2, (0.5, "Myr"));
+        let text = described(&part, 2, (0.5, "Myr"));
         assert!(text.contains("measured: 0.3 s, from 5e-4 to 0.0015 Myr (0.2 % of one dt_max)"), "{text}");
-        assert!(text.contains("; in CPU time: this machine is busy (load "), "{text}");
+        assert!(text.contains("; on a machine without other work: this one is busy (load "), "{text}");
         assert!(text.ends_with(", and the run takes 6 times as long now"), "{text}");
         let whole = Pace { skipped: [0.1, 1.0], whole: vec![0.2; 3], ..Pace::default() };
-        assert_eq!(whole.describe(4, (1.0, "T")), "about 700 ms (469 ms to 1 s); measured: the whole run");
+        assert_eq!(described(&whole, 4, (1.0, "T")), "about 700 ms (469 ms to 1 s); measured: the whole run");
     }
 
     #[test]
@@ -162,20 +171,20 @@ mod tests {
         let slow = Pace { start: 100.0, ..part.clone() };
         assert!((slow.seconds_per_dt_max() / 150.0 - 1.0).abs() < 1e-9, "{}", slow.seconds_per_dt_max());
         assert!((start.seconds_per_dt_max() / 50.0 - 1.0).abs() < 1e-9);
-        let text = part.describe(2, (0.125, "T"));
+        let text = described(&part, 2, (0.125, "T"));
         assert!(
             text.ends_with(
                 "measured: 0.03 s, the first 1.25e-4 T (0.1 % of one dt_max), extrapolated by the time steps there"
             ),
             "{text}"
         );
-        let text = start.describe(2, (0.125, "T"));
+        let text = described(&start, 2, (0.125, "T"));
         assert!(
             text.starts_with(
                 "about 2 min (33 s to 5 min) if it goes on as it begins; measured: 0.1 s, the first forces"
             ),
             "{text}"
         );
-        assert_eq!(Pace::default().describe(1, (1.0, "T")).split(" if ").next(), Some("about 1 ms (1 ms to 1 ms)"));
+        assert_eq!(described(&Pace::default(), 1, (1.0, "T")).split(" if ").next(), Some("about 1 ms (1 ms to 1 ms)"));
     }
 }

@@ -1,5 +1,24 @@
 //! Wall times in words, to the accuracy of a prediction.
 
+/// Wall time of a run as it is expected.
+#[derive(Clone, Debug, PartialEq)]
+pub struct WallTime {
+    /// Wall time on a machine that has nothing else to do, in s.
+    pub seconds: f64,
+    /// Factor within which it lies either way.
+    pub within: f64,
+    /// What it rests on, as it follows the range in a sentence.
+    pub why: String,
+}
+
+impl WallTime {
+    /// Describes the wall time of so many of such runs, one after another.
+    #[must_use]
+    pub fn of(&self, runs: f64) -> String {
+        describe_range(runs * self.seconds, self.within)
+    }
+}
+
 /// Describes a wall time in s with the range of a factor `within` either way.
 #[must_use]
 pub fn describe_range(seconds: f64, within: f64) -> String {

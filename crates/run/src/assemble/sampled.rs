@@ -145,7 +145,7 @@ fn sample(model: &Model, n: usize, seed: u64, moving: bool) -> (Particles, Shape
             let model = King::new(w0);
             let name = format!("King model, W0 = {w0}, c = log10(rt/rc) = {:.4}", model.concentration());
             let rt = model.tidal_radius();
-            let lengths = [("core_radius", "core radius", 1.0), ("tidal_radius", "tidal radius", rt)];
+            let lengths = [("core_radius", "core radius", 1.0), ("tidal_radius", "edge of the model", rt)];
             (model.sample(n, seed), shape(name, &lengths, Some(Box::new(move |r| model.enclosed(r)))))
         }
         Model::Hernquist(model) => {

@@ -46,14 +46,18 @@ impl Binaries {
                 digits(pair.eccentricity),
             ),
         ));
-        if matches!(self.terms.steps, Steps::Blocks(_)) && !self.terms.encounters {
-            let each = digits(self.steps_per_orbit());
-            lines.push((
-                "its steps",
-                format!("about {each} an orbit, {} to t_end{}", self.steps_to_end(), self.takes()),
-            ));
-        }
         lines
+    }
+
+    /// Returns the line about the block steps that the pair with the shortest period takes; [`None`] where it takes none, as a
+    /// subsystem.
+    #[must_use]
+    pub fn describe_steps(&self) -> Option<(&'static str, String)> {
+        let by_blocks = matches!(self.terms.steps, Steps::Blocks(_)) && !self.terms.encounters;
+        (by_blocks && !self.orbits.is_empty()).then(|| {
+            let each = digits(self.steps_per_orbit());
+            ("its steps", format!("about {each} an orbit, {} to t_end{}", self.steps_to_end(), self.takes()))
+        })
     }
 
     /// Returns warnings of settings with which the close pairs are torn apart, stop the run, or take most of its time.

@@ -30,6 +30,31 @@ impl Config {
         StarEvents { collisions, escapes }
     }
 
+    /// Describes what happens with stars that touch, and with those that leave.
+    #[must_use]
+    pub fn describe_star_events(&self) -> [String; 2] {
+        let StarEvents { collisions, escapes } = self.star_events(&Scale::IDENTITY);
+        let of_contacts = match collisions.map(|it| it.action) {
+            None => "not looked for: stars are points",
+            Some(CollisionAction::Stop) => "stars that touch end the run",
+            Some(CollisionAction::Record) => "stars that touch are recorded, and go on as points",
+            Some(CollisionAction::Merge) => "stars that touch become one",
+        };
+        let of_escapers = escapes.map_or("none is taken out".into(), |it| {
+            let what = match it.action {
+                EscapeAction::Remove => "taken out",
+                EscapeAction::Record => "recorded, and go on",
+            };
+            let place = match it.radius {
+                EscapeRadius::TidalRadii(number) => format!("{number} tidal radii"),
+                EscapeRadius::HalfMassRadii(number) => format!("{number} half-mass radii"),
+                EscapeRadius::Length(radius) => format!("{radius} {}", self.units().length.name),
+            };
+            format!("stars beyond {place} with the energy to leave are {what}")
+        });
+        [of_contacts.into(), of_escapers]
+    }
+
     /// Returns true if collisions or escapers are looked for, so that the number of stars may fall.
     pub(crate) fn has_star_events(&self) -> bool {
         self.collisions.is_some() || self.escapers.is_some()

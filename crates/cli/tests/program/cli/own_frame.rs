@@ -48,7 +48,9 @@ fn rows(text: &str) -> String {
 
 fn check(folder: &Folder, sets: &[&str]) -> Said {
     let all: Vec<&str> = sets.iter().flat_map(|set| ["--set", set]).collect();
-    folder.tisane(&[&["check", "run.toml"], &all[..]].concat()).exits(0)
+    let said = folder.tisane(&[&["check", "run.toml"], &all[..]].concat()).exits(0);
+    // A long line goes on in the next one.
+    Said { out: said.out.replace(&format!("\n{:23}", ""), " "), ..said }
 }
 
 /// Returns the values of the lines of a name, one for each system.

@@ -100,6 +100,11 @@ fn check_prints_what_would_run() {
     near("relaxation time", 19.8, 3.0);
     assert!(value("outputs").starts_with("5 snapshots, 5 rows"), "{}", value("outputs"));
     assert!(value("memory").contains("MiB") && value("disk").contains("iB"));
+    assert!(value("time").starts_with("0 to 2 T: 0.70"), "{}", value("time"));
+    assert!(value("outputs").contains("every 0.5 T (0.17"), "{}", value("outputs"));
+    let titles: Vec<&str> = said.out.lines().filter(|line| line.starts_with("What ")).collect();
+    assert_eq!(titles, ["What it is", "What it does", "What it costs"], "there are no warnings");
+    assert!(said.out.lines().all(|line| line.chars().count() <= 100), "{}", said.out);
     assert!(!said.out.contains("warning"), "{}", said.out);
     assert!(folder.files() == before, "check writes nothing");
 }
@@ -126,12 +131,40 @@ fn check_warns_of_implausible_input() {
         .tisane(&["check", "run.toml", "--set", "run.t_end=0.125"])
         .exits(0)
         .says(&["warning", "tenth of a crossing"]);
+    folder
+        .tisane(&["check", "run.toml", "--set", "integrator.hermite4.dt_min=2^-20"])
+        .exits(0)
+        .says(&["What is missing or implausible warning: neither softening nor [encounters]"]);
+    folder
+        .tisane(&["check", "run.toml", "--set", "output.interval=5"])
+        .exits(0)
+        .says(&["warning: the rows of diagnostics are farther apart than the relaxation time"]);
     let file = "[run]\nname = \"f\"\nt_end = 1.0\n[units]\nsystem = \"henon\"\n[initial.file]\npath = \"p\"\n";
     let folder = Folder::new(file);
     for (velocity, words) in [("9", "not bound"), ("0.01", "collapse")] {
         folder.write("p", FOUR.replace("0.1", velocity));
         folder.tisane(&["check", "run.toml"]).exits(0).says(&["warning", words, "Q = "]);
     }
+}
+
+#[test]
+fn check_tells_of_a_tide_at_the_pericentre_and_of_all_members() {
+    let config = "[run]\nname = \"p\"\nt_end = 1.0\n[units]\nmass = \"Msun\"\nlength = \"pc\"\nvelocity = \"km/s\"\ntime = \"Myr\"\n\
+                  [initial.king]\nn = 100\nmass = 100.0\nw0 = 5.0\nhalf_mass_radius = 1.5\n[external.mw-2014]\n[orbit]\n\
+                  position = [8000.0, 0.0, 0.0]\nvelocity = [0.0, 12.0, 0.0]\n[output]\ninterval = 0.5\n";
+    let folder = Folder::new(config);
+    let words = "warning: half of the mass is beyond the tidal radius at the pericentre, 1.53 pc against 0.450 pc";
+    folder.tisane(&["check", "run.toml"]).exits(0).says(&["at pericentre", words]);
+    folder.write("e.toml", "[run]\nname = \"e\"\nt_end = 1.0\n[initial.plummer]\nn = 16\n[softening]\nepsilon = 0.1\n[ensemble]\nrealisations = 1000\n");
+    let said = folder.tisane(&["check", "e.toml"]).exits(0);
+    let said = said.says(&[
+        "of each member a row in members.csv, no series, no snapshots",
+        "wall time of all about ",
+        "CPU time of all about ",
+    ]);
+    // A thousand rows of a kB, and no snapshots.
+    let disk = unwrapped(&said.out).split_once(" disk about ").expect("a line").1.to_owned();
+    assert!(disk.starts_with("1.") && disk.contains(" MiB"), "{disk}");
 }
 
 #[test]

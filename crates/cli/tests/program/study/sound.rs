@@ -1,7 +1,7 @@
 //! What studies measure is sound, and what is built on it: laws, model, advice.
 
 use super::table;
-use crate::program::Folder;
+use crate::program::{Folder, unwrapped};
 use std::fs;
 use std::time::Duration;
 use tisane::force::canonical::BAG;
@@ -192,11 +192,12 @@ fn two() -> Folder {
     folder
 }
 
-/// Returns the line of `tisane check` with the wall time of a run.
+/// Returns what `tisane check` says of the wall time of a run, in one line.
 fn wall_time(folder: &Folder, sets: &[&str]) -> String {
     let said = with_model(folder, &[&["check", "run.toml"], sets].concat()).exits(0);
-    let line = said.out.lines().find(|line| line.trim_start().starts_with("wall time")).expect("a line");
-    line.to_owned()
+    let said = unwrapped(&said.out);
+    let (_, wall_time) = said.split_once("What it costs wall time").expect("a line");
+    wall_time.split(" memory ").next().expect("a text").to_owned()
 }
 
 #[test]
@@ -235,7 +236,7 @@ fn a_start_that_takes_all_the_time_is_extrapolated_by_its_time_steps() {
     // No particle takes more than dt_max, so that all together have at least one step.
     assert!(pace.pairs_per_dt_max >= 9900.0, "{pace:?}");
     assert!(pace.seconds_per_dt_max().is_finite() && pace.seconds_per_dt_max() > 0.0, "{pace:?}");
-    let text = pace.describe(set.steps_to_end, (0.125, "T"));
+    let text = pace.wall_time(set.steps_to_end, (0.125, "T")).why;
     assert!(text.contains("the first forces alone, extrapolated by the time steps that they give"), "{text}");
     // With enough time all of it is measured, and the counts are those of a trial.
     let whole = trial::pace(&set, Duration::from_secs(3600)).unwrap();
