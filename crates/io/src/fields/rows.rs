@@ -235,7 +235,7 @@ row! {
         energy: f64, ENERGY, "total energy E = T + U";
         relative_energy_error: f64, NONE, "change of the energy since the start, signed, over the scale that energy_error_relative_to of summary.json names";
         relative_energy_error_step: f64, NONE, "its change since the row before";
-        cluster_energy_error: Option<f64>, NONE, "energy error of the bound cluster: the same change, less that of runaways, over its present energy max(|T + U|, |U| / 2), each binary and hierarchy of at least 1 kT as one body; NaN for fewer than 10 bound bodies; relative_energy_error if there are fewer in all";
+        cluster_energy_error: Option<f64>, NONE, "energy error of the bound cluster: that change, less that of runaways, over max(|T + U|, |U| / 2), binaries and hierarchies as one body each; NaN for fewer than 10 bound bodies, relative_energy_error for fewer in all";
         jacobi_energy: Option<f64>, ENERGY, "Jacobi energy T + U + sum m Phi - Omega L, with L about the centre of the tide";
         jacobi_energy_error: Option<f64>, NONE, "its change since the start, over the scale of relative_energy_error";
         removed_energy: Option<f64>, ENERGY, "energy that mergers, escapes and ageing took out: errors are those of E + removed_energy";
