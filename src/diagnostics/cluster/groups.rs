@@ -89,7 +89,7 @@ mod tests {
     /// that moves.
     fn stars(mass: impl Fn(usize) -> f64) -> (Stars, RadialOrder, Vec3) {
         let velocity = Vec3::new(100.0, -20.0, 3.0);
-        let sign = |i: usize| if i % 2 == 0 { 1.0 } else { -1.0 };
+        let sign = |i: usize| if i.is_multiple_of(2) { 1.0 } else { -1.0 };
         let stars = Stars {
             id: (0..20).collect(),
             mass: (0..20).map(mass).collect(),
