@@ -5,6 +5,7 @@ mod cost;
 mod course;
 mod disk;
 mod doubts;
+mod lines;
 mod orbit;
 mod picture;
 mod stars;
@@ -14,9 +15,9 @@ pub use disk::disk_per_output;
 use super::arguments::ConfigArgs;
 use super::screen::print;
 use disk::Disk;
+use lines::{LONG, Lines, SOURCE, part, with_unit, wrapped};
 use std::fmt::Write as _;
 use std::path::Path;
-use textwrap::{Options, WordSplitter, WrapAlgorithm};
 use tisane::compensated_sum::sum;
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::diagnostics::conserved::Conserved;
@@ -24,26 +25,12 @@ use tisane::error::Result;
 use tisane::force::external::ExternalField;
 use tisane::spin_pool::on_threads;
 use tisane::time::Time;
-use tisane::units::{Dimension, Units};
+use tisane::units::Dimension;
 use tisane_run::assemble::{self, MAX_SUMMED, SAMPLE, Setup};
 use tisane_run::binaries::Binaries;
 use tisane_run::config::Config;
 use tisane_run::ensemble::Blueprint;
 use tisane_run::star_forecast::StarForecast;
-
-/// Characters of a warning above which it is broken into several lines, and of each line.
-const LONG: usize = 300;
-const WIDTH: usize = 100;
-/// Characters of the name of a line.
-const NAME: usize = 20;
-
-/// Lines whose texts are paths of files.
-const SOURCE: &str = "initial conditions";
-const DIRECTORY: &str = "output";
-const PATHS: [&str; 2] = [SOURCE, DIRECTORY];
-
-/// Lines of a plan: what each is about, and its text.
-type Lines = Vec<(String, String)>;
 
 pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
     let loaded = Config::from_file(&args.file, &args.sets)?;
@@ -85,25 +72,6 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
 fn describe_members(blueprint: &Blueprint) -> String {
     let (_, engine) = blueprint.engine(None, blueprint.config.force.device);
     format!("{}  {:<34} {engine}\n", blueprint.describe(), "engine of all")
-}
-
-/// Returns a part of a plan. A line with the path of a file is not broken.
-fn part(title: &str, lines: &Lines) -> String {
-    let indent = " ".repeat(NAME + 3);
-    let line = |(name, text): &(String, String)| {
-        let max = if PATHS.contains(&name.as_str()) { usize::MAX } else { WIDTH };
-        wrapped(&format!("  {name:<NAME$} {text}"), &indent, max) + "\n"
-    };
-    format!("\n{title}\n{}", lines.iter().map(line).collect::<String>())
-}
-
-/// Returns a line as it is, or in several ones if it has more than `max` characters.
-fn wrapped(line: &str, indent: &str, max: usize) -> String {
-    if line.chars().count() <= max {
-        return line.to_owned();
-    }
-    let options = Options::new(WIDTH).break_words(false).word_splitter(WordSplitter::NoHyphenation);
-    textwrap::fill(line, options.wrap_algorithm(WrapAlgorithm::FirstFit).subsequent_indent(indent))
 }
 
 /// Describes the energy of the particles in the external field at the start, and that of their motion as a whole; [`None`]
@@ -238,32 +206,4 @@ fn describe(setup: &Setup, found: &Binaries, clusters: &[OwnFrame], stars: Optio
     lines.extend(in_the_field(setup).map(|text| owned(("in the field", text))));
     lines.extend(stars::describe(setup, found, clusters, stars).into_iter().map(owned));
     lines
-}
-
-fn with_unit(x: f64, d: Dimension, units: &Units) -> String {
-    if !x.is_finite() {
-        return "not defined".into();
-    }
-    units.readable(x, d)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_long_line_is_broken() {
-        let short = "word ".repeat(LONG / 5);
-        assert_eq!(wrapped(short.trim(), "  ", LONG), short.trim());
-        let long = format!("warning: {}", "word ".repeat(LONG / 5)).trim().to_owned();
-        let lines = wrapped(&long, "  ", LONG);
-        assert!(lines.lines().count() > 3 && lines.lines().all(|line| line.chars().count() <= WIDTH), "{lines}");
-        assert!(lines.lines().skip(1).all(|line| line.starts_with("  word")), "{lines}");
-        assert_eq!(lines.split_whitespace().collect::<Vec<_>>(), long.split(' ').collect::<Vec<_>>());
-        // The path of a file can be copied.
-        let lines = [(SOURCE, "a/path "), ("force", "a word ")].map(|(name, text)| (name.to_owned(), text.repeat(20)));
-        let plan = part("What it is", &lines.to_vec());
-        assert!(plan.lines().nth(2).is_some_and(|line| line.chars().count() > WIDTH), "{plan}");
-        assert!(plan.lines().skip(3).count() > 1 && plan.ends_with("a word\n"), "{plan}");
-    }
 }

@@ -11,7 +11,7 @@ use super::arguments::Verbosity;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::io::{IsTerminal, Write as _};
 use std::time::{Duration, Instant};
-use table::{Line, Table};
+use table::{Line, Table, decimals};
 use tisane::units::wall_time;
 use tisane_io::checkpoint::RunState;
 use tisane_io::fields::{ClusterRow, DiagnosticsRow};
@@ -172,12 +172,6 @@ impl RunProgress {
     }
 }
 
-/// Returns the digits after the point that show a ten-thousandth of a span of time.
-fn decimals(span: f64) -> usize {
-    let exponent = (4.0 - span.log10()).ceil();
-    if exponent.is_finite() { exponent.clamp(0.0, 12.0) as usize } else { 4 }
-}
-
 impl Observer for RunProgress {
     fn step(&mut self, state: &RunState) {
         if self.last.elapsed() < REFRESH {
@@ -212,7 +206,6 @@ impl Observer for RunProgress {
 
 #[cfg(test)]
 mod tests {
-    use super::table::tests::table;
     use super::*;
     use tisane::time::{Clock, Time};
     use tisane::units::Scale;
@@ -231,7 +224,7 @@ mod tests {
         RunProgress {
             bar: ProgressBar::hidden(),
             lines: true,
-            table: table(true, false),
+            table: Table::example(true, false),
             decimals: 4,
             time_unit: "Myr".into(),
             end: 2.0,

@@ -2,7 +2,8 @@
 
 use super::figure::{Axis, Figure, Panel, Series};
 use super::over_time::Run;
-use super::stellar::{by_class, is_filled};
+use super::stellar::classes::is_filled;
+use super::stellar::population::by_class;
 use std::path::Path;
 use tisane_io::table::Table;
 

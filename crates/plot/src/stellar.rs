@@ -1,13 +1,10 @@
 //! Figures of a run whose stars age: Hertzsprung-Russell diagram, mass function, mass and light over time, remnants.
 
-mod classes;
+pub(super) mod classes;
 mod diagram;
 mod mass_function;
-mod population;
+pub(super) mod population;
 mod remnants;
-
-pub(super) use classes::is_filled;
-pub(super) use population::by_class;
 
 use super::figure::Figure;
 use super::gallery::{Gallery, caption, name};

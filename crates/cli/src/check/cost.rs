@@ -1,7 +1,7 @@
 //! What a run costs: wall time and time of the cores, memory and disk space.
 
-use super::Lines;
 use super::disk::Disk;
+use super::lines::Lines;
 use tisane::error::Result;
 use tisane::spin_pool::on_threads;
 use tisane_io::directory::bytes;

@@ -1,7 +1,7 @@
 //! What a run does: scheme and forces, until when, and what it writes.
 
 use super::disk::outputs;
-use super::{DIRECTORY, Lines, with_unit};
+use super::lines::{DIRECTORY, Lines, with_unit};
 use tisane::diagnostics::cluster::own_frame::{Kind, OwnFrame};
 use tisane::units::{Dimension, digits, shortest_decimal, twelve_digits};
 use tisane_run::assemble::{self, Setup};

@@ -1,6 +1,5 @@
 //! Table of the outputs of a run, a line for each, as a log file shows it: at most 100 characters wide in the usual units.
 
-use super::decimals;
 use tisane::units::{Dimension, significant, wall_time};
 use tisane_io::fields::{ClusterRow, DiagnosticsRow, FRACTIONS, TideColumns};
 use tisane_io::file_units::FileUnits;
@@ -166,26 +165,33 @@ impl Table {
     }
 }
 
-#[cfg(test)]
-pub(super) mod tests {
-    use super::*;
-    use tisane::units::names::{LengthUnit, MassUnit, TimeUnit};
-    use tisane::units::{Rates, Scale, Units};
+/// Returns the digits after the point that show a ten-thousandth of a span of time.
+pub(super) fn decimals(span: f64) -> usize {
+    let exponent = (4.0 - span.log10()).ceil();
+    if exponent.is_finite() { exponent.clamp(0.0, 12.0) as usize } else { 4 }
+}
 
-    /// A table of a cluster in Msun, pc and Myr, or of a few bodies that may collide.
-    pub(in super::super) fn table(of_cluster: bool, tide: bool) -> Table {
+#[cfg(test)]
+impl Table {
+    /// A table of a cluster in Msun, pc and Myr, or of a few bodies that may collide, for tests.
+    pub(super) fn example(of_cluster: bool, tide: bool) -> Self {
         use Column::*;
+        use tisane::units::names::{LengthUnit, MassUnit, TimeUnit};
+        use tisane::units::{Rates, Scale, Units};
+
         let columns = match of_cluster {
             true => vec![Time, Mass, HalfMassRadius, Binaries, EnergyError, BlockSteps, ToGo],
             false => vec![Time, EnergyError, VirialRatio, Particles, BlockSteps, MeanBlock, MinStep, ToGo],
         };
         let scale = Scale { mass: 565.0, length: 2.0, time: 4.0, ..Scale::IDENTITY };
-        let units = FileUnits {
-            units: Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Time(TimeUnit::Megayear)),
-            scale,
-        };
-        Table { columns, of_cluster, tide, units, decimals: 3 }
+        let units = Units::named(MassUnit::Msun, LengthUnit::Parsec, Rates::Time(TimeUnit::Megayear));
+        Self { columns, of_cluster, tide, units: FileUnits { units, scale }, decimals: 3 }
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
 
     fn rows() -> (DiagnosticsRow, ClusterRow) {
         let row = DiagnosticsRow {
@@ -205,7 +211,7 @@ pub(super) mod tests {
     fn a_line_of_a_cluster_has_what_describes_it_in_its_units() {
         let (row, cluster) = rows();
         let line = |tide, cluster| {
-            let table = table(true, tide);
+            let table = Table::example(true, tide);
             let [header, line] = [table.header(), table.line(&Line { row: &row, cluster, left: Some(4010.0) })];
             assert_eq!(header.chars().count(), line.chars().count());
             assert!(header.chars().count() <= 100, "{header}");
@@ -227,7 +233,7 @@ pub(super) mod tests {
 
     #[test]
     fn a_line_of_a_few_bodies_has_their_steps() {
-        let table = table(false, false);
+        let table = Table::example(false, false);
         let row = DiagnosticsRow { particles: Some(9), virial_ratio: 0.5, ..rows().0 };
         let [header, line] = [table.header(), table.line(&Line { row: &row, cluster: None, left: None })];
         assert!(header.ends_with("to go") && line.ends_with(NOTHING) && header.len() <= 100, "{header}\n{line}");
