@@ -91,7 +91,7 @@ impl Table {
         let [mass, radius] =
             [value("M", self.mass(row), Dimension::MASS), value("r_h", self.half_mass_radius(row), Dimension::LENGTH)];
         let binaries = if row.binaries == 1 { "binary" } else { "binaries" };
-        format!("{mass}  {radius}  {} {binaries}", row.binaries)
+        format!("{mass}  {radius}  {} {binaries} in all", row.binaries)
     }
 
     /// Returns the energy error of a row, relative to what the name of its column says.
@@ -118,7 +118,8 @@ impl Table {
             Column::Mass if self.tide => with_unit("M_tidal", Dimension::MASS),
             Column::Mass => with_unit("M_bound", Dimension::MASS),
             Column::HalfMassRadius => with_unit("r_h", Dimension::LENGTH),
-            Column::Binaries => "binaries".into(),
+            // Those that have left it too.
+            Column::Binaries => "all binaries".into(),
             Column::EnergyError if self.of_cluster => "dE/E of cluster".into(),
             Column::EnergyError => "dE/E".into(),
             Column::VirialRatio => "Q".into(),
@@ -221,7 +222,7 @@ mod tests {
         assert_eq!(
             line(false, Some(&cluster)),
             [
-                "time [Myr] M_bound [Msun] r_h [pc] binaries dE/E of cluster block steps to go",
+                "time [Myr] M_bound [Msun] r_h [pc] all binaries dE/E of cluster block steps to go",
                 "2.000 565.00 1.000 45 +3.500e-9 123456789 66 min 50 s"
             ]
         );

@@ -56,7 +56,7 @@ pub fn digits(x: f64) -> String {
     significant(x, 3)
 }
 
-/// Returns a number with so many significant digits, at least one.
+/// Returns a number rounded to `digits` significant digits, at least one.
 #[must_use]
 pub fn significant(x: f64, digits: usize) -> String {
     if x == 0.0 || !x.is_finite() {

@@ -12,7 +12,7 @@ pub struct WallTime {
 }
 
 impl WallTime {
-    /// Describes the wall time of so many of such runs, one after another.
+    /// Describes the wall time of `runs` such runs, one after another.
     #[must_use]
     pub fn of(&self, runs: f64) -> String {
         describe_range(runs * self.seconds, self.within)
