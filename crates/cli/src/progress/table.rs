@@ -90,8 +90,7 @@ impl Table {
         };
         let [mass, radius] =
             [value("M", self.mass(row), Dimension::MASS), value("r_h", self.half_mass_radius(row), Dimension::LENGTH)];
-        let binaries = if row.binaries == 1 { "binary" } else { "binaries" };
-        format!("{mass}  {radius}  {} {binaries} in all", row.binaries)
+        format!("{mass}  {radius}  all binaries {}", row.binaries)
     }
 
     /// Returns the energy error of a row, relative to what the name of its column says.
