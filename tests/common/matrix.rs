@@ -107,7 +107,7 @@ pub const CADENCES: [Cadence; 5] = [
 ];
 
 /// Where a run is stopped and resumed: nowhere, after its first block step, twice, in mid-flight, again and again.
-pub const STOPS: [(&[u64], bool); 5] = [(&[], false), (&[1], false), (&[7, 2], false), (&[9], false), (&[4, 3], true)];
+pub const STOPS: [(&[u64], bool); 5] = [(&[], false), (&[1], false), (&[7, 2], false), (&[9], false), (&[4, 9], true)];
 
 /// A course, and two more numbers below 5 that choose what computes: over all 25 rows each pair of values of any two of
 /// the four comes up exactly once (an orthogonal array).
