@@ -148,6 +148,28 @@ def test_members_tell_of_their_stars(tmp_path):
     same(tisane.ensemble(merging, realisations=3).stars, found.stars)
 
 
+def test_members_tell_of_their_subsystems_and_the_types_of_their_stars(tmp_path):
+    cluster = {
+        "run": {"name": "s", "t_end": 4.0},
+        "units": {"mass": "Msun", "length": "pc", "time": "Myr"},
+        "initial": {"plummer": {"n": 20, "half_mass_radius": 0.4}, "masses": {"function": "salpeter", "m_min": 20.0, "m_max": 100.0}},
+        "integrator": {"hermite4": {"dt_max": "1/16"}},
+        "output": {"interval": 1.0},
+        "encounters": {},
+        "stellar_evolution": {},
+    }
+    found = tisane.ensemble(cluster, realisations=2, output=tmp_path / "e")
+    assert found.stars is None
+    for name in ("stellar", "encounters"):
+        table, alone = getattr(found, name), getattr(tisane.run(cluster, tmp_path / name, settings={"initial.plummer.seed": 2}), name)
+        counts = np.bincount(table["member"].astype(int), minlength=2)
+        assert counts.min() > 0 and list(counts) == list(found.members[f"{name}_rows"])
+        own = table["member"] == 1
+        for column in alone:
+            assert list(map(str, table[column][own])) == list(map(str, alone[column])), column
+        same(getattr(tisane.ensemble(cluster, realisations=2), name), table)
+
+
 def test_members_that_fail_are_told():
     found = tisane.ensemble(CONFIG, vary={"integrator.hermite4.dt_min": ["2^-20", "2^-4", "2^-18"]})
     assert list(found.members["outcome"]) == ["finished", "failed", "finished"] and found.outcomes == {"finished": 2, "failed": 1}

@@ -157,6 +157,10 @@ class EnsembleResult:
                 `ensemble.series` is true
     `stars`     a `Table` with a row for each contact, merger and escape: `member`, and the columns of `stars` of a run; None unless the
                 configuration has `[collisions]` or `[escapers]`
+    `stellar`   a `Table` with a row for each change of type of a star: `member`, and the columns of `stellar` of a run; None unless the
+                configuration has `[stellar_evolution]`
+    `encounters` a `Table` with a row for each change of a subsystem: `member`, and the columns of `encounters` of a run; None unless
+                members have subsystems
     `outcomes`  the number of members by outcome, as {"finished": 99, "failed": 1}
     `summary`   summary.json as a dictionary; there when the ensemble has ended or stopped, not while it goes on
     `config`    config.toml as a dictionary: every parameter that the members have in common, defaults written out
@@ -174,7 +178,7 @@ class EnsembleResult:
 
     def _detach(self) -> None:
         """Reads everything, as the directory is about to be removed."""
-        for name in ("members", "series", "stars", "summary", "config"):
+        for name in ("members", "series", "stars", "stellar", "encounters", "summary", "config"):
             getattr(self, name)
         self.directory = None
 
@@ -188,11 +192,22 @@ class EnsembleResult:
             return None
         return read_journal(self._file("series.hdf5"), "tisane table")
 
+    def _journal(self, name: str) -> Table | None:
+        if not self._file(f"{name}.csv").is_file():
+            return None
+        return read_journal(self._file(f"{name}.hdf5"), "tisane table")
+
     @cached_property
     def stars(self) -> Table | None:
-        if not self._file("stars.csv").is_file():
-            return None
-        return read_journal(self._file("stars.hdf5"), "tisane table")
+        return self._journal("stars")
+
+    @cached_property
+    def stellar(self) -> Table | None:
+        return self._journal("stellar")
+
+    @cached_property
+    def encounters(self) -> Table | None:
+        return self._journal("encounters")
 
     @property
     def outcomes(self) -> dict[str, int]:

@@ -46,7 +46,7 @@ pub fn check(args: &ConfigArgs, plot: Option<&Path>) -> Result<u8> {
         let found = setup.binaries()?;
         let clusters = setup.in_own_frames(&found)?;
         let stars = stars::find(&setup);
-        let disk = Disk::of(&setup, &found, stars.as_ref(), blueprint.as_ref());
+        let disk = Disk::of(&setup, (&found, &clusters), stars.as_ref(), blueprint.as_ref());
         let (costs, ends_early) = cost::describe(&setup, &disk, blueprint.as_ref())?;
         let mut text = blueprint.as_ref().map(describe_members).unwrap_or_default();
         let _ = writeln!(text, "{}: this configuration is valid", setup.config.run.name);

@@ -3,7 +3,7 @@
 pub(crate) mod names;
 
 pub use names::{
-    ANALYSIS, CONFIG, ENSEMBLE, FAILED, IN_PROGRESS, LOG, MEMBERS, MOVIE, PLOTS, SERIES, SNAPSHOTS, STARS, SUMMARY,
+    ANALYSIS, CONFIG, ENSEMBLE, FAILED, IN_PROGRESS, LOG, MEMBERS, MOVIE, PLOTS, SERIES, SNAPSHOTS, SUMMARY,
 };
 
 use super::atomic::{make_directory, remove_durably, remove_if_present, write_atomically};

@@ -1,9 +1,10 @@
 //! Ensembles: many runs of one configuration, in each of which some keys have other values.
 //!
 //! A member has the bits of `tisane run` with its settings. Its end is a row of one table, `members.csv`; what it was at
-//! each of its outputs are rows of another, `series.csv`, if they are asked for; contacts and escapers of its stars are rows of
-//! `stars.csv`, if they are looked for. Rows are in the files as soon as they are known. The states of the members in progress are in `in_progress.hdf5` after a stop and from time to time, so that
-//! an ensemble that was stopped or killed goes on where it was.
+//! each of its outputs are rows of another, `series.csv`, if they are asked for. Where a run alone has a journal of its subsystems or
+//! stars, its rows are those of a table of all members. Rows are in the files as soon as they are known. The states of the
+//! members in progress are in `in_progress.hdf5` after a stop and from time to time, so that an ensemble that was stopped or
+//! killed goes on where it was.
 
 mod blueprint;
 mod columns;
@@ -12,6 +13,7 @@ pub(crate) mod dealt;
 mod device_member;
 mod files;
 mod hashes;
+mod journals;
 mod member;
 mod members;
 #[cfg(feature = "mpi")]
@@ -23,6 +25,7 @@ mod ranks;
 mod rows;
 mod status;
 mod summary;
+mod table_set;
 mod verify;
 mod work;
 mod workers;
@@ -301,7 +304,11 @@ impl Collector<'_> {
     fn take(&mut self, message: Message) -> Result<()> {
         match message {
             Message::Outputs(rows) => rows.into_iter().for_each(|row| self.directory.push_output(row)),
-            Message::Stars(rows) => rows.into_iter().for_each(|row| self.directory.push_star(row)),
+            Message::Journals(rows) => {
+                for (journal, rows) in rows {
+                    rows.into_iter().for_each(|row| self.directory.push_event(journal, row));
+                }
+            }
             Message::Ended(ended) => {
                 self.states.remove(&ended.member);
                 self.status.ended += 1;

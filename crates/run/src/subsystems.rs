@@ -1,12 +1,10 @@
 //! Subsystems of a run: their changes as rows of the journal `encounters`, and their sums for the diagnostics.
 
-use tisane::error::Result;
 use tisane::subsystems::{Description, Detail, Event, EventBody};
 use tisane::time::Clock;
 use tisane::units::Scale;
 use tisane_io::checkpoint::References;
 use tisane_io::fields::{DiagnosticsRow, EncounterRow, UserTime};
-use tisane_io::journal::JournalWriter;
 
 /// Returns the row of a change of subsystems.
 fn row(event: &Event, clock: &Clock, scale: &Scale) -> EncounterRow {
@@ -34,23 +32,10 @@ fn row(event: &Event, clock: &Clock, scale: &Scale) -> EncounterRow {
     }
 }
 
-/// Appends changes of subsystems to their journal: all of them, or none on an error.
-///
-/// # Errors
-/// As [`JournalWriter::append`].
-pub(crate) fn append(
-    journal: &mut JournalWriter<EncounterRow>,
-    events: &[Event],
-    clock: &Clock,
-    scale: &Scale,
-) -> Result<()> {
-    let end = journal.position();
-    let changes = || events.iter().filter(|event| event.detail == Detail::None);
-    let appended = changes().try_for_each(|event| journal.append(&row(event, clock, scale)));
-    if appended.is_err() {
-        journal.truncate(end);
-    }
-    appended
+/// Returns the rows of the changes of subsystems among events.
+pub(crate) fn rows(events: &[Event], clock: &Clock, scale: &Scale) -> Vec<EncounterRow> {
+    let changes = events.iter().filter(|event| event.detail == Detail::None);
+    changes.map(|event| row(event, clock, scale)).collect()
 }
 
 /// Returns the binding energy inside of subsystems.

@@ -95,5 +95,8 @@ fn written_of_members(setup: &Setup, blueprint: &Blueprint) -> String {
         Kept::End => "a snapshot of its end".into(),
         Kept::All => format!("{} snapshots", outputs(setup.steps_to_end, setup.config.snapshot_every())),
     };
-    format!("of each member a row in members.csv{series}, {snapshots}")
+    let journals: Vec<&str> = blueprint.journals().iter().map(|journal| journal.csv()).collect();
+    let journals =
+        if journals.is_empty() { String::new() } else { format!(", its rows in {}", journals.join(" and ")) };
+    format!("of each member a row in members.csv{series}{journals}, {snapshots}")
 }

@@ -1,6 +1,8 @@
 //! What a run writes: files of a known size, and journals, whose rows depend on what happens.
 
+use tisane::diagnostics::cluster::own_frame::{self, OwnFrame};
 use tisane_io::directory::bytes;
+use tisane_io::fields::Journal;
 use tisane_run::assemble::Setup;
 use tisane_run::binaries::{Binaries, Kind, Marginal};
 use tisane_run::config::Kept;
@@ -31,6 +33,9 @@ const ENCOUNTER_ROW: f64 = 1070.0;
 const BINARIES_WITHIN: [f64; 2] = [0.5, 2.0];
 const CHANGES_WITHIN: [f64; 2] = [0.4, 2.5];
 const EVENTS_WITHIN: [f64; 2] = [0.1, 2.0];
+/// Rows about passages in a crossing time over the root of the number of stars. Plummer spheres of 100, 256, 300 and 1000 had 1.1 to 1.3 to
+/// t = 10, four of each.
+const PASSAGES: f64 = 1.2;
 /// Journals below this part of the files of known size are not told.
 const FEW: f64 = 0.1;
 
@@ -41,51 +46,52 @@ pub fn disk_per_output(n: usize) -> u64 {
 
 /// Disk space that a run takes.
 pub(super) struct Disk {
-    /// Bytes of snapshots, checkpoints, diagnostics and structure.
+    /// Bytes of snapshots, checkpoints, diagnostics and structure; of an ensemble, of all but the encounters journal.
     known: u64,
     /// Bytes of the journals of binaries, events and subsystems: least and most.
     journals: [f64; 2],
-    /// Binaries and hierarchies at the start.
-    binaries: usize,
-    marginal: Marginal,
+    /// What these are, and of what they are expected.
+    about: String,
 }
 
 impl Disk {
-    /// Estimates the space from the binaries that a run starts with, and from what its stars do. Of an ensemble `setup` is member 0,
-    /// and the space that of all.
+    /// Estimates the space from the binaries that a run starts with, and from what its stars do. `found` are its close pairs, `clusters`
+    /// the systems that they are in. Of an ensemble `setup` is member 0, and the space that of all.
     pub(super) fn of(
         setup: &Setup,
-        found: &Binaries,
+        (found, clusters): (&Binaries, &[OwnFrame]),
         stars: Option<&StarForecast>,
         blueprint: Option<&Blueprint>,
     ) -> Self {
+        let (config, is_cluster) = (&setup.config, found.kind == Kind::Cluster);
+        let marginal = if is_cluster { found.marginal(&setup.particles, &setup.binaries) } else { Marginal::default() };
+        let (span, dt_max) = (found.terms().span, setup.clock.dt_max);
+        let changes = if config.subsystems().is_some() { marginal.rows(span, dt_max) } else { 0.0 };
+        let types = stars.map_or(0, |stars| stars.changing as u64) * STELLAR_ROW;
         if let Some(blueprint) = blueprint {
-            let (journals, marginal) = ([0.0; 2], Marginal::default());
-            return Self { known: of_members(setup, blueprint), journals, binaries: 0, marginal };
+            let (members, rows) = (blueprint.members.count(), changes + passages(setup, clusters));
+            let journals = CHANGES_WITHIN.map(|within| members as f64 * rows * ENCOUNTER_ROW * within);
+            let known = of_members(setup, blueprint) + members * types;
+            return Self { known, journals, about: Journal::Encounters.csv().into() };
         }
-        let (config, n) = (&setup.config, setup.particles.len() as u64);
-        let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
-        let rows = outputs(setup.steps_to_end, config.diagnostics_every());
         let surveys = if config.cluster.enabled { outputs(setup.steps_to_end, config.cluster_every()) } else { 0 };
-        let known = snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
-            + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
-            + rows * ROW
-            + surveys * CLUSTER_ROW
-            + stars.map_or(0, |stars| stars.changing as u64) * STELLAR_ROW;
-        let is_cluster = found.kind == Kind::Cluster;
         let hard = found.bodies.systems.all.len();
         // Subsystems have rows where they are soft, too.
         let followed = if config.subsystems().is_some() { setup.binaries.len() } else { 0 };
         let binaries = if is_cluster { hard.max(followed) } else { 0 };
-        let marginal = if is_cluster { found.marginal(&setup.particles, &setup.binaries) } else { Marginal::default() };
-        let (span, dt_max) = (found.terms().span, setup.clock.dt_max);
-        let changes = if config.subsystems().is_some() { marginal.rows(span, dt_max) } else { 0.0 };
         let journals = [0, 1].map(|end| {
             surveys as f64 * binaries as f64 * BINARY_ROW * BINARIES_WITHIN[end]
                 + surveys as f64 * marginal.pairs * EVENT_ROW * EVENTS_WITHIN[end]
                 + changes * ENCOUNTER_ROW * CHANGES_WITHIN[end]
         });
-        Self { known, journals, binaries, marginal }
+        let pairs = match marginal.pairs.round() {
+            0.0 => String::new(),
+            pairs => format!(", {pairs} pairs that form and dissolve once an orbit"),
+        };
+        let about = format!(
+            "the journals of binaries, events and subsystems, if it goes on with {binaries} binaries and hierarchies{pairs}"
+        );
+        Self { known: of_run(setup, surveys) + types, journals, about }
     }
 
     /// Returns the least number of bytes.
@@ -100,22 +106,35 @@ impl Disk {
         if max < FEW * self.known as f64 {
             return known;
         }
-        let marginal = match self.marginal.pairs.round() {
-            0.0 => String::new(),
-            pairs => format!(", {pairs} pairs that form and dissolve once an orbit"),
-        };
         let [least, most] = self.journals.map(|journals| bytes(self.known + journals as u64));
-        format!(
-            "{least} to {most}: {known}, and {} to {} for the journals of binaries, events and subsystems, if it goes on with {} \
-             binaries and hierarchies{marginal}",
-            bytes(min as u64),
-            bytes(max as u64),
-            self.binaries
-        )
+        let [min, max] = [min, max].map(|journals| bytes(journals as u64));
+        format!("{least} to {most}: {known}, and {min} to {max} for {}", self.about)
     }
 }
 
-/// Returns the bytes that all members of an ensemble write, if they are like member 0.
+/// Returns the number of rows about stars that pass each other, which are a subsystem for that time.
+fn passages(setup: &Setup, clusters: &[OwnFrame]) -> f64 {
+    let [cluster] = clusters else { return 0.0 };
+    let crossing = cluster.crossing_time();
+    if setup.config.subsystems().is_none() || cluster.kind != own_frame::Kind::Cluster || crossing.is_nan() {
+        return 0.0;
+    }
+    let span = setup.clock.dt_max * setup.steps_to_end as f64;
+    PASSAGES * (setup.particles.len() as f64).sqrt() * (span / crossing)
+}
+
+/// Returns the bytes of snapshots, checkpoints, diagnostics and `surveys` of a run.
+fn of_run(setup: &Setup, surveys: u64) -> u64 {
+    let (config, n) = (&setup.config, setup.particles.len() as u64);
+    let snapshots = outputs(setup.steps_to_end, config.snapshot_every());
+    let rows = outputs(setup.steps_to_end, config.diagnostics_every());
+    snapshots * (n * SNAPSHOT_PER_PARTICLE + FILE_OVERHEAD)
+        + 2 * (n * CHECKPOINT_PER_PARTICLE + FILE_OVERHEAD)
+        + rows * ROW
+        + surveys * CLUSTER_ROW
+}
+
+/// Returns the bytes that all members of an ensemble write, if they are like member 0, but for journals.
 fn of_members(setup: &Setup, blueprint: &Blueprint) -> u64 {
     let Some(ensemble) = &blueprint.config.ensemble else { return 0 };
     let rows = outputs(setup.steps_to_end, setup.config.diagnostics_every());

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use tisane::error::Result;
 use tisane_io::checkpoint;
-use tisane_io::directory::{CONFIG, IN_PROGRESS, MEMBERS, SERIES, STARS};
+use tisane_io::directory::{CONFIG, IN_PROGRESS, MEMBERS, SERIES};
+use tisane_io::fields::Journal;
 use tisane_io::lock;
 use tisane_io::table::{self, Table, Values};
 use tisane_run::config::Config;
@@ -56,7 +57,12 @@ pub fn describe(dir: &Path) -> Result<String> {
             format!("largest of a member {:.3e} in the median, {:.3e} at most", errors.0, errors.1),
         );
     }
-    let others = [(SERIES, "series.csv with every output"), (STARS, "stars.csv with contacts and escapers")];
+    let others = [
+        (SERIES, "series.csv with every output"),
+        (Journal::Stars.name(), "stars.csv with contacts and escapers"),
+        (Journal::Stellar.name(), "stellar.csv with changes of type"),
+        (Journal::Encounters.name(), "encounters.csv with changes of subsystems"),
+    ];
     let is_there = |name: &str| ["csv", "hdf5"].iter().any(|ending| dir.join(format!("{name}.{ending}")).is_file());
     let others = others.into_iter().filter(|(name, _)| is_there(name)).map(|(_, text)| text);
     page.line("tables", std::iter::once("members.csv").chain(others).collect::<Vec<_>>().join(", "));

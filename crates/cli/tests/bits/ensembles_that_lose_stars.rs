@@ -1,10 +1,12 @@
 //! Promise: members with collisions and escapers have the bits of the same runs alone, on any number of threads and through stops; their
 //! tables tell what happened, star by star, and what was taken out.
 
+use crate::journals_of_ensembles::rows_of;
 use crate::program::{Folder, summary};
 use std::fs;
 use std::path::Path;
-use tisane_io::table::{self, Table, Value, Values};
+use tisane_io::fields::Journal;
+use tisane_io::table::{self, Table, Values};
 
 /// Small clusters of the size of their tidal radius on an orbit about two spheres.
 const IN_A_TIDE: &str = "[run]\nname = \"e\"\nt_end = 6.0\n[initial.plummer]\nn = 64\n[external.point-mass]\nmass = 1e4\n\
@@ -52,17 +54,6 @@ fn events(dir: &Path, event: &str) -> usize {
     stars_csv(dir).matches(&format!(",{event},")).count()
 }
 
-/// Cells of the rows about stars of a run, or of a member of an ensemble.
-fn stars_of(dir: &Path, member: Option<usize>) -> Vec<Vec<String>> {
-    let table = table::read_hdf5(&dir.join("stars.hdf5")).unwrap();
-    let rows = (0..table.rows()).map(|row| table.row(row).iter().map(Value::cell).collect::<Vec<String>>());
-    let of_member = |cells: Vec<String>| match member {
-        Some(number) => (cells[0] == number.to_string()).then(|| cells[1..].to_vec()),
-        None => Some(cells),
-    };
-    rows.filter_map(of_member).collect()
-}
-
 /// Runs an ensemble and compares it with the runs of its members alone, on other threads and with stops. Returns its table of members.
 fn compared(config: &str) -> Table {
     let folder = Folder::new(&format!("{config}{ENSEMBLE}"));
@@ -84,7 +75,10 @@ fn compared(config: &str) -> Table {
         let [touch, merge, escape] = ["touch", "merge", "escape"].map(|event| events(&dir, event));
         assert_eq!(numbers(&members, "contacts")[k], (touch + merge) as f64, "member {k}");
         assert_eq!(numbers(&members, "escapes")[k], escape as f64, "member {k}");
-        assert_eq!(stars_of(&folder.path("e"), Some(k)), stars_of(&dir, None), "member {k}");
+        for journal in [Journal::Stars, Journal::Encounters] {
+            let [of_member, of_run] = [rows_of(&folder.path("e"), journal, Some(k)), rows_of(&dir, journal, None)];
+            assert_eq!(of_member, of_run, "member {k}: {}", journal.csv());
+        }
         let own: Vec<usize> = (0..series.rows()).filter(|row| numbers(&series, "member")[*row] == k as f64).collect();
         let last = *own.last().expect("rows");
         assert_eq!(numbers(&series, "particles")[own[0]], of_start);
@@ -105,7 +99,12 @@ fn compared(config: &str) -> Table {
     }
     assert_eq!(code, 0);
     assert!(tables(&folder.path("stopped")) == whole, "stops");
-    assert_eq!(stars_csv(&folder.path("stopped")), stars_csv(&folder.path("e")));
+    for journal in [Journal::Stars, Journal::Encounters] {
+        let [of_stopped, of_threads, of_whole] = ["stopped", "threads", "e"]
+            .map(|output| fs::read_to_string(folder.path(output).join(journal.csv())).unwrap());
+        assert_eq!(of_stopped, of_whole);
+        assert_eq!(of_threads, of_whole);
+    }
     members
 }
 
@@ -226,20 +225,22 @@ fn rows_about_stars_that_were_changed_or_lost_are_restored_or_computed_again() {
 }
 
 #[test]
-fn an_ensemble_of_version_0_3_0_goes_on_without_rows_about_stars() {
+fn an_ensemble_of_version_0_3_0_goes_on_without_journals() {
     let folder = Folder::new(&format!("{IN_A_TIDE}[escapers]\n{ENSEMBLE}"));
     let begun = ["run", "run.toml", "-q", "--output", "e", "--time-limit", "1ms", "--threads", "1"];
     folder.tisane(&begun).exits(3);
     let path = folder.path("e/ensemble.json");
     let text = fs::read_to_string(&path).unwrap();
-    let older: String =
-        text.lines().filter(|line| !line.contains("keeps_stars")).map(|line| format!("{line}\n")).collect();
-    assert_ne!(older, text);
-    fs::write(&path, older).unwrap();
-    fs::remove_file(folder.path("e/stars.csv")).unwrap();
-    let _ = fs::remove_file(folder.path("e/stars.hdf5"));
+    let mut older: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert!(older.as_object_mut().unwrap().remove("journals").is_some(), "{text}");
+    fs::write(&path, older.to_string()).unwrap();
+    for name in ["stars", "encounters", "members"] {
+        fs::remove_file(folder.path(&format!("e/{name}.csv"))).unwrap();
+        let _ = fs::remove_file(folder.path(&format!("e/{name}.hdf5")));
+    }
     folder.tisane(&["resume", "e", "-q"]).exits(0);
     let members = table::read_hdf5(&folder.path("e/members.hdf5")).unwrap();
     assert!(numbers(&members, "escapes").iter().sum::<f64>() > 4.0);
-    assert!(!folder.path("e/stars.csv").exists());
+    assert!(!folder.path("e/stars.csv").exists() && !folder.path("e/encounters.csv").exists());
+    assert!(members.column("encounters_rows").is_none());
 }

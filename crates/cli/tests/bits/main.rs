@@ -16,6 +16,7 @@ mod extrapolated;
 mod galactic_orbits;
 #[path = "../../../../tests/common/hdf.rs"]
 mod hdf;
+mod journals_of_ensembles;
 mod kill_safety;
 #[path = "../../../../tests/common/matrix.rs"]
 mod matrix;

@@ -21,7 +21,7 @@ pub struct MemberState {
     /// All particles, each at its own time, in internal units.
     pub particles: Particles,
     /// Numbers of its run. `diagnostics_rows` counts its outputs, and `diagnostics_sha256` is the hash of its rows of the
-    /// series.
+    /// series. Numbers and hashes of journals are of its rows in those tables of the ensemble.
     pub run: RunState,
 }
 

@@ -1,6 +1,7 @@
 //! Numbers of a run in a checkpoint: work, outputs, reference values; and their names in the file.
 
 use crate::checksum::Digest;
+use crate::fields::Journal;
 use tisane::diagnostics::reference::{Basis, Reference};
 use tisane::diagnostics::tidal_work::TidalWork;
 use tisane::force::external::guide::{OrbitState, Work};
@@ -97,6 +98,21 @@ pub struct OutputCounts {
     pub stars_sha256: Option<Digest>,
     /// SHA-256 of `stellar.csv`, likewise.
     pub stellar_sha256: Option<Digest>,
+}
+
+impl OutputCounts {
+    /// Returns the number of rows of a journal, and its hash.
+    pub fn journal_mut(&mut self, journal: Journal) -> (&mut u64, &mut Option<Digest>) {
+        match journal {
+            Journal::Diagnostics => (&mut self.diagnostics_rows, &mut self.diagnostics_sha256),
+            Journal::Cluster => (&mut self.cluster_rows, &mut self.cluster_sha256),
+            Journal::Binaries => (&mut self.binaries_rows, &mut self.binaries_sha256),
+            Journal::Events => (&mut self.events, &mut self.events_sha256),
+            Journal::Encounters => (&mut self.encounters_rows, &mut self.encounters_sha256),
+            Journal::Stars => (&mut self.stars_rows, &mut self.stars_sha256),
+            Journal::Stellar => (&mut self.stellar_rows, &mut self.stellar_sha256),
+        }
+    }
 }
 
 /// Reference values of the error measures, and the state at the last row of the diagnostics.

@@ -14,8 +14,6 @@ pub const ENSEMBLE: &str = "ensemble.json";
 pub const MEMBERS: &str = "members";
 /// Name of the table of their outputs.
 pub const SERIES: &str = "series";
-/// Name, without its ending, of the contacts and escapers of stars of an ensemble, which is that of a run too.
-pub const STARS: &str = "stars";
 /// File of the states of the members in progress.
 pub const IN_PROGRESS: &str = "in_progress.hdf5";
 /// Directory of the snapshots.

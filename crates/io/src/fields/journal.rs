@@ -1,7 +1,10 @@
 //! The journals of a run, and the names of their files.
 
+use serde::{Deserialize, Serialize};
+
 /// Journal of a run: a CSV file that grows by lines, and an HDF5 file with the same columns.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Journal {
     /// Energies, drifts, time steps, work.
     Diagnostics,
@@ -23,6 +26,20 @@ impl Journal {
     /// All journals.
     pub const ALL: [Self; 7] =
         [Self::Diagnostics, Self::Cluster, Self::Binaries, Self::Events, Self::Encounters, Self::Stars, Self::Stellar];
+
+    /// Returns the name, which is that of its files without their endings.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Diagnostics => "diagnostics",
+            Self::Cluster => "cluster",
+            Self::Binaries => "binaries",
+            Self::Events => "events",
+            Self::Encounters => "encounters",
+            Self::Stars => "stars",
+            Self::Stellar => "stellar",
+        }
+    }
 
     /// Returns the name of the CSV in an output directory.
     #[must_use]

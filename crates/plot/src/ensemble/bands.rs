@@ -51,7 +51,9 @@ struct Curve {
     rows: Vec<usize>,
     group: usize,
     dissolved: bool,
-    /// Bound mass in units of the user that counts as the whole.
+    /// Bound mass at the start, in units of the user.
+    at_start: f64,
+    /// Mass of which the bound one is a share.
     whole: f64,
 }
 
@@ -61,6 +63,8 @@ struct Outputs<'a> {
     times: Numbers<'a>,
     groups: Groups,
     curves: Vec<Curve>,
+    /// Column of the mass that is bound: in a tide that within the tidal radius.
+    bound: &'static str,
     /// True if the whole is the initial mass; otherwise the bound mass at the start.
     of_initial_mass: bool,
 }
@@ -70,24 +74,32 @@ impl<'a> Outputs<'a> {
         let (numbers, times) = (table.numbers("member")?, table.numbers("time")?);
         let mut rows: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
         numbers.iter().enumerate().for_each(|(row, number)| rows.entry(number as u64).or_default().push(row));
-        let bound = table.numbers("bound_mass");
+        let bound = if table.numbers("tidal_mass").is_some() { "tidal_mass" } else { "bound_mass" };
+        let mass = table.numbers(bound);
         let share = members.table.numbers("bound_fraction");
         let groups = members.groups();
+        // The share at the last output tells the mass that it is relative to, unless nothing is bound then.
+        let initial_mass = |member: usize, last: usize| match (mass, share) {
+            (Some(mass), Some(share)) if share.at(member) > 0.0 => Some(mass.at(last) / share.at(member)),
+            _ => None,
+        };
         let curves = members.numbers.iter().enumerate().filter_map(|(member, number)| {
             let rows = rows.remove(number)?;
             let (first, last) = (*rows.first()?, *rows.last()?);
-            let whole = match (bound, share) {
-                // The share at the last output tells the mass that it is relative to, unless nothing is bound then.
-                (Some(bound), Some(share)) if share.at(member) > 0.0 => bound.at(last) / share.at(member),
-                (Some(bound), _) => bound.at(first),
-                (None, _) => f64::NAN,
-            };
+            let at_start = mass.map_or(f64::NAN, |mass| mass.at(first));
+            let whole = initial_mass(member, last).unwrap_or(at_start);
             let dissolved = members.outcomes[member] == DISSOLVED;
             let failed_at_once = members.outcomes[member] == FAILED && rows.len() < 2;
-            (!failed_at_once).then_some(Curve { rows, group: groups.of_row[member], dissolved, whole })
+            (!failed_at_once).then_some(Curve { rows, group: groups.of_row[member], dissolved, at_start, whole })
         });
-        let curves = curves.collect();
-        Some(Self { table, times, groups, curves, of_initial_mass: share.is_some() })
+        let mut curves: Vec<Curve> = curves.collect();
+        // In a tide version 0.3.0 wrote no mass within the tidal radius, which is what the share is of.
+        let of_initial_mass =
+            share.is_some() && !curves.iter().any(|curve| curve.whole < curve.at_start * (1.0 - 1e-9));
+        if !of_initial_mass {
+            curves.iter_mut().for_each(|curve| curve.whole = curve.at_start);
+        }
+        Some(Self { table, times, groups, curves, bound, of_initial_mass })
     }
 
     fn axis(&self) -> Option<Axis> {
@@ -124,9 +136,13 @@ impl<'a> Outputs<'a> {
     }
 
     fn bound_mass(&self) -> Option<Panel> {
-        let bound = self.table.numbers("bound_mass")?;
-        let label = if self.of_initial_mass { "bound mass / initial mass" } else { "bound mass / that at the start" };
-        let mut panel = Panel::new("Bound mass", self.axis()?, Axis::linear(label));
+        let bound = self.table.numbers(self.bound)?;
+        let whole = if self.of_initial_mass { "initial mass" } else { "that at the start" };
+        let (title, what) = match self.bound {
+            "tidal_mass" => ("Mass within the tidal radius", "tidal mass"),
+            _ => ("Bound mass", "bound mass"),
+        };
+        let mut panel = Panel::new(title, self.axis()?, Axis::linear(format!("{what} / {whole}")));
         // Of a member that has never had bound mass the whole is zero too.
         let of = |curve: &Curve, row: usize| if bound.at(row) == 0.0 { 0.0 } else { bound.at(row) / curve.whole };
         panel.series = self.lines("", &Over { of: &of, carries: true });

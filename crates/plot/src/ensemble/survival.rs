@@ -29,7 +29,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) 
             panel.series.push(Series { colour: Some(number), ..marker });
         }
     }
-    let note = "dissolved: with less bound mass than ensemble.bound_fraction of the initial mass";
+    let note = "dissolved: with less bound mass, in a tide within the tidal radius, than ensemble.bound_fraction of the initial mass";
     panel.notes.push(note.into());
     let caption = members.caption("counted up to then")
         + "; Kaplan & Meier (1958): members that end otherwise count up to their end; bands: one standard error \

@@ -149,6 +149,28 @@ fn members_that_end_without_bound_mass_are_drawn() {
     assert_eq!(values(staying)[..2], [1.0, 1.0]);
 }
 
+/// In a tide the share of a member is of the mass within the tidal radius, which is not that bound alone.
+#[test]
+fn in_a_tide_the_mass_within_the_tidal_radius_is_drawn() {
+    let members = members(of_clusters, false);
+    let of_first = |series: &Table| {
+        let gallery = figures(directory(&members, Some(series)).path()).unwrap();
+        let panel = &gallery.figures[1].1.panels[0];
+        let medians: Vec<f64> = panel.series[0].points.iter().map(|(_, y)| *y).collect();
+        (panel.y.label.clone(), medians)
+    };
+    let mut series = series(&members);
+    let tidal: Vec<f64> = series.numbers("bound_mass").unwrap().iter().collect();
+    let bound = series.columns.iter().position(|column| column.name == "bound_mass").unwrap();
+    // An eighth of what is within the tidal radius is bound at the ends, half at the start.
+    series.columns[bound] =
+        floats("bound_mass", "M", |row| tidal[row] * if tidal[row] < 2.0 { 0.125 } else { 0.5 }, tidal.len());
+    let without = of_first(&series);
+    assert_eq!(without, ("bound mass / that at the start".to_owned(), vec![1.0, 1.0, 1.0, 0.025, 0.025, 0.025]));
+    series.columns.push(floats("tidal_mass", "M", |row| tidal[row], tidal.len()));
+    assert_eq!(of_first(&series), ("tidal mass / initial mass".to_owned(), vec![1.0, 1.0, 1.0, 0.1, 0.1, 0.1]));
+}
+
 #[test]
 fn encounters_have_outcomes_and_say_what_is_missing() {
     let outcome = |k: usize| if k.is_multiple_of(5) { "exchange" } else { "flyby" };

@@ -1,5 +1,6 @@
 //! Configuration of an ensemble, and those of its members.
 
+use super::journals::{KEPT, is_of_members};
 use super::members::{Files, Members, as_text, find_files, place};
 use super::rows::Tables;
 use crate::assemble;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tisane::error::{Error, Result};
 use tisane::force::block_steps::StepScheme;
 use tisane::force::precision::Precision;
+use tisane_io::fields::Journal;
 
 /// Configuration of an ensemble as it was written, from which the configurations of its members are read.
 #[derive(Clone, Debug)]
@@ -35,9 +37,12 @@ pub struct Written {
     pub base: PathBuf,
     /// Files of the patterns, by key.
     pub files: Files,
-    /// Flag that contacts and escapers of stars are kept where they are looked for; ensembles of version 0.3.0 and older do not have it.
+    /// Journals that are kept of the members whose runs alone have them; none in ensembles of version 0.3.0 and older.
     #[serde(default)]
-    pub keeps_stars: bool,
+    pub journals: Vec<Journal>,
+    /// Flag that the series of clusters in a tide has columns of it; not in ensembles of version 0.3.0 and older.
+    #[serde(default)]
+    pub tidal_columns: bool,
     /// SHA-256 of what the members follow from, in the file; ensembles of version 0.2 do not have it.
     #[serde(default)]
     pub sha256: Option<String>,
@@ -64,7 +69,8 @@ impl Blueprint {
             // Of an empty path there is no absolute one.
             base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
             files,
-            keeps_stars: true,
+            journals: KEPT.to_vec(),
+            tidal_columns: true,
             sha256: None,
         };
         let mut blueprint = Self { config: loaded.config.clone(), members, written };
@@ -129,9 +135,16 @@ impl Blueprint {
         Ok(Self { config: loaded.config, members, written })
     }
 
+    /// Returns the journals of members that the ensemble has as tables.
+    #[must_use]
+    pub fn journals(&self) -> Vec<Journal> {
+        let Self { config, members, written } = self;
+        written.journals.iter().copied().filter(|journal| is_of_members(*journal, config, members)).collect()
+    }
+
     /// Returns the tables of the ensemble, without rows.
     pub(super) fn tables(&self) -> Tables {
-        Tables::new(&self.config, &self.members, self.written.keeps_stars)
+        Tables::new(&self.config, &self.members, &self.journals(), self.written.tidal_columns)
     }
 
     /// Describes the members, as text in lines.

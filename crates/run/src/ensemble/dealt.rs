@@ -122,7 +122,7 @@ impl Dealt<'_> {
         let gone = loop {
             match self.receiver.try_recv() {
                 Ok(Message::Outputs(rows)) => self.put(&Frame::Outputs(rows))?,
-                Ok(Message::Stars(rows)) => self.put(&Frame::Stars(rows))?,
+                Ok(Message::Journals(rows)) => self.put(&Frame::Journals(rows))?,
                 Ok(Message::Ended(ended)) => {
                     self.ended += 1;
                     self.put(&Frame::Ended(*ended))?;

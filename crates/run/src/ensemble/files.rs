@@ -5,6 +5,7 @@ use super::columns::{counts, failed_members, floats};
 use super::hashes::Hashes;
 use super::rows::Tables;
 use super::status::Status;
+use super::table_set::TableSet;
 use super::verify::{Rows, verify};
 use crate::assemble;
 use crate::config::{Config, Kept};
@@ -14,7 +15,8 @@ use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
 use tisane_io::checkpoint::{self, MemberState, Signed};
 use tisane_io::checksum::Digest;
-use tisane_io::directory::{self, IN_PROGRESS, MEMBERS, SERIES, STARS};
+use tisane_io::directory::{self, IN_PROGRESS, MEMBERS};
+use tisane_io::fields::Journal;
 use tisane_io::regular_file;
 use tisane_io::table::{self, GrowingTable, Table, Value};
 
@@ -51,7 +53,7 @@ impl Written {
 
     /// Returns the SHA-256 of all that the members follow from.
     fn digest(&self) -> Digest {
-        let Self { config, overrides, base, files, version: _, keeps_stars: _, sha256: _ } = self;
+        let Self { config, overrides, base, files, version: _, journals: _, tidal_columns: _, sha256: _ } = self;
         // In quotes: where one part ends is part of the text.
         Digest::of(format!("{config:?}{overrides:?}{base:?}{files:?}"))
     }
@@ -69,9 +71,7 @@ fn changed(path: &Path, how: &str) -> Error {
 #[derive(Debug)]
 pub struct Directory {
     path: PathBuf,
-    members: GrowingTable,
-    series: Option<GrowingTable>,
-    stars: Option<GrowingTable>,
+    tables: TableSet<GrowingTable>,
     ended: BTreeSet<u64>,
     configuration: Digest,
     hashes: Hashes,
@@ -94,23 +94,14 @@ impl Directory {
         if keeps.is_some_and(|kept| kept != Kept::None) {
             directory::make_snapshots(dir)?;
         }
-        let tables = (tables.members.clone(), tables.series.clone(), tables.stars.clone());
-        Self::open(dir, tables, blueprint.written.digest(), Hashes::default())
+        Self::open(dir, tables.empty.clone(), blueprint.written.digest(), Hashes::default())
     }
 
-    /// Opens the tables of members, outputs and stars with the rows that they have.
-    fn open(
-        dir: &Path,
-        (members, series, stars): (Table, Option<Table>, Option<Table>),
-        configuration: Digest,
-        hashes: Hashes,
-    ) -> Result<Self> {
-        let ended = counts(&members, "member").collect();
-        let create = |name: &str, table| GrowingTable::create(&dir.join(csv(name)), table);
-        let series = series.map(|table| create(SERIES, table)).transpose()?;
-        let stars = stars.map(|table| create(STARS, table)).transpose()?;
-        let members = create(MEMBERS, members)?;
-        Ok(Self { path: dir.to_owned(), members, series, stars, ended, configuration, hashes })
+    /// Opens the tables with the rows that they have.
+    fn open(dir: &Path, tables: TableSet<Table>, configuration: Digest, hashes: Hashes) -> Result<Self> {
+        let ended = counts(&tables.members, "member").collect();
+        let tables = tables.try_map(|name, table| GrowingTable::create(&dir.join(csv(name)), table))?;
+        Ok(Self { path: dir.to_owned(), tables, ended, configuration, hashes })
     }
 
     /// Reads the files of an ensemble that was stopped or killed. Rows of members that are neither at their end nor in
@@ -132,10 +123,8 @@ impl Directory {
             let found = if path.is_file() { GrowingTable::read(&path, columns) } else { Ok(columns.clone()) };
             found.map_err(|error| error.with_help("without this row its member is computed again, to the same bits"))
         };
-        let series = tables.series.as_ref().map(|columns| read(SERIES, columns)).transpose()?;
-        let stars = tables.stars.as_ref().map(|columns| read(STARS, columns)).transpose()?;
-        let rows = Rows::new(read(MEMBERS, &tables.members)?, series, stars);
-        let there = rows.members.rows() > 0;
+        let rows = Rows::new(tables.empty.as_ref().try_map(read)?);
+        let there = rows.tables.members.rows() > 0;
         if signed.is_none() && (there || dir.join(hdf5(MEMBERS)).is_file()) {
             warnings.push(match there {
                 true => format!(
@@ -150,17 +139,12 @@ impl Directory {
                 let twin = table::read_hdf5(&dir.join(hdf5(name))).ok()?;
                 twin.contents().map(|(name, _)| name).eq(columns.names()).then_some(twin)
             };
-            let if_kept = |name: &str, columns: &Option<Table>| match columns {
-                Some(columns) => read(name, columns).map(Some),
-                None => Some(None),
-            };
-            let (series, stars) = (if_kept(SERIES, &tables.series)?, if_kept(STARS, &tables.stars)?);
-            Some(Rows::new(read(MEMBERS, &tables.members)?, series, stars))
+            tables.empty.as_ref().try_map(|name, columns| read(name, columns).ok_or(())).ok().map(Rows::new)
         };
         let states = states.into_iter().map(|state| (state.member, state)).collect();
         let kept = verify(rows, twins, (states, signed.as_ref()), blueprint.members.count());
         warnings.extend(kept.warnings);
-        let directory = Self::open(dir, (kept.members, kept.series, kept.stars), configuration, kept.hashes)?;
+        let directory = Self::open(dir, kept.tables, configuration, kept.hashes)?;
         Ok(Resumed { directory, states: kept.states, warnings })
     }
 
@@ -182,7 +166,7 @@ impl Directory {
 
     /// Counts the members that have ended.
     pub(super) fn count(&self, status: &mut Status) {
-        let table = self.members.table();
+        let table = self.members();
         let failed = failed_members(table);
         status.ended = table.rows() as u64;
         status.done = status.ended as f64;
@@ -194,32 +178,30 @@ impl Directory {
 
     pub(super) fn push_member(&mut self, row: Vec<Value>) {
         self.hashes.push_member(&row);
-        self.members.push(row);
+        self.tables.members.push(row);
     }
 
     pub(super) fn push_output(&mut self, row: Vec<Value>) {
-        if let Some(series) = &mut self.series {
+        if let Some(series) = &mut self.tables.series {
             self.hashes.push_output(&row);
             series.push(row);
         }
     }
 
-    pub(super) fn push_star(&mut self, row: Vec<Value>) {
-        if let Some(stars) = &mut self.stars {
-            self.hashes.push_star(&row);
-            stars.push(row);
+    pub(super) fn push_event(&mut self, journal: Journal, row: Vec<Value>) {
+        if let Some(table) = self.tables.journals.get_mut(&journal) {
+            self.hashes.push_event(journal, &row);
+            table.push(row);
         }
     }
 
     /// Writes new rows: those of the members last, so that a member in this table is whole in the others.
     pub(super) fn flush(&mut self) -> Result<()> {
-        self.series.iter_mut().chain(&mut self.stars).try_for_each(GrowingTable::flush)?;
-        self.members.flush()
+        self.tables.as_mut().try_map(|_, table| table.flush()).map(drop)
     }
 
     pub(super) fn sync(&mut self) -> Result<()> {
-        self.series.iter_mut().chain(&mut self.stars).try_for_each(GrowingTable::sync)?;
-        self.members.sync()
+        self.tables.as_mut().try_map(|_, table| table.sync()).map(drop)
     }
 
     /// Keeps the states of the members in progress, and the hashes of the rows of those that have ended. The rows must be
@@ -231,30 +213,27 @@ impl Directory {
 
     /// Writes the tables whole, in the order of members and time, as CSV and HDF5.
     pub(super) fn complete(&mut self) -> Result<()> {
-        let complete = |name: &str, table: &GrowingTable| {
+        let tables = self.tables.as_ref().try_map(|name, table| {
             let mut table = table.table().clone();
             // Rows of one member are in the order of time already.
             let numbers: Vec<u64> = counts(&table, "member").collect();
             table.arrange(|_| true, |row| numbers[row]);
             table.write_hdf5(&self.path.join(hdf5(name)))?;
             Ok::<_, Error>(table)
-        };
-        let members = complete(MEMBERS, &self.members)?;
-        let series = self.series.as_ref().map(|series| complete(SERIES, series)).transpose()?;
-        let stars = self.stars.as_ref().map(|stars| complete(STARS, stars)).transpose()?;
+        })?;
         let hashes = std::mem::take(&mut self.hashes);
-        *self = Self::open(&self.path, (members, series, stars), self.configuration, hashes)?;
+        *self = Self::open(&self.path, tables, self.configuration, hashes)?;
         Ok(())
     }
 
     /// Returns the table of the members that have ended.
     pub(super) fn members(&self) -> &Table {
-        self.members.table()
+        self.tables.members.table()
     }
 
     /// Returns the table of the outputs, if they are kept.
     pub(super) fn series(&self) -> Option<&Table> {
-        self.series.as_ref().map(GrowingTable::table)
+        self.tables.series.as_ref().map(GrowingTable::table)
     }
 }
 

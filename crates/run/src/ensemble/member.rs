@@ -2,13 +2,14 @@
 
 use super::blueprint::Blueprint;
 use super::hashes::link;
-use super::rows::{MemberRow, Tables, of_star};
+use super::journals::{self, JournalRows, is_of_run};
+use super::rows::{MemberRow, Tables};
 use crate::assemble::{self, Session, Setup};
 use crate::cluster::TimedSurvey;
-use crate::config::{Config, Ensemble, Kept, Model, StopAt};
+use crate::config::{Config, Engine, Ensemble, Kept, Model, StopAt};
 use crate::simulation::SessionInfo;
-use crate::stars;
 use crate::system::{Engines, System};
+use crate::{stars, subsystems};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 use tisane::diagnostics::cluster::Settings;
@@ -18,11 +19,13 @@ use tisane::diagnostics::reference::Basis;
 use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result, RunContext};
 use tisane::force::Field;
+use tisane::force::precision::Precision;
 use tisane::pair::{Body, Pair};
+use tisane::subsystems::Event;
 use tisane::time::{TICKS_PER_DT_MAX, Time};
 use tisane::units::Dimension;
-use tisane_io::checkpoint::MemberState;
-use tisane_io::fields::FieldColumns;
+use tisane_io::checkpoint::{MemberState, RunState};
+use tisane_io::fields::{FieldColumns, Journal, JournalRow};
 use tisane_io::file_units::FileUnits;
 use tisane_io::provenance::{self, Provenance};
 use tisane_io::snapshot::{self, Snapshot};
@@ -50,8 +53,14 @@ struct Plan {
     snapshots: Kept,
     /// Flag that a contact of two stars ends the member.
     stops_at_contact: bool,
-    /// Flag that contacts and escapers of stars are kept.
-    keeps_stars: bool,
+    /// Journals that are kept.
+    journals: Vec<Journal>,
+}
+
+impl Plan {
+    fn keeps(&self, journal: Journal) -> bool {
+        self.journals.contains(&journal)
+    }
 }
 
 /// Member that is being integrated.
@@ -71,8 +80,8 @@ pub(super) struct Member {
     outcome: Option<Outcome>,
     /// Binding energy of the binary of an encounter at the start: its total energy may be near zero.
     binding_energy: Option<f64>,
-    /// Rows of contacts and escapers of stars that were not handed over.
-    stars: Vec<Vec<Value>>,
+    /// Rows of journals that were not handed over.
+    rows: JournalRows,
 }
 
 /// Returns the interval of looks for a reason to stop, in `dt_max`, if they come between outputs.
@@ -98,8 +107,20 @@ pub(super) fn snapshot_path(dir: &Path, member: u64, output: u64) -> PathBuf {
 impl Member {
     /// Reads the configuration of a member, samples its particles and builds its engines.
     pub fn new(blueprint: &Blueprint, number: u64, session: Session) -> Result<Self> {
+        Self::of(blueprint, number, |_| session)
+    }
+
+    /// The same for one whose steps a GPU does not take. In f64 all engines have the same bits: it has the quicker one.
+    pub fn left_by_device(blueprint: &Blueprint, number: u64, session: Session) -> Result<Self> {
+        Self::of(blueprint, number, |config| match config.force.precision() {
+            Precision::F64 => Session { engine: Some(Engine::Auto), ..session },
+            _ => session,
+        })
+    }
+
+    fn of(blueprint: &Blueprint, number: u64, session: impl FnOnce(&Config) -> Session) -> Result<Self> {
         let setup = assemble::prepare(blueprint.member(number)?)?;
-        let (engines, info) = assemble::engines(&setup, session)?;
+        let (engines, info) = assemble::engines(&setup, session(&setup.config))?;
         Self::with_engines(blueprint, number, setup, (engines, &info))
     }
 
@@ -108,7 +129,7 @@ impl Member {
         blueprint: &Blueprint,
         number: u64,
         setup: Setup,
-        (engines, info): (Engines, &SessionInfo),
+        (mut engines, info): (Engines, &SessionInfo),
     ) -> Result<Self> {
         let default = Ensemble::default();
         let ensemble = blueprint.config.ensemble.as_ref().unwrap_or(&default);
@@ -131,7 +152,7 @@ impl Member {
             series: ensemble.series,
             snapshots: ensemble.snapshots,
             stops_at_contact: config.stops_at_contact(),
-            keeps_stars: blueprint.written.keeps_stars && config.has_star_events(),
+            journals: blueprint.written.journals.iter().copied().filter(|it| is_of_run(*it, config)).collect(),
         };
         let p = &setup.particles;
         let star = |i: usize| Body { mass: p.mass[i], pos: p.pos[i], vel: p.vel[i] };
@@ -139,6 +160,9 @@ impl Member {
             plan.encounter.map(|_| Pair::new(&star(BINARY[0]), &star(BINARY[1]), 0.0).binding_energy());
         let units = FileUnits { units: config.units(), scale };
         let mass = p.total_mass();
+        if let (true, Some(subsystems)) = (plan.keeps(Journal::Encounters), engines.propagator.subsystems()) {
+            subsystems.record_events();
+        }
         let Setup { particles, config, .. } = setup;
         let system = System {
             particles,
@@ -163,14 +187,15 @@ impl Member {
             bound_fraction: f64::NAN,
             outcome: None,
             binding_energy,
-            stars: Vec::new(),
+            rows: JournalRows::new(),
         })
     }
 
     /// Computes the first forces and steps, and makes the first output. Returns true if the member has ended.
     pub fn start(&mut self, out: &mut Outputs<'_>) -> Result<bool> {
         self.system.start()?;
-        self.record_stars();
+        let events = self.system.take_events();
+        self.record(&events);
         let field = self.system.field()?;
         self.system.set_references(&field);
         self.output(&field, out)
@@ -205,30 +230,49 @@ impl Member {
     /// touched that end the member.
     pub fn advance(&mut self, until: Time, max: u64) -> Result<(u64, bool)> {
         let done = self.system.advance(until, max);
-        // Also those before an error: the row of the member counts them.
-        self.record_stars();
+        let events = match &done {
+            Ok(_) => self.system.take_events(),
+            // Those before the error: the row of the member counts them.
+            Err(_) => std::mem::take(&mut self.system.events),
+        };
+        self.record(&events);
         Ok((done?.block_steps, self.has_collided()))
     }
 
-    /// Makes rows of the contacts and escapers of stars since the last call, if they are kept.
-    fn record_stars(&mut self) {
-        let events = std::mem::take(&mut self.system.events);
-        if !self.plan.keeps_stars {
+    /// Makes rows of events and of the changes of type since the last call, in the journals that are kept.
+    fn record(&mut self, events: &[Event]) {
+        let changes = std::mem::take(&mut self.system.type_changes);
+        let RunState { clock, scale, .. } = self.system.state;
+        self.push_rows(Journal::Encounters, || subsystems::rows(events, &clock, &scale));
+        self.push_rows(Journal::Stars, || stars::rows(events, &clock, &scale));
+        let evolution = self.system.engines.evolution.as_ref();
+        let changes = evolution.map(|evolution| evolution.rows(&changes, &clock, &scale)).unwrap_or_default();
+        self.push_rows(Journal::Stellar, || changes);
+    }
+
+    /// Makes the last rows of the journals, at the end of the member: those of changes of subsystems that were held back.
+    pub fn end_journals(&mut self) {
+        let events = self.system.held_back();
+        let RunState { clock, scale, .. } = self.system.state;
+        self.push_rows(Journal::Encounters, || subsystems::rows(&events, &clock, &scale));
+    }
+
+    /// Adds rows of a journal, if it is kept.
+    fn push_rows<R: JournalRow>(&mut self, journal: Journal, rows: impl FnOnce() -> Vec<R>) {
+        if !self.plan.keeps(journal) {
             return;
         }
-        let (number, scale) = (self.number, self.units.scale);
-        let state = &mut self.system.state;
-        for row in stars::rows(&events, &state.clock, &state.scale) {
-            let cells = of_star(number, &row, &scale);
-            state.written.stars_sha256 = Some(link(state.written.stars_sha256, &cells));
-            state.written.stars_rows += 1;
-            self.stars.push(cells);
+        for row in rows() {
+            let cells = journals::cells(self.number, &row, &self.units.scale);
+            let (count, hash) = self.system.state.written.journal_mut(journal);
+            (*count, *hash) = (*count + 1, Some(link(*hash, &cells)));
+            self.rows.entry(journal).or_default().push(cells);
         }
     }
 
-    /// Hands over the rows of contacts and escapers of stars: before a state that counts them.
-    pub fn take_stars(&mut self) -> Vec<Vec<Value>> {
-        std::mem::take(&mut self.stars)
+    /// Hands over the rows of the journals: before a state that counts them.
+    pub fn take_journals(&mut self) -> JournalRows {
+        std::mem::take(&mut self.rows)
     }
 
     fn has_collided(&self) -> bool {
@@ -246,7 +290,7 @@ impl Member {
 
     /// Returns the state after the last block step, and after the last output that was made.
     pub fn state(&self) -> MemberState {
-        let run = tisane_io::checkpoint::RunState { wall_seconds: self.wall_seconds(), ..self.system.state };
+        let run = RunState { wall_seconds: self.wall_seconds(), ..self.system.state };
         MemberState { member: self.number, particles: self.system.particles.clone(), run }
     }
 
@@ -320,8 +364,6 @@ impl Member {
         let (mut row, audit) = self.system.measure(field)?;
         row.removed_energy = Some(self.system.state.references.removed.energy);
         row.particles = Some(self.system.particles.len() as u64);
-        // Members have no journal of them.
-        self.system.type_changes.clear();
         let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
         let state = &mut self.system.state;
         let references = &mut state.references;
@@ -448,6 +490,8 @@ impl Member {
             contacts: state.counters.contacts,
             escapes: state.counters.escapes,
             removed_energy: state.references.removed.energy,
+            encounters_rows: state.written.encounters_rows,
+            stellar_rows: state.written.stellar_rows,
             wall_seconds: self.wall_seconds(),
             state_sha256: particles.state_sha256(&state.clock),
             problem: problem.unwrap_or_default(),

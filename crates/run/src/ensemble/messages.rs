@@ -1,6 +1,7 @@
 //! Messages between the ranks that integrate the members of an ensemble.
 
 use super::blueprint::Written;
+use super::journals::JournalRows;
 use super::work::Ended;
 use crate::config::Engine;
 use serde::{Deserialize, Serialize};
@@ -56,7 +57,7 @@ pub(super) struct Report {
 #[derive(Serialize, Deserialize)]
 pub(super) enum Frame {
     Outputs(Vec<Vec<Value>>),
-    Stars(Vec<Vec<Value>>),
+    Journals(JournalRows),
     Ended(Ended),
     /// States of members in progress, as a file.
     States(Vec<u8>),

@@ -1,8 +1,10 @@
 //! Members on the cores: one a core, each on one thread.
 
+use super::blueprint::Blueprint;
 use super::member::{FAILED, Member, Outputs, describe};
 use super::rows::MemberRow;
 use super::work::{Message, Work};
+use crate::assemble::Session;
 use std::sync::mpsc::Sender;
 use std::sync::{Mutex, PoisonError};
 use std::thread::Scope;
@@ -36,11 +38,11 @@ pub(super) fn spawn<'scope, 'env>(
         None
     };
     let workers = pool_of(threads)?.current_num_threads();
-    (0..workers).try_for_each(|_| spawn_one(scope, work, next, sender.clone()))
+    (0..workers).try_for_each(|_| spawn_one(scope, work, (next, Member::new), sender.clone()))
 }
 
-/// Integrates `members`, each its number and the state in which it goes on, on up to `workers` threads, a member on each. Returns when
-/// all have ended, or once the ensemble is to stop.
+/// Integrates `members` that a GPU does not take, each its number and the state in which it goes on, on up to `workers`
+/// threads, a member on each. Returns when all have ended, or once the ensemble is to stop.
 ///
 /// # Errors
 /// [`Error::Input`] if the threads cannot be started.
@@ -53,20 +55,25 @@ pub(super) fn finish(
     let workers = workers.min(members.len());
     let members = Mutex::new(members.into_iter());
     let next = || members.lock().unwrap_or_else(PoisonError::into_inner).next();
-    std::thread::scope(|scope| (0..workers).try_for_each(|_| spawn_one(scope, work, next, sender.clone())))
+    std::thread::scope(|scope| {
+        (0..workers).try_for_each(|_| spawn_one(scope, work, (next, Member::left_by_device), sender.clone()))
+    })
 }
 
-/// Starts a worker that integrates the `next` members, until there is none.
+/// How a member is built: of an ensemble the one with a number, in a session.
+type Build = fn(&Blueprint, u64, Session) -> Result<Member>;
+
+/// Starts a worker that builds and integrates the `next` members, until there is none.
 fn spawn_one<'scope, 'env>(
     scope: &'scope Scope<'scope, 'env>,
     work: &'scope Work<'_>,
-    next: impl Fn() -> Option<(u64, Option<MemberState>)> + Send + 'scope,
+    (next, build): (impl Fn() -> Option<(u64, Option<MemberState>)> + Send + 'scope, Build),
     sender: Sender<Message>,
 ) -> Result<()> {
     let pool = pool_of(1)?;
     let deal = move || {
         while let Some((number, state)) = next() {
-            if work.is_stopping() || !pool.install(|| integrate(work, number, state, &sender)) {
+            if work.is_stopping() || !pool.install(|| integrate(work, (number, build), state, &sender)) {
                 return;
             }
         }
@@ -77,8 +84,13 @@ fn spawn_one<'scope, 'env>(
 }
 
 /// Integrates a member. Returns false if the worker has to end.
-fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &Sender<Message>) -> bool {
-    let mut member = match Member::new(work.blueprint, number, work.session) {
+fn integrate(
+    work: &Work<'_>,
+    (number, build): (u64, Build),
+    state: Option<MemberState>,
+    sender: &Sender<Message>,
+) -> bool {
+    let mut member = match build(work.blueprint, number, work.session) {
         Ok(member) => member,
         Err(error) => return sender.send(work.ended(&failed(number, &error))).is_ok(),
     };
@@ -97,6 +109,8 @@ fn integrate(work: &Work<'_>, number: u64, state: Option<MemberState>, sender: &
         Err(error) => Some(error),
     };
     work.count(0, -task.share);
+    member.end_journals();
+    task.send_journals(&mut member);
     sender.send(work.ended(&member.row(error))).is_ok()
 }
 
@@ -135,7 +149,7 @@ impl Task<'_> {
             }
             None => {
                 let ended = self.output(member, Member::start);
-                self.send_stars(member);
+                self.send_journals(member);
                 ended?
             }
         };
@@ -153,7 +167,7 @@ impl Task<'_> {
                 }
                 let began = Instant::now();
                 let advanced = member.advance(until, steps);
-                self.send_stars(member);
+                self.send_journals(member);
                 let (taken, collided) = advanced?;
                 let ratio = LOOK.as_secs_f64() / began.elapsed().as_secs_f64().max(1e-6);
                 steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, 1 << 20);
@@ -168,11 +182,11 @@ impl Task<'_> {
         Ok(true)
     }
 
-    /// Sends new rows of contacts and escapers of stars.
-    fn send_stars(&self, member: &mut Member) {
-        let rows = member.take_stars();
+    /// Sends new rows of the journals.
+    fn send_journals(&self, member: &mut Member) {
+        let rows = member.take_journals();
         if !rows.is_empty() {
-            let _ = self.sender.send(Message::Stars(rows));
+            let _ = self.sender.send(Message::Journals(rows));
         }
     }
 

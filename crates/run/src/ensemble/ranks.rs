@@ -105,7 +105,7 @@ impl Rank {
             let send = |message| sender.send(message).unwrap_or_default();
             match decode(frame)? {
                 Frame::Outputs(rows) => send(Message::Outputs(rows)),
-                Frame::Stars(rows) => send(Message::Stars(rows)),
+                Frame::Journals(rows) => send(Message::Journals(rows)),
                 Frame::Ended(ended) => send(Message::Ended(Box::new(ended))),
                 Frame::States(states) => {
                     unpack(&states)?.into_iter().for_each(|state| send(Message::State(Box::new(state))));

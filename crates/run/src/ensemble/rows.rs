@@ -1,10 +1,13 @@
-//! Tables of an ensemble: a row for each member that has ended, one for each output, and one for each contact or escaper of stars.
+//! Tables of an ensemble: a row for each member that has ended, one for each output, and those of the journals of members.
 
+use super::journals;
 use super::members::Members;
+use super::table_set::TableSet;
 use crate::config::{Config, StopAt};
+use std::collections::BTreeMap;
 use tisane::diagnostics::outcome::Departure;
 use tisane::units::{Dimension, Scale, Units};
-use tisane_io::fields::{ClusterRow, ColumnSpec, DiagnosticsRow, JournalRow, StarRow};
+use tisane_io::fields::{ClusterRow, ColumnSpec, DiagnosticsRow, Journal, JournalRow, TideColumns};
 use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
 
 /// Columns of the series from the diagnostics of a member.
@@ -28,6 +31,9 @@ const OF_CLUSTER: [&str; 10] = [
     "escapers",
 ];
 
+/// Columns of the series from the survey of a cluster in a tide.
+const OF_TIDE: [&str; 4] = ["tidal_radius", "tidal_mass", "tidal_half_mass_radius", "jacobi_bound_mass"];
+
 /// End of a member, and what was measured of it. Quantities in internal units.
 #[derive(Clone, Debug, Default)]
 pub struct MemberRow {
@@ -49,7 +55,8 @@ pub struct MemberRow {
     pub angular_momentum_error: f64,
     /// Root mean square of the relative errors of the accelerations at the last output, against f64 on the CPU.
     pub acceleration_error: f64,
-    /// Share of the initial mass that is bound at the last output; NaN where it is not looked for.
+    /// Share of the initial mass that is bound, in a tide within the tidal radius, at the last output; NaN where it is not
+    /// looked for.
     pub bound_fraction: f64,
     /// Body that left a binary, and the binary that remained; none where that did not happen or is not looked for.
     pub departure: Option<Departure>,
@@ -65,6 +72,10 @@ pub struct MemberRow {
     pub escapes: u64,
     /// Energy that mergers and escapes took out.
     pub removed_energy: f64,
+    /// Number of its rows of the encounters journal.
+    pub encounters_rows: u64,
+    /// Number of its rows of the stellar journal.
+    pub stellar_rows: u64,
     /// Wall time from its start to its end, in s.
     pub wall_seconds: f64,
     /// SHA-256 of its last state.
@@ -75,43 +86,55 @@ pub struct MemberRow {
     pub scale: Option<Scale>,
 }
 
+/// What the rows of the members have beside the columns of all ensembles.
+#[derive(Clone, Copy, Debug)]
+struct Ends {
+    stop: StopAt,
+    /// Flag that collisions or escapers are looked for.
+    star_events: bool,
+    /// Flag that the encounters journal is kept.
+    encounters: bool,
+    /// Flag that the stellar journal is kept.
+    stellar: bool,
+}
+
 /// Tables of an ensemble without rows, and how rows for them are made.
 #[derive(Clone, Debug)]
 pub struct Tables {
-    /// Table of the members.
-    pub members: Table,
-    /// Table of the outputs, if they are kept.
-    pub series: Option<Table>,
-    /// Table of contacts and escapers of stars, if they are kept.
-    pub stars: Option<Table>,
+    pub(super) empty: TableSet<Table>,
     keys: Vec<(String, ColumnKind)>,
-    stop: StopAt,
-    surveys: bool,
-    /// Flag that collisions or escapers are looked for.
-    star_events: bool,
+    ends: Ends,
     of_diagnostics: Vec<&'static str>,
+    of_cluster: Vec<&'static str>,
 }
 
 impl Tables {
-    /// Creates the tables of an ensemble; `keeps_stars` says whether contacts and escapers are kept where they are looked for.
+    /// Creates the tables of an ensemble that keeps these journals of its members, and in its series columns of a tide if
+    /// told to.
     #[must_use]
-    pub fn new(config: &Config, members: &Members, keeps_stars: bool) -> Self {
+    pub fn new(config: &Config, members: &Members, journals: &[Journal], tidal_columns: bool) -> Self {
         let units = config.units();
         let keys: Vec<(String, ColumnKind)> = members.kinds().collect();
         let ensemble = config.ensemble.clone().unwrap_or_default();
         let stop = ensemble.stop;
-        let surveys = config.cluster.enabled;
         let of_evolution = |key: &str| key.split('.').next() == Some("stellar_evolution");
         let evolves = config.stellar_evolution.is_some() || keys.iter().any(|(key, _)| of_evolution(key));
         let title = |what: &str| format!("{what} of the ensemble {}", config.run.name);
         let remarks = vec![("members".to_owned(), members.count().to_string())];
         let table = |what: &str, columns| Table { title: title(what), remarks: remarks.clone(), columns };
-        let star_events = config.has_star_events();
+        let of_journal = |&journal: &Journal| {
+            let columns = std::iter::once(number_column()).chain(journals::columns(journal, &units)).collect();
+            (journal, table(journals::title(journal), columns))
+        };
+        let journals: BTreeMap<Journal, Table> = journals.iter().map(of_journal).collect();
+        let star_events = config.has_star_events() || journals.contains_key(&Journal::Stars);
         let of_diagnostics = of_diagnostics(star_events, evolves);
-        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, surveys, &of_diagnostics)));
-        let stars = (star_events && keeps_stars).then(|| table("Contacts and escapers of stars", star_columns(&units)));
-        let columns = member_columns(&units, &keys, (stop, star_events));
-        Self { members: table("Members", columns), series, stars, keys, stop, surveys, star_events, of_diagnostics }
+        let of_cluster = of_cluster(config, tidal_columns);
+        let series = ensemble.series.then(|| table("Outputs", series_columns(&units, &of_diagnostics, &of_cluster)));
+        let has = |journal: Journal| journals.contains_key(&journal);
+        let ends = Ends { stop, star_events, encounters: has(Journal::Encounters), stellar: has(Journal::Stellar) };
+        let members = table("Members", member_columns(&units, &keys, ends));
+        Self { empty: TableSet { members, series, journals }, keys, ends, of_diagnostics, of_cluster }
     }
 
     /// Returns the row of a member with its settings.
@@ -132,7 +155,7 @@ impl Tables {
             Value::Float(row.angular_momentum_error),
             Value::Float(row.acceleration_error),
         ]);
-        match self.stop {
+        match self.ends.stop {
             StopAt::End => {}
             StopAt::Dissolution => values.push(Value::Float(row.bound_fraction)),
             StopAt::Escape => {
@@ -146,13 +169,15 @@ impl Tables {
                 ]);
             }
         }
-        if self.star_events {
+        if self.ends.star_events {
             values.extend([
                 Value::Count(row.contacts),
                 Value::Count(row.escapes),
                 Value::Float(row.removed_energy * scale.factor(Dimension::ENERGY)),
             ]);
         }
+        values.extend(self.ends.encounters.then_some(Value::Count(row.encounters_rows)));
+        values.extend(self.ends.stellar.then_some(Value::Count(row.stellar_rows)));
         values.extend([
             Value::Count(row.block_steps),
             Value::Count(row.particle_steps),
@@ -170,27 +195,17 @@ impl Tables {
         let mut values = vec![Value::Count(member)];
         let of_diagnostics = chosen::<DiagnosticsRow>(&self.of_diagnostics);
         values.extend(of_diagnostics.map(|(at, _)| row.values(scale)[at].clone()));
-        if self.surveys {
-            // Members by another law than Newton's have no survey, also where it is the law that differs.
-            let all = cluster.map(|cluster| cluster.values(scale));
-            let value = |(at, column): (usize, ColumnSpec)| match (&all, column.kind) {
-                (Some(all), _) => all[at].clone(),
-                (None, ColumnKind::Float) => Value::Float(f64::NAN),
-                (None, ColumnKind::Count) => Value::Count(0),
-                (None, ColumnKind::Text) => Value::Text(String::new()),
-            };
-            values.extend(chosen::<ClusterRow>(&OF_CLUSTER).map(value));
-        }
+        // Members by another law than Newton's have no survey, also where it is the law that differs.
+        let all = cluster.map(|cluster| cluster.values(scale));
+        let value = |(at, column): (usize, ColumnSpec)| match (&all, column.kind) {
+            (Some(all), _) => all[at].clone(),
+            (None, ColumnKind::Float) => Value::Float(f64::NAN),
+            (None, ColumnKind::Count) => Value::Count(0),
+            (None, ColumnKind::Text) => Value::Text(String::new()),
+        };
+        values.extend(chosen::<ClusterRow>(&self.of_cluster).map(value));
         values
     }
-}
-
-/// Returns the row of a contact or escaper of stars of a member.
-#[must_use]
-pub(super) fn of_star(member: u64, row: &StarRow, scale: &Scale) -> Vec<Value> {
-    let mut values = vec![Value::Count(member)];
-    values.extend(row.values(scale));
-    values
 }
 
 /// Returns the columns of a journal that have one of these names, with their places in a row.
@@ -205,26 +220,28 @@ fn of_diagnostics(star_events: bool, evolves: bool) -> Vec<&'static str> {
     OF_DIAGNOSTICS.iter().chain(more).copied().collect()
 }
 
-fn series_columns(units: &Units, surveys: bool, of_diagnostics: &[&'static str]) -> Vec<Column> {
-    let diagnostics = chosen::<DiagnosticsRow>(of_diagnostics).map(|(_, column)| column.column(units));
-    let cluster = chosen::<ClusterRow>(&OF_CLUSTER).filter(|_| surveys).map(|(_, column)| column.column(units));
-    std::iter::once(number_column()).chain(diagnostics).chain(cluster).collect()
+/// Returns the columns of the series from the surveys of a member, which there are only with `[cluster]`.
+fn of_cluster(config: &Config, tidal_columns: bool) -> Vec<&'static str> {
+    let in_tide = tidal_columns && config.cluster_columns().tide != TideColumns::None;
+    let columns = [(config.cluster.enabled, &OF_CLUSTER[..]), (config.cluster.enabled && in_tide, &OF_TIDE)];
+    columns.into_iter().filter(|(is_there, _)| *is_there).flat_map(|(_, names)| names).copied().collect()
 }
 
-fn star_columns(units: &Units) -> Vec<Column> {
-    let of_run = StarRow::columns().into_iter().map(|column| column.column(units));
-    std::iter::once(number_column()).chain(of_run).collect()
+fn series_columns(units: &Units, of_diagnostics: &[&'static str], of_cluster: &[&'static str]) -> Vec<Column> {
+    let diagnostics = chosen::<DiagnosticsRow>(of_diagnostics).map(|(_, column)| column.column(units));
+    let cluster = chosen::<ClusterRow>(of_cluster).map(|(_, column)| column.column(units));
+    std::iter::once(number_column()).chain(diagnostics).chain(cluster).collect()
 }
 
 fn number_column() -> Column {
     Column::new("member", "", "Number of the member", Values::empty(ColumnKind::Count))
 }
 
-fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_events): (StopAt, bool)) -> Vec<Column> {
+fn member_columns(units: &Units, keys: &[(String, ColumnKind)], ends: Ends) -> Vec<Column> {
     use ColumnKind::{Count, Float, Text};
     let (time, energy) = (units.time.name.clone(), units.label(Dimension::ENERGY));
     let column = |name: &str, unit: &str, about: &str, kind| Column::new(name, unit, about, Values::empty(kind));
-    let scale = if stop == StopAt::Escape {
+    let scale = if ends.stop == StopAt::Escape {
         "binding energy of the binary at the start"
     } else {
         "scale of the energy at the start"
@@ -257,7 +274,7 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_even
         column("acceleration_error", "1", "RMS of the relative errors of accelerations against f64 on the CPU", Float),
     ]);
     let (length, velocity) = (&units.length.name, &units.velocity.name);
-    match stop {
+    match ends.stop {
         StopAt::End => {}
         StopAt::Dissolution => {
             columns.push(column(
@@ -274,7 +291,7 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_even
             column("velocity", velocity, "Velocity of star and binary at infinity", Float),
         ]),
     }
-    if star_events {
+    if ends.star_events {
         columns.extend([
             column("contacts", "", "Number of contacts and mergers of stars", Count),
             column(
@@ -291,6 +308,9 @@ fn member_columns(units: &Units, keys: &[(String, ColumnKind)], (stop, star_even
             ),
         ]);
     }
+    let rows = |name: &str, file: &str| column(name, "", &format!("Number of its rows in {file}"), Count);
+    columns.extend(ends.encounters.then(|| rows("encounters_rows", Journal::Encounters.csv())));
+    columns.extend(ends.stellar.then(|| rows("stellar_rows", Journal::Stellar.csv())));
     columns.extend([
         column("block_steps", "", "Number of block steps", Count),
         column("particle_steps", "", "Number of particle steps", Count),
@@ -326,13 +346,13 @@ mod tests {
                     \"force.precision\" = [\"f64\", \"mixed\"]\n\"initial.plummer.seed\" = { from = 1, to = 3 }";
         let config = Config::from_str("a", text, Path::new(""), &[]).unwrap().config;
         let members = Members::new(&config, &Default::default()).unwrap();
-        let mut tables = Tables::new(&config, &members, true);
+        let mut tables = Tables::new(&config, &members, &[Journal::Encounters, Journal::Stellar], true);
         let row = MemberRow { outcome: "finished".into(), ..MemberRow::default() };
         let values = tables.member(&row, &members.settings(11));
-        tables.members.push(values);
-        let texts: Vec<String> = tables.members.columns.iter().map(|column| column.values.cell(0)).collect();
+        tables.empty.members.push(values);
+        let texts: Vec<String> = tables.empty.members.columns.iter().map(|column| column.values.cell(0)).collect();
         assert_eq!(texts[..4], ["0", "mixed", "3", "5e-1"]);
-        let mut series = tables.series.clone().unwrap();
+        let mut series = tables.empty.series.clone().unwrap();
         let cluster = ClusterRow::default();
         series.push(tables.output(3, &DiagnosticsRow::default(), Some(&cluster), &Scale::IDENTITY));
         series.push(tables.output(4, &DiagnosticsRow::default(), None, &Scale::IDENTITY));
@@ -343,5 +363,23 @@ mod tests {
             "{:?}",
             series.names().collect::<Vec<_>>()
         );
+    }
+
+    #[test]
+    fn the_series_of_clusters_in_a_tide_have_their_tidal_mass() {
+        let columns = |orbit: &str, tidal_columns: bool| {
+            let text = format!(
+                "[run]\nname = \"a\"\nt_end = 1\n[initial.plummer]\nn = 8\n[external.point-mass]\nmass = 1e3\n{orbit}\
+                 [ensemble]\nrealisations = 2\nseries = true"
+            );
+            let config = Config::from_str("a", &text, Path::new(""), &[]).unwrap().config;
+            let members = Members::new(&config, &Default::default()).unwrap();
+            let series = Tables::new(&config, &members, &[], tidal_columns).empty.series.unwrap();
+            series.names().map(str::to_owned).collect::<Vec<String>>()
+        };
+        let in_tide = columns("[orbit]\ncircular = 100\n", true);
+        assert!(OF_TIDE.iter().all(|name| in_tide.iter().any(|column| column == name)), "{in_tide:?}");
+        assert_eq!(columns("", true), columns("[orbit]\ncircular = 100\n", false));
+        assert_eq!(columns("", true).len() + OF_TIDE.len(), in_tide.len());
     }
 }

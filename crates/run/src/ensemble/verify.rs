@@ -6,9 +6,12 @@
 
 use super::columns::{counts, ended_between_outputs, floats};
 use super::hashes::{Hashes, link, link_all};
+use super::journals::counted_by;
+use super::table_set::TableSet;
 use std::collections::{BTreeMap, BTreeSet};
 use tisane_io::checkpoint::{MemberState, Signed};
 use tisane_io::checksum::Digest;
+use tisane_io::fields::Journal;
 use tisane_io::table::{Table, Value};
 
 /// Most members that a message lists.
@@ -16,16 +19,14 @@ const MAX_LISTED: usize = 8;
 
 /// Tables of an ensemble, and where the rows of each member stand in them.
 pub(super) struct Rows {
-    pub members: Table,
-    pub series: Option<Table>,
-    pub stars: Option<Table>,
+    pub tables: TableSet<Table>,
     places: BTreeMap<u64, Places>,
     /// Members that ended between two outputs.
     between: BTreeSet<u64>,
     ends: Vec<f64>,
     times: Vec<f64>,
-    /// Numbers of contacts and escapers of the members that have ended, which have as many rows.
-    events: Vec<f64>,
+    /// Numbers of rows in each journal that the members which have ended have.
+    counted: BTreeMap<Journal, Vec<f64>>,
 }
 
 /// Rows of one member, in the order of the files.
@@ -33,40 +34,42 @@ pub(super) struct Rows {
 struct Places {
     members: Vec<usize>,
     series: Vec<usize>,
-    stars: Vec<usize>,
+    journals: BTreeMap<Journal, Vec<usize>>,
     /// True if a row stands there twice, of which one is counted.
     doubled: bool,
 }
 
 impl Rows {
-    pub fn new(members: Table, series: Option<Table>, stars: Option<Table>) -> Self {
+    pub fn new(tables: TableSet<Table>) -> Self {
+        let TableSet { members, series, journals } = &tables;
         let mut places = BTreeMap::<u64, Places>::new();
-        for (row, member) in counts(&members, "member").enumerate() {
+        for (row, member) in counts(members, "member").enumerate() {
             places.entry(member).or_default().members.push(row);
         }
         for (row, member) in series.iter().flat_map(|series| counts(series, "member")).enumerate() {
             places.entry(member).or_default().series.push(row);
         }
-        for (row, member) in stars.iter().flat_map(|stars| counts(stars, "member")).enumerate() {
-            places.entry(member).or_default().stars.push(row);
+        for (&journal, table) in journals {
+            for (row, member) in counts(table, "member").enumerate() {
+                places.entry(member).or_default().journals.entry(journal).or_default().push(row);
+            }
         }
         let times: Vec<f64> = series.iter().flat_map(|series| floats(series, "time")).collect();
         for of_member in places.values_mut() {
-            let Places { members: ends, series: outputs, stars: of_stars, doubled } = of_member;
-            *doubled |= drop_doubled(&members, ends);
-            if let Some(series) = &series
+            let Places { members: ends, series: outputs, journals: of_journals, doubled } = of_member;
+            *doubled |= drop_doubled(members, ends);
+            if let Some(series) = series
                 && !ascend(outputs, &times)
             {
                 *doubled |= drop_doubled(series, outputs);
             }
-            if let Some(stars) = &stars {
-                *doubled |= drop_doubled(stars, of_stars);
+            for (journal, rows) in of_journals {
+                *doubled |= drop_doubled(&journals[journal], rows);
             }
         }
-        let (between, ends) = (ended_between_outputs(&members), floats(&members, "time").collect());
-        let [contacts, escapes] = ["contacts", "escapes"].map(|name| floats(&members, name));
-        let events = contacts.zip(escapes).map(|(contacts, escapes)| contacts + escapes).collect();
-        Self { between, ends, times, events, members, series, stars, places }
+        let (between, ends) = (ended_between_outputs(members), floats(members, "time").collect());
+        let counted = journals.keys().map(|journal| (*journal, summed(members, counted_by(*journal)))).collect();
+        Self { between, ends, times, counted, tables, places }
     }
 
     fn of(&self, member: u64) -> Places {
@@ -74,21 +77,16 @@ impl Rows {
     }
 
     fn series_hash(&self, rows: &[usize]) -> Option<Digest> {
-        let series = self.series.as_ref()?;
-        rows.iter().fold(None, |before, row| Some(link(before, &series.row(*row))))
-    }
-
-    fn stars_hash(&self, rows: &[usize]) -> Option<Digest> {
-        let stars = self.stars.as_ref()?;
-        rows.iter().fold(None, |before, row| Some(link(before, &stars.row(*row))))
+        hash_of(self.tables.series.as_ref()?, rows)
     }
 
     /// Returns the rows of a member that had ended, if they are those with a hash.
     fn signed_end(&self, member: u64, hash: u64) -> Option<Places> {
         let places = self.of(member);
         let [end] = places.members[..] else { return None };
-        let (series, stars) = (self.series_hash(&places.series), self.stars_hash(&places.stars));
-        let found = link_all(series, stars, &self.members.row(end));
+        let journals =
+            places.journals.iter().filter_map(|(journal, rows)| hash_of(&self.tables.journals[journal], rows));
+        let found = link_all(self.series_hash(&places.series), journals, &self.tables.members.row(end));
         (found.short() == hash).then_some(places)
     }
 
@@ -98,14 +96,17 @@ impl Rows {
         let (time, written) = (state.run.time(), &state.run.written);
         places.series.retain(|row| self.times[*row] <= time);
         // States of version 0.2 count nothing.
-        let is_signed = self.series.is_some() && written.diagnostics_rows > 0;
+        let is_signed = self.tables.series.is_some() && written.diagnostics_rows > 0;
         let same = places.series.len() as u64 == written.diagnostics_rows
             && self.series_hash(&places.series) == written.diagnostics_sha256;
-        places.stars.truncate(usize::try_from(written.stars_rows).unwrap_or(usize::MAX));
-        let same_stars = self.stars.is_none()
-            || (places.stars.len() as u64 == written.stars_rows
-                && self.stars_hash(&places.stars) == written.stars_sha256);
-        ((!is_signed || same) && same_stars).then_some(places)
+        let mut written = *written;
+        let same_journals = self.tables.journals.iter().all(|(&journal, table)| {
+            let rows = places.journals.entry(journal).or_default();
+            let (count, signed) = written.journal_mut(journal);
+            rows.truncate(usize::try_from(*count).unwrap_or(usize::MAX));
+            rows.len() as u64 == *count && hash_of(table, rows) == *signed
+        });
+        ((!is_signed || same) && same_journals).then_some(places)
     }
 
     /// Returns true if the rows of a member that has ended are whole, as far as they tell by themselves.
@@ -113,10 +114,24 @@ impl Rows {
         let [end] = places.members[..] else { return false };
         let last = places.series.last().map(|row| self.times[*row]);
         let reaches = self.between.contains(&member) || last.is_some_and(|last| last >= self.ends[end]);
-        let has_outputs = self.series.is_none() || (reaches && ascend(&places.series, &self.times));
-        let has_stars = self.stars.is_none() || places.stars.len() as f64 == self.events[end];
-        has_outputs && has_stars
+        let has_outputs = self.tables.series.is_none() || (reaches && ascend(&places.series, &self.times));
+        let rows = |journal: &Journal| places.journals.get(journal).map_or(0, Vec::len);
+        has_outputs && self.counted.iter().all(|(journal, counted)| rows(journal) as f64 == counted[end])
     }
+}
+
+/// Returns the hash of some rows of a table; none if there are none.
+fn hash_of(table: &Table, rows: &[usize]) -> Option<Digest> {
+    rows.iter().fold(None, |before, row| Some(link(before, &table.row(*row))))
+}
+
+/// Returns the sum of some columns, row by row.
+fn summed(table: &Table, names: &[&str]) -> Vec<f64> {
+    let mut sums = vec![0.0; table.rows()];
+    for name in names {
+        sums.iter_mut().zip(floats(table, name)).for_each(|(sum, number)| *sum += number);
+    }
+    sums
 }
 
 /// Returns true if the times of rows ascend.
@@ -135,9 +150,7 @@ fn drop_doubled(table: &Table, rows: &mut Vec<usize>) -> bool {
 
 /// What is kept of an ensemble.
 pub(super) struct Kept {
-    pub members: Table,
-    pub series: Option<Table>,
-    pub stars: Option<Table>,
+    pub tables: TableSet<Table>,
     pub states: BTreeMap<u64, MemberState>,
     pub hashes: Hashes,
     pub warnings: Vec<String>,
@@ -231,9 +244,10 @@ impl Verifier {
 
     /// Leaves the other rows out.
     fn keep(self, keeps: &BTreeMap<u64, (Places, bool)>) -> Kept {
-        let Self { rows: Rows { mut members, mut series, mut stars, .. }, twins, mut states, found } = self;
+        let Self { rows: Rows { mut tables, .. }, twins, mut states, found } = self;
+        let twins = twins.as_ref().map(|twins| &twins.tables);
         let of = |restored: bool| keeps.values().filter(move |(_, it)| *it == restored).map(|(places, _)| places);
-        let keep = |table: &mut Table, twin: Option<&Table>, rows_of: fn(&Places) -> &Vec<usize>| {
+        let keep = |table: &mut Table, twin: Option<&Table>, rows_of: &dyn Fn(&Places) -> &[usize]| {
             let mut kept = vec![false; table.rows()];
             of(false).flat_map(rows_of).for_each(|row| kept[*row] = true);
             table.arrange(|row| kept[row], |row| row);
@@ -241,22 +255,26 @@ impl Verifier {
                 of(true).flat_map(rows_of).for_each(|row| table.push(twin.row(*row)));
             }
         };
-        keep(&mut members, twins.as_ref().map(|twins| &twins.members), |places| &places.members);
-        if let Some(series) = &mut series {
-            keep(series, twins.as_ref().and_then(|twins| twins.series.as_ref()), |places| &places.series);
-        }
-        if let Some(stars) = &mut stars {
-            keep(stars, twins.as_ref().and_then(|twins| twins.stars.as_ref()), |places| &places.stars);
-        }
         let mut hashes = Hashes::default();
-        series.iter().for_each(|series| (0..series.rows()).for_each(|row| hashes.push_output(&series.row(row))));
-        stars.iter().for_each(|stars| (0..stars.rows()).for_each(|row| hashes.push_star(&stars.row(row))));
-        (0..members.rows()).for_each(|row| hashes.push_member(&members.row(row)));
-        for (member, state) in &mut states {
-            state.run.written.diagnostics_sha256 = hashes.series.get(member).copied();
-            state.run.written.stars_sha256 = hashes.stars.get(member).copied();
+        if let Some(series) = &mut tables.series {
+            keep(series, twins.and_then(|twins| twins.series.as_ref()), &|places| &places.series);
+            (0..series.rows()).for_each(|row| hashes.push_output(&series.row(row)));
         }
-        Kept { members, series, stars, states, hashes, warnings: found.warnings() }
+        for (journal, table) in &mut tables.journals {
+            let twin = twins.and_then(|twins| twins.journals.get(journal));
+            keep(table, twin, &|places| places.journals.get(journal).map_or(&[], Vec::as_slice));
+            (0..table.rows()).for_each(|row| hashes.push_event(*journal, &table.row(row)));
+        }
+        keep(&mut tables.members, twins.map(|twins| &twins.members), &|places| &places.members);
+        (0..tables.members.rows()).for_each(|row| hashes.push_member(&tables.members.row(row)));
+        for (member, state) in &mut states {
+            let written = &mut state.run.written;
+            written.diagnostics_sha256 = hashes.series.get(member).copied();
+            for &journal in tables.journals.keys() {
+                *written.journal_mut(journal).1 = hashes.of_journal(journal, *member);
+            }
+        }
+        Kept { tables, states, hashes, warnings: found.warnings() }
     }
 }
 

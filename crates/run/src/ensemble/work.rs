@@ -1,6 +1,7 @@
 //! Work on an ensemble that is dealt among workers, and what they send.
 
 use super::blueprint::Blueprint;
+use super::journals::JournalRows;
 use super::rows::{MemberRow, Tables};
 use crate::assemble::{self, Session};
 use crate::config::Kept;
@@ -17,8 +18,8 @@ use tisane_io::table::Value;
 pub(super) enum Message {
     /// Rows of the series, in the order of time for each member.
     Outputs(Vec<Vec<Value>>),
-    /// Rows of contacts and escapers of stars, in the order of block steps for each member.
-    Stars(Vec<Vec<Value>>),
+    /// Rows of the journals.
+    Journals(JournalRows),
     /// A member has ended.
     Ended(Box<Ended>),
     /// State of a member in progress.

@@ -224,7 +224,8 @@ impl Simulation {
         let Some(journal) = &mut outputs.encounters else { return Ok(()) };
         let events = self.system.take_events();
         let state = &self.system.state;
-        self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))?;
+        let rows = subsystems::rows(&events, &state.clock, &state.scale);
+        self.retry_when_full(|| journal.append_all(&rows))?;
         self.system.state.written.encounters_rows = journal.rows();
         self.retry_when_full(|| journal.refresh(|| self.provenance_now()))?;
         self.write_stars(outputs, &events)
@@ -272,7 +273,8 @@ impl Simulation {
         outputs.counted = Some(journal.position());
         let events = self.system.held_back();
         let state = &self.system.state;
-        self.retry_when_full(|| subsystems::append(journal, &events, &state.clock, &state.scale))
+        let rows = subsystems::rows(&events, &state.clock, &state.scale);
+        self.retry_when_full(|| journal.append_all(&rows))
     }
 
     /// Completes all journals on the disk, with the present provenance.
