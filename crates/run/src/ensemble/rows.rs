@@ -109,8 +109,8 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of an ensemble that keeps these journals of its members, and in its series columns of a tide if
-    /// told to.
+    /// Creates the tables of an ensemble that keeps these journals of its members. `tidal_columns` is the flag that the
+    /// series of clusters in a tide has columns of it.
     #[must_use]
     pub fn new(config: &Config, members: &Members, journals: &[Journal], tidal_columns: bool) -> Self {
         let units = config.units();
