@@ -223,8 +223,14 @@ fn bench_profiles_by_block_size() {
 }
 
 #[test]
-fn verify_lists_the_gpus_or_says_why_there_are_none() {
+fn verify_passes_every_engine_and_lists_the_gpus_or_says_why_there_are_none() {
     let said = Folder::new("").tisane(&["verify"]).exits(0);
+    let rows = said.out.lines().filter(|line| line.contains("pass")).count();
+    let widths = tisane::force::cpu::Width::available();
+    assert!(rows > widths.len() && !said.out.contains("FAIL"), "{}", said.out);
+    for width in widths {
+        assert!(said.out.contains(width.name()), "{}\n{}", width.name(), said.out);
+    }
     match gpus() {
         Ok(there) if !there.is_empty() => {
             for (device, gpu) in there.iter().enumerate() {

@@ -73,7 +73,8 @@ fn seeds() -> Vec<String> {
 fn journals_of_members_are_those_of_the_runs_alone() {
     for scheme in ["hermite4", "multipoint", "ahmad_cohen"] {
         let folder = ensemble(&(CLUSTER.replace("hermite4", scheme) + WITH_SUBSYSTEMS));
-        compare(&folder, &JOURNALS, &seeds());
+        let members = if scheme == "hermite4" { 4 } else { 2 };
+        compare(&folder, &JOURNALS, &seeds()[..members]);
     }
 }
 
@@ -150,7 +151,7 @@ fn rows_of_journals_that_were_changed_or_lost_are_restored_or_computed_again() {
     let folder = ensemble(&(CLUSTER.to_owned() + WITH_SUBSYSTEMS));
     let dir = folder.path("e");
     let want = texts(&dir);
-    for journal in JOURNALS {
+    for (number, journal) in JOURNALS.into_iter().enumerate() {
         let path = dir.join(journal.csv());
         let whole = fs::read_to_string(&path).unwrap();
         let is_row = |line: &&str| line.starts_with(|first: char| first.is_ascii_digit());
@@ -165,16 +166,16 @@ fn rows_of_journals_that_were_changed_or_lost_are_restored_or_computed_again() {
             whole[..whole.find(rows[0]).unwrap()].to_owned(),
         ];
         for (kind, text) in damaged.iter().enumerate() {
-            for has_twin in [true, false] {
-                fs::write(&path, text).unwrap();
-                if !has_twin {
-                    fs::remove_file(dir.join(journal.hdf5())).unwrap();
-                }
-                folder.tisane(&["resume", "e"]).exits(0).says(&["WARN"]);
-                assert!(texts(&dir) == want, "{}: damage {kind}, {has_twin}", journal.csv());
-                let again = folder.tisane(&["resume", "e"]).exits(0);
-                assert!(!again.err.contains("WARN"), "{}: told again: {}", journal.csv(), again.err);
+            // Each damage with the HDF5 file and without it, by turns of the journals.
+            let has_twin = (number + kind) % 2 == 0;
+            fs::write(&path, text).unwrap();
+            if !has_twin {
+                fs::remove_file(dir.join(journal.hdf5())).unwrap();
             }
+            folder.tisane(&["resume", "e"]).exits(0).says(&["WARN"]);
+            assert!(texts(&dir) == want, "{}: damage {kind}, {has_twin}", journal.csv());
+            let again = folder.tisane(&["resume", "e"]).exits(0);
+            assert!(!again.err.contains("WARN"), "{}: told again: {}", journal.csv(), again.err);
         }
     }
 }

@@ -247,17 +247,6 @@ fn entries(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn verify_passes_every_engine_of_this_machine() {
-    let said = Folder::new("").tisane(&["verify"]).exits(0);
-    let rows = said.out.lines().filter(|line| line.contains("pass")).count();
-    let widths = tisane::force::cpu::Width::available();
-    assert!(rows > widths.len() && !said.out.contains("FAIL"), "{}", said.out);
-    for width in widths {
-        assert!(said.out.contains(width.name()), "{}\n{}", width.name(), said.out);
-    }
-}
-
-#[test]
 fn tuning_is_for_a_gpu_and_refuses_what_it_cannot_do() {
     let folder = Folder::new("");
     let tune = ["bench", "force", "--tune", "shapes.csv"];

@@ -7,6 +7,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::thread;
 
 const RUN: &str = "[run]\nname = \"r\"\nt_end = 0.25\n[initial.plummer]\nn = 16\n[initial.binaries]\nfraction = 0.5\na_min = 1e-3\n\
                    a_max = 1e-2\n[encounters]\n[collisions]\naction = \"record\"\nradii = \"fixed\"\nradius = 1e-9\n\
@@ -18,52 +19,65 @@ const CASE: &str = "title = \"Rows\"\n[[runs]]\nname = \"rows\"\ncommand = [\"be
                     \"--targets\", \"8\", \"--repeat\", \"1\"]\n[[checks]]\nwhat = \"n\"\nrun = \"rows\"\nquantity = \"row\"\n\
                     value = \"/n\"\nreference = 8\ntolerance = 0\nkind = \"absolute\"\nsource = \"here\"\n";
 
-/// Commands that make the files in `o`, and commands that write there again.
+/// Commands that make the files in `o`, and commands that write there again: in the folder `within`, or anywhere.
 struct Subject {
     config: &'static str,
     make: &'static [&'static [&'static str]],
     again: &'static [&'static [&'static str]],
+    within: &'static str,
 }
 
-const SUBJECTS: [Subject; 6] = [
+const SUBJECTS: [Subject; 8] = [
     Subject {
         config: RUN,
         make: &[&["run", "run.toml", "-q", "--output", "o", "--set", "limits.block_steps=20"]],
         again: &[&["resume", "o", "-q"], &["run", "run.toml", "-q", "--output", "o", "--overwrite"]],
+        within: "",
     },
     Subject {
         config: ENSEMBLE,
         make: &[&["run", "run.toml", "-q", "--output", "o"]],
         again: &[&["resume", "o", "-q"], &["run", "run.toml", "-q", "--output", "o", "--overwrite"]],
+        within: "",
+    },
+    Subject {
+        config: RUN,
+        make: &[&["run", "run.toml", "-q", "--output", "o"], &["analyze", "o", "-q"]],
+        again: &[&["analyze", "o", "-q"]],
+        within: "",
+    },
+    Subject {
+        config: RUN,
+        make: &[&["run", "run.toml", "-q", "--output", "o"], &["plot", "o", "-q", "--theme", "light"]],
+        again: &[&["plot", "o", "-q", "--theme", "light"]],
+        within: "plots",
     },
     Subject {
         config: RUN,
         make: &[
             &["run", "run.toml", "-q", "--output", "o"],
-            &["analyze", "o", "-q"],
-            &["plot", "o", "-q", "--theme", "light"],
             &["movie", "o", "-q", "--width", "64", "--height", "64", "--frames", "2"],
         ],
-        again: &[
-            &["analyze", "o", "-q"],
-            &["plot", "o", "-q", "--theme", "light"],
-            &["movie", "o", "-q", "--width", "64", "--height", "64", "--frames", "3", "--overwrite"],
-        ],
+        again: &[&["movie", "o", "-q", "--width", "64", "--height", "64", "--frames", "3", "--overwrite"]],
+        within: "movie",
     },
     Subject {
         config: STUDY,
         make: &[&["study", "energy", "run.toml", "-q", "--output", "o"]],
         again: &[&["study", "energy", "run.toml", "-q", "--output", "o"]],
+        within: "",
     },
     Subject {
         config: RUN,
         make: &[&["bench", "scaling", "--n", "32", "--threads", "1", "--repeat", "1", "--output", "o"]],
         again: &[&["bench", "scaling", "--n", "32", "--threads", "1", "--repeat", "1", "--output", "o"]],
+        within: "",
     },
     Subject {
         config: RUN,
         make: &[&["validate", "--from", "cases", "-q", "--output", "o"], &["check", "run.toml", "--plot", "o/figure"]],
         again: &[&["validate", "--from", "cases", "-q", "--output", "o"], &["check", "run.toml", "--plot", "o/figure"]],
+        within: "",
     },
 ];
 
@@ -114,43 +128,46 @@ fn names(made: &Path) -> BTreeSet<PathBuf> {
     names
 }
 
-#[test]
-fn nothing_elsewhere_is_written_to() {
+/// Tries a subject; returns the number of trials.
+fn try_all(Subject { config, make, again, within }: Subject) -> usize {
+    let folder = Folder::new(config);
+    fs::create_dir_all(folder.path("cases/rows")).expect("a folder");
+    folder.write("cases/rows/case.toml", CASE);
+    for command in make {
+        let said = folder.tisane(command);
+        assert!([0, 3].contains(&said.code), "{command:?}: {}", said.err);
+    }
+    fs::rename(folder.path("o"), folder.path("made")).expect("what was made");
+    let (made, output, elsewhere) = (folder.path("made"), folder.path("o"), folder.path("elsewhere"));
+    fs::create_dir(&elsewhere).expect("a folder");
+    fs::write(elsewhere.join("precious"), "mine").expect("a file");
     let mut tried = 0;
-    for Subject { config, make, again } in SUBJECTS {
-        let folder = Folder::new(config);
-        fs::create_dir_all(folder.path("cases/rows")).expect("a folder");
-        folder.write("cases/rows/case.toml", CASE);
-        for command in make {
-            let said = folder.tisane(command);
-            assert!([0, 3].contains(&said.code), "{command:?}: {}", said.err);
-        }
-        fs::rename(folder.path("o"), folder.path("made")).expect("what was made");
-        let (made, output, elsewhere) = (folder.path("made"), folder.path("o"), folder.path("elsewhere"));
-        fs::create_dir(&elsewhere).expect("a folder");
-        fs::write(elsewhere.join("precious"), "mine").expect("a file");
-        for (number, name) in names(&made).into_iter().enumerate() {
-            // Each name with one kind and command in turn, and with all of them what is opened where it stands.
-            let all = [Kind::Link, Kind::Dangling, Kind::Name, Kind::Pipe];
-            let in_place = ["lock", "log", "csv", "jsonl"].iter().any(|end| name.to_string_lossy().ends_with(end));
-            let every = all.iter().flat_map(|kind| again.iter().map(move |command| (kind, command)));
-            let one = (number + number / 4) % (all.len() * again.len());
-            let (from, some) = if in_place { (0, usize::MAX) } else { (one, 1) };
-            for (kind, command) in every.skip(from).take(some) {
-                let _ = fs::remove_dir_all(&output);
-                copy_folder(&made, &output);
-                kind.put(&output.join(&name), &elsewhere);
-                ends(&folder, command);
-                let there = files(&elsewhere);
-                assert!(
-                    there.len() == 1 && there.into_values().eq([b"mine"]),
-                    "{kind:?} {}: {command:?}",
-                    name.display()
-                );
-                tried += 1;
-            }
+    for (number, name) in names(&made).into_iter().filter(|name| name.starts_with(within)).enumerate() {
+        // Each name with one kind and command in turn, and with all of them what is opened where it stands.
+        let all = [Kind::Link, Kind::Dangling, Kind::Name, Kind::Pipe];
+        let in_place = ["lock", "log", "csv", "jsonl"].iter().any(|end| name.to_string_lossy().ends_with(end));
+        let every = all.iter().flat_map(|kind| again.iter().map(move |command| (kind, command)));
+        let one = (number + number / 4) % (all.len() * again.len());
+        let (from, some) = if in_place { (0, usize::MAX) } else { (one, 1) };
+        for (kind, command) in every.skip(from).take(some) {
+            let _ = fs::remove_dir_all(&output);
+            copy_folder(&made, &output);
+            kind.put(&output.join(&name), &elsewhere);
+            ends(&folder, command);
+            let there = files(&elsewhere);
+            assert!(there.len() == 1 && there.into_values().eq([b"mine"]), "{kind:?} {}: {command:?}", name.display());
+            tried += 1;
         }
     }
+    tried
+}
+
+#[test]
+fn nothing_elsewhere_is_written_to() {
+    let tried: usize = thread::scope(|all| {
+        let trials = SUBJECTS.map(|subject| all.spawn(|| try_all(subject)));
+        trials.into_iter().map(|trial| trial.join().expect("nothing written elsewhere")).sum()
+    });
     assert!(tried > 150, "only {tried} tried");
 }
 

@@ -55,7 +55,7 @@ fn each_model_of_init_checks_and_runs() {
 #[test]
 fn regress_check_of_many_particles_does_not_sum_over_all_pairs() {
     let folder = Folder::new(
-        "[run]\nname = \"p\"\nt_end = 1.0\n[initial.plummer]\nn = 100000\n[softening]\nepsilon = \"1/256\"\n\
+        "[run]\nname = \"p\"\nt_end = 1.0\n[initial.plummer]\nn = 66000\n[softening]\nepsilon = \"1/256\"\n\
          [force]\nengine = \"cpu\"\n",
     );
     let said = folder.tisane(&["check", "run.toml"]).exits(0).says(&[
