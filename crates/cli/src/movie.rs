@@ -14,6 +14,7 @@ use tisane::spin_pool::on_threads;
 use tisane_io::atomic::write_atomically;
 use tisane_io::directory::{self, bytes};
 use tisane_io::lock::Lock;
+use tisane_io::regular_file;
 use tisane_plot::Theme;
 use tisane_plot::movie::{Axes, Centre, Colour, Film, Frames, Settings, default_colour};
 use tisane_run::config::MAX_THREADS;
@@ -142,7 +143,7 @@ fn render(film: &Film, folder: &Path, kept: u64, lines: bool, verbosity: Verbosi
 /// Makes the folder ready: frames of the same film stay, those of another are removed if that was asked for.
 fn prepare(folder: &Path, description: &str, overwrite: bool) -> Result<()> {
     let path = folder.join(DESCRIPTION);
-    if fs::read_to_string(&path).is_ok_and(|before| before == description) {
+    if regular_file::read_to_string(&path).is_ok_and(|before| before == description) {
         return Ok(());
     }
     let frames = frames_in(folder)?;

@@ -10,6 +10,7 @@ use tisane::error::{Error, Result};
 use tisane::spin_pool::on_threads;
 use tisane_io::atomic::{check_output_path, write_atomically};
 use tisane_io::provenance::{self, Provenance};
+use tisane_io::regular_file;
 use tisane_io::shell::{argument, quoted};
 use tisane_run::assemble::{self, Reproduction, Session};
 use tisane_run::config::{Engine, MAX_THREADS};
@@ -104,7 +105,7 @@ fn this_program(made: &Provenance) -> String {
 fn print_command(file: &Path, dir: &Path, recipe: &Reproduction) -> Result<u8> {
     let config = dir.with_added_extension("toml");
     check_output_path(&config, None)?;
-    if std::fs::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
+    if regular_file::read(&config).map_or(config.exists(), |found| found != recipe.text.as_bytes()) {
         return Err(Error::input(&config, "this file exists and holds something else")
             .with_help("give another directory with --output"));
     }

@@ -95,7 +95,7 @@ fn compared(config: &str) -> Table {
     // Members that a contact ends may be over before.
     assert!(code == 3 || texts(&members, "outcome").contains(&"collision".to_owned()), "no stop");
     while code == 3 {
-        code = folder.tisane(&["resume", "stopped", "-q", "--time-limit", "100ms"]).code;
+        code = folder.tisane(&["resume", "stopped", "-q", "--time-limit", "300ms"]).code;
     }
     assert_eq!(code, 0);
     assert!(tables(&folder.path("stopped")) == whole, "stops");

@@ -7,6 +7,7 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 use tisane::error::{Error, Result};
 use tisane_io::atomic::write_atomically;
+use tisane_io::regular_file;
 
 /// Longest side of a picture in pixels: larger frames are reduced.
 const LONGEST_SIDE: u32 = 640;
@@ -76,7 +77,7 @@ impl Animation {
     /// Reads a frame.
     fn read(&self, path: &Path) -> Result<Pixmap> {
         let help = "remove it: the same command renders it again";
-        let bytes = fs::read(path).map_err(|e| Error::input(path, e))?;
+        let bytes = regular_file::read(path).map_err(|e| Error::input(path, e).with_help(help))?;
         let frame = Pixmap::decode_png(&bytes)
             .map_err(|e| Error::input(path, format!("not a PNG that can be read: {e}")).with_help(help))?;
         let ([width, height], found) = (self.frame, [frame.width(), frame.height()]);
