@@ -60,12 +60,9 @@ fn members_by_a_law_have_the_bits_of_the_same_runs_alone_through_stops() {
     assert!(numbers(&members, "max_energy_error").iter().all(|error| *error < 1e-3));
     // Stopped again and again: the states of the members in progress have their charges.
     let run = ["run", "run.toml", "--output", "stopped", "--time-limit", "1ms", "--threads", "1"];
-    let mut code = folder.tisane(&run).code;
+    let code = folder.tisane(&run).code;
     assert_eq!(code, 3, "the members were over before the limit");
-    while code == 3 {
-        code = folder.tisane(&["resume", "stopped", "--time-limit", "20ms"]).code;
-    }
-    assert_eq!(code, 0);
+    folder.resume_until_it_ends("stopped", 20);
     let rows = |file: &str| {
         let mut table = table::read_hdf5(&folder.path(file)).expect(file);
         table.columns.retain(|column| column.name != "wall_seconds");

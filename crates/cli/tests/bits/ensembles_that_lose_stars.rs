@@ -91,13 +91,13 @@ fn compared(config: &str) -> Table {
     let whole = [members.clone(), series, stars];
     assert!(tables(&folder.path("threads")) == whole, "3 threads");
     let begun = ["run", "run.toml", "-q", "--output", "stopped", "--time-limit", "20ms", "--threads", "1"];
-    let mut code = folder.tisane(&begun).code;
+    let code = folder.tisane(&begun).code;
     // Members that a contact ends may be over before.
     assert!(code == 3 || texts(&members, "outcome").contains(&"collision".to_owned()), "no stop");
-    while code == 3 {
-        code = folder.tisane(&["resume", "stopped", "-q", "--time-limit", "300ms"]).code;
+    assert!([0, 3].contains(&code), "{code}");
+    if code == 3 {
+        folder.resume_until_it_ends("stopped", 100);
     }
-    assert_eq!(code, 0);
     assert!(tables(&folder.path("stopped")) == whole, "stops");
     for journal in [Journal::Stars, Journal::Encounters] {
         let [of_stopped, of_threads, of_whole] = ["stopped", "threads", "e"]
