@@ -21,9 +21,6 @@ use tisane::error::{Error, Result};
 /// Pause between two rewrites of the HDF5 file, in durations of the last rewrite: rewriting takes at most 0.5 % of the
 /// run.
 const PAUSE_PER_COST: u32 = 200;
-/// Pause before the first of them: a session that ends earlier writes its files once, at its end. Of a short run they would
-/// otherwise take longer than its steps.
-const FIRST_PAUSE: Duration = Duration::from_secs(1);
 /// Number of rows that a rewrite holds in memory at a time, and of the rows of an HDF5 chunk. A journal that has fewer takes
 /// more memory with each row: few, so that this ends early in a long run.
 const BLOCK_ROWS: usize = 1024;
@@ -99,7 +96,7 @@ impl<R: JournalRow> JournalWriter<R> {
             units: units.clone(),
             columns,
             rows,
-            next_rewrite: Instant::now() + FIRST_PAUSE,
+            next_rewrite: Instant::now(),
             row: PhantomData,
         }
     }
