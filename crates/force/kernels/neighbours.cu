@@ -33,10 +33,13 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_put(const __grid
 /// Irregular forces by the lists that the targets have, or the new ones of the regular targets: eight threads a target.
 extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_irregular(const __grid_constant__ Neighbours call) {
     u32 thread = blockIdx.x * NEAR_THREADS + threadIdx.x, k = thread / IRREGULAR_SUMS, lane = thread % IRREGULAR_SUMS;
-    bool there = k < call.number;
+    u32 number = own_of(call, call.number, call.renewed);
+    if (k - k % (32 / IRREGULAR_SUMS) >= number) return;
+    bool there = k < number;
     // Lanes beyond the last target repeat it: a warp adds together.
-    k = call.first_target + min(k, call.number - 1);
-    u32 row = call.renewed ? call.new_row[k] : call.old_row[k], place = call.renewed ? call.regular[k] : k;
+    k = call.first_target + min(k, number - 1);
+    u32 place = call.renewed ? call.regular[k] : call.devices == 1 ? k : call.own[k];
+    u32 row = call.renewed ? call.new_row[k] : call.old_row[place];
     Body<F64> target;
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
@@ -49,7 +52,8 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_irregular(const 
     const u32 *list = list_of(call, row);
     u32 count = call.counts[row];
     if (add_list<true>(call, list, count, lane, target, sums)) add_list<false>(call, list, count, lane, target, sums);
-    double *to = sum_at(call, call.renewed ? 2 : 0, k);
+    double *to = sum_at(call, call.renewed ? 2 : 0, call.renewed ? sums_place(call, k) : place);
+    if (there && lane == SUMS) to[SUMS] = (double)count;
 #pragma unroll
     for (int s = 0; s < SUMS; ++s) {
         double sum = sums.node(s);
@@ -65,7 +69,7 @@ template <bool CUT> __device__ __forceinline__ u32 regular_number(const Neighbou
 
 /// Returns the number of regular targets of a batch, or of those whose lists would be too long.
 template <bool CUT> __device__ __forceinline__ u32 regular_count(const Neighbours &call) {
-    return CUT ? min(call.neighbours->cut, MAX_CUT) : call.batch;
+    return CUT ? min(call.neighbours->cut, MAX_CUT) : own_of(call, call.batch, true);
 }
 
 /// Regular forces, and the neighbours as they are found. Grid: tiles of targets × spans of bags. CUT: the targets whose lists
@@ -111,7 +115,7 @@ template <class M, int T, int HELD, bool CUT> __device__ __forceinline__ void ne
                 // Places without a source are within an infinite limit.
                 if (call.sources - bag * BAG < BAG) left &= (1ull << (call.sources - bag * BAG)) - 1;
                 u32 r = call.first_target + number[j], *list = list_of(call, call.new_row[r]);
-                u32 to = atomicAdd(call.within + r, (u32)__popcll(left));
+                u32 to = atomicAdd(within_of(call, r), (u32)__popcll(left));
                 for (; left != 0; left &= left - 1, ++to) {
                     if (to < call.capacity) list[to] = bag * BAG + (u32)__ffsll((long long)left) - 1;
                 }
@@ -143,7 +147,7 @@ template <class M, bool CUT> __device__ __forceinline__ void near_reduce(const N
     u32 thread = blockIdx.x * NEAR_THREADS + threadIdx.x;
     u32 k = thread / SUMS, s = thread % SUMS;
     if (k >= regular_count<CUT>(call)) return;
-    sum_at(call, 1, regular_number<CUT>(call, k))[s] = value(over_spans<M>(call, k, s, 0, call.spans)) + 0.0;
+    sum_at(call, 1, sums_place(call, regular_number<CUT>(call, k)))[s] = value(over_spans<M>(call, k, s, 0, call.spans)) + 0.0;
 }
 
 /// Sorts the new lists, one a warp, each in `capacity` words of shared memory. One with too many entries becomes empty, and
@@ -151,9 +155,9 @@ template <class M, bool CUT> __device__ __forceinline__ void near_reduce(const N
 extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_sort(const __grid_constant__ Neighbours call) {
     extern __shared__ u32 entries[];
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, r = blockIdx.x * (blockDim.x / 32) + warp;
-    if (r >= call.number) return;
+    if (r >= own_of(call, call.number, true)) return;
     r += call.first_target;
-    u32 *mine = entries + warp * call.capacity, row = call.new_row[r], count = call.within[r];
+    u32 *mine = entries + warp * call.capacity, row = call.new_row[r], count = *within_of(call, r);
     u32 *list = list_of(call, row);
     if (count > call.max) {
         if (lane == 0) {
@@ -175,10 +179,11 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_sort(const __gri
     if (lane == 0) call.counts[row] = count;
 }
 
-/// Stores the number of entries of each particle's list in `within`.
+/// Stores the number of entries of each particle's list in `within`: 0 for those that another device owns.
 extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_lengths(const __grid_constant__ Neighbours call) {
     u32 i = blockIdx.x * NEAR_THREADS + threadIdx.x;
-    if (i < call.number) call.within[i] = call.counts[2 * i + call.side[i]];
+    if (i >= call.number) return;
+    call.sharers[call.device].within[i] = owner_of(call, i) == call.device ? call.counts[2 * i + call.side[i]] : 0;
 }
 
 /// Copies the lists of `number` particles from `first_target` on to `packed`, or from there with `renewed`, which stores
@@ -186,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_lengths(const __
 extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_pack(const __grid_constant__ Neighbours call) {
     u32 lane = threadIdx.x & 31, k = (blockIdx.x * NEAR_THREADS + threadIdx.x) / 32;
     if (k >= call.number) return;
-    u32 i = call.first_target + k, row = 2 * i + call.side[i], count = call.within[i];
+    u32 i = call.first_target + k, row = 2 * i + call.side[i], count = call.sharers[call.device].within[i];
     u32 *list = list_of(call, row), *packed = call.packed + call.offsets[k];
     for (u32 e = lane; e < count; e += 32) {
         if (call.renewed) list[e] = packed[e];
@@ -297,14 +302,13 @@ template <class M> __device__ __forceinline__ void near_advance(const Neighbours
     for (int c = 0; c < 3; ++c) target[c] = pos[c], target[3 + c] = vel[c];
     u32 side = call.side[i];
     call.old_row[place] = 2 * i + side;
-    u32 number = ~0u;
-    if (regular_level >= schedule.due) {
-        number = atomicAdd(&call.neighbours->listed, 1u);
-        call.regular[number] = place;
-        call.new_row[number] = 2 * i + (side ^ 1);
-        call.within[number] = 0;
-    }
-    call.rank[place] = number;
+    if (owner_of(call, i) != call.device) return;
+    if (call.devices > 1) call.own[atomicAdd(&call.neighbours->own, 1u)] = place;
+    if (regular_level < schedule.due) return;
+    u32 number = atomicAdd(&call.neighbours->listed, 1u);
+    call.regular[number] = place;
+    call.new_row[number] = 2 * i + (side ^ 1);
+    call.sharers[call.device].within[place] = 0;
 }
 
 /// Adds to `sum` the derivatives 0 ... 3 of the accelerations by the first `count` of the listed pairs, in their order, with
@@ -362,13 +366,13 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_exchange(const _
     __shared__ double terms[NEAR_THREADS / 32][32][12];
     __shared__ u32 pairs[NEAR_THREADS / 32][64];
     u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, number = blockIdx.x * (NEAR_THREADS / 32) + warp;
-    if (number >= call.number) return;
+    if (number >= own_of(call, call.number, true)) return;
     u32 place = call.regular[number], *mine = pairs[warp], waiting = 0, all = 0;
     double own[12], sum = 0.0;
 #pragma unroll
     for (int c = 0; c < 6; ++c) {
         own[c] = call.target_state[TARGET * (size_t)place + c];
-        own[6 + c] = sum_at(call, 1, number)[c] + sum_at(call, 2, number)[c];
+        own[6 + c] = sum_at(call, 1, place)[c] + sum_at(call, 2, place)[c];
     }
     u64 moment = call.schedule->moment;
     u32 rows[2] = {call.old_row[place], call.new_row[number]};
@@ -398,7 +402,7 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_exchange(const _
         }
     }
     add_exchanged(call, mine, waiting, terms[warp], own, moment, sum);
-    double *to = call.exchanges + EXCHANGE * (size_t)number;
+    double *to = call.sharers[call.device].exchanges + EXCHANGE * (size_t)place;
     if (lane < 12) to[lane] = sum;
     if (lane == 12) to[12] = (double)all;
 }
@@ -414,18 +418,17 @@ extern "C" __global__ void __launch_bounds__(128) near_correct(const __grid_cons
     if (thread < LEVELS) changes[0][thread] = changes[1][thread] = 0;
     if (thread == 0) refused_here = clamped_here = 0, pairs_here = 0;
     __syncthreads();
+    // What the forces of another device refuse, all refuse.
+    if (blockIdx.x == 0 && thread < call.devices && *(const volatile u32 *)&call.sharers[thread].schedule->refused)
+        refused_here = 1;
     u64 now = schedule->now, moment = schedule->moment;
     bool there = k < targets;
     k = min(k, targets - 1);
     u32 clamped = 0;
-    if (!correct_neighbour_target(call, k, there, now, moment, changes, clamped)) refused_here = 1;
+    u64 pairs = 0;
+    if (!correct_neighbour_target(call, k, there, now, moment, changes, clamped, pairs)) refused_here = 1;
     if (clamped) atomicAdd(&clamped_here, clamped);
-    if (there && thread % 4 == 0) {
-        u64 pairs = call.counts[call.old_row[k]];
-        u32 number = call.rank[k];
-        if (number != ~0u) pairs += call.counts[call.new_row[number]] + (call.sources - 1);
-        atomicAdd(&pairs_here, pairs);
-    }
+    if (pairs) atomicAdd(&pairs_here, pairs);
     __syncthreads();
     if (thread < LEVELS) {
         if (changes[0][thread]) atomicAdd(schedule->at_least + thread, (u32)changes[0][thread]);

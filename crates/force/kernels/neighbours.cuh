@@ -15,6 +15,9 @@
 // As in launched_steps.cuh, nothing is stored with the particles before all of it is known to be good. Lists lie in rows of
 // equal length, two for each particle, of which `side` tells the one in use.
 //
+// Several devices share the steps: each sums the forces on the particles that it owns, by lists that it alone has, and corrects all
+// targets, with the sums that the others have.
+//
 // The host's own steps take near_regular, near_reduce and near_sort, and for large blocks near_predict, near_put and near_irregular.
 #pragma once
 #include "bag.cuh"
@@ -39,14 +42,31 @@ constexpr u32 NEAR_THREADS = 256;
 /// Largest number of lists that may be too long in a step.
 constexpr u32 MAX_CUT = 256;
 
+/// Largest number of devices that share the steps, and number of particles after each other that one owns.
+constexpr u32 MAX_SHARERS = 8, OWNED = 32;
+
 /// What the steps count besides `Schedule`.
 struct NeighbourSchedule {
     /// Number of pairs evaluated.
     u64 pairs;
     /// Number of regular targets that near_advance has listed, and of those whose lists would be too long.
     u32 listed, cut;
+    /// Number of targets that this device owns.
+    u32 own;
     /// Number of particles whose regular step is of each level or a deeper one.
     u32 at_least[LEVELS];
+};
+
+/// What a device that shares the steps computes for all.
+struct Sharer {
+    // [irregular by the old list, regular, irregular by the new list][target or regular target][SUMS_STRIDE]: the force, and the
+    // number of entries of the list.
+    double *sums;
+    // [target][EXCHANGE]
+    double *exchanges;
+    // Number of sources within the radius of each regular target.
+    u32 *within;
+    const Schedule *schedule;
 };
 
 /// Argument of the kernels. Mirrored by `NeighbourCall` in src/force/cuda/neighbours/call.rs; both must be changed together.
@@ -62,14 +82,10 @@ struct Neighbours : Launched {
     u32 *lists, *counts;
     // Rows of the lists of each target, and of the new ones of each regular target.
     u32 *old_row, *new_row;
-    // Place among the targets of each regular one; number of each target among these, or ~0.
-    u32 *regular, *rank;
-    // Number of sources within the radius of each regular target; those of them whose lists would be too long.
-    u32 *within, *cut;
-    // [irregular by the old list, regular, irregular by the new list][target or regular target][SUMS_STRIDE]
-    double *sums;
-    // [regular target][EXCHANGE]
-    double *exchanges;
+    // Place among the targets of each regular one that this device owns; those of them whose lists would be too long.
+    u32 *regular, *cut;
+    // Places of the targets that this device owns, where it is one of several.
+    u32 *own;
     NeighbourSchedule *neighbours;
     // Ratio of the next radius to the last, by the number of sources within it; the last holds for all larger numbers.
     const double *ratios;
@@ -78,6 +94,7 @@ struct Neighbours : Launched {
     // Entries of lists on their way between host and rows, and the place of the first of each list.
     u32 *packed;
     const u32 *offsets;
+    Sharer sharers[MAX_SHARERS];
     double eta_regular;
     u32 capacity, max, ratio_count;
     // Highest derivative of the criterion of irregular and regular steps: 2, 3 or 4.
@@ -88,13 +105,38 @@ struct Neighbours : Launched {
     u32 number, renewed;
     // Distance of the parts of `sums`, in forces; flag of whole block steps.
     u32 sums_stride, steps;
+    // Number of the devices that share the steps, and of this one among them.
+    u32 devices, device;
 };
 
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
-/// Returns the force on target or regular target k.
+/// Returns the device that owns a particle.
+__device__ __forceinline__ u32 owner_of(const Neighbours &call, u32 i) { return i / OWNED % call.devices; }
+
+/// Returns the sums of a device of a target or, in steps by the host, of a regular target k.
+__device__ __forceinline__ double *sum_of(const Neighbours &call, u32 device, u32 part, u32 k) {
+    return call.sharers[device].sums + ((size_t)part * call.sums_stride + k) * SUMS_STRIDE;
+}
+
+/// Returns those of this device.
 __device__ __forceinline__ double *sum_at(const Neighbours &call, u32 part, u32 k) {
-    return call.sums + ((size_t)part * call.sums_stride + k) * SUMS_STRIDE;
+    return sum_of(call, call.device, part, k);
+}
+
+/// Returns where the sums of regular target r are.
+__device__ __forceinline__ u32 sums_place(const Neighbours &call, u32 r) { return call.steps ? call.regular[r] : r; }
+
+/// Returns the number of sources within the radius of regular target r, for who counts them.
+__device__ __forceinline__ u32 *within_of(const Neighbours &call, u32 r) {
+    return call.sharers[call.device].within + sums_place(call, r);
+}
+
+/// Returns the number of targets, or of regular ones, of a launch for up to `number` of all: those that this device owns.
+__device__ __forceinline__ u32 own_of(const Neighbours &call, u32 number, bool regular) {
+    if (call.devices == 1) return number;
+    u32 own = regular ? call.neighbours->listed : call.neighbours->own;
+    return min(number, own - min(own, call.first_target));
 }
 
 __device__ __forceinline__ u32 *list_of(const Neighbours &call, u32 row) {
@@ -257,7 +299,7 @@ __device__ __forceinline__ void schedule_with_regular(const Neighbours &call, u6
     volatile u64 *report = call.report;
     report[6] = __ldcg(call.neighbours->at_least + shallowest_level(next_moment(now, deepest)));
     report[7] = __ldcg(&call.neighbours->pairs);
-    call.neighbours->listed = call.neighbours->cut = 0;
+    call.neighbours->listed = call.neighbours->cut = call.neighbours->own = 0;
     // The order of these is that of the other lanes, which are done.
     u64 moment = next_moment(now, deepest);
     u32 due = shallowest_level(moment), targets = __ldcg(schedule->at_least + due);
@@ -334,12 +376,11 @@ __device__ __forceinline__ u32 level_after(const Neighbours &call, u32 level, u6
 /// Corrects target k, and stores its state (`AhmadCohen::move_part` and particle.rs), by four lanes, of which three have a
 /// component; nothing is stored unless `there`. Returns false if the host has to look at it.
 __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call, u32 k, bool there, u64 now, u64 moment,
-                                                         int (&changes)[2][LEVELS], u32 &clamped) {
+                                                         int (&changes)[2][LEVELS], u32 &clamped, u64 &pairs) {
     u32 lane = threadIdx.x & 3, c = min(lane, 2u);
     bool stores = there && lane < 3, leads = there && lane == 0;
-    u32 i = call.target_index[k], slots = call.slots, number = call.rank[k];
-    bool regular = number != ~0u;
-    u32 level = call.level[i], regular_level = call.regular_level[i];
+    u32 i = call.target_index[k], slots = call.slots, level = call.level[i], regular_level = call.regular_level[i];
+    bool regular = regular_level >= call.schedule->due;
     u64 start = time_of(now, level), regular_start = time_of(now, regular_level);
     History history{call.history, slots, call.points, 0}, found{call.new_history, slots, call.points, 0};
     auto held = [&](u32 column) { return call.held[(size_t)column * slots + i]; };
@@ -347,9 +388,12 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
     auto set_kept = [&](u32 column, double x) {
         if (stores) call.new_kept[(size_t)column * slots + k] = x;
     };
-    u32 safe = regular ? number : 0;
-    const double *old_sum = sum_at(call, 0, k), *far_sum = sum_at(call, 1, safe), *new_sum = sum_at(call, 2, safe);
-    const double *exchange = call.exchanges + EXCHANGE * (size_t)safe;
+    // Of a target without a regular step nothing is read from another device but its irregular force.
+    u32 owner = owner_of(call, i), of_regular = regular ? owner : call.device, safe = regular ? k : 0;
+    const double *old_sum = sum_of(call, owner, 0, k);
+    const double *far_sum = sum_of(call, of_regular, 1, safe), *new_sum = sum_of(call, of_regular, 2, safe);
+    const double *exchange = call.sharers[of_regular].exchanges + EXCHANGE * (size_t)safe;
+    u32 within = call.sharers[of_regular].within[safe];
     bool six = call.six, exchanged = regular && six && exchange[12] != 0.0;
     // All that is needed is requested at once.
     double x = held(c), v = held(3 + c), held_acc = held(6 + c), held_jerk = held(9 + c);
@@ -453,7 +497,7 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
     finite = over_components(finite);
     double pot = regular ? far_sum[6] : kept_pot, near_pot = regular ? new_sum[6] : old_sum[6];
     if (regular) {
-        double next = radius * call.ratios[min(call.within[number], call.ratio_count - 1)];
+        double next = radius * call.ratios[min(within, call.ratio_count - 1)];
         u32 exponent = (u32)__double2hiint(next) >> 20 & 0x7ff;
         if (exponent != 0 && exponent != 0x7ff) radius = next;
     }
@@ -485,6 +529,8 @@ __device__ __forceinline__ bool correct_neighbour_target(const Neighbours &call,
     fine &= finite + near_pot + pot < __longlong_as_double(0x7ff0000000000000);
     if (!leads) return true;
     clamped += clamped_here;
+    // By the old list and, after a regular step, by the new one and all sources.
+    pairs = (u64)old_sum[SUMS] + (regular ? (u64)new_sum[SUMS] + (call.sources - 1) : 0);
     set_kept(KEPT_POT, pot);
     set_kept(KEPT_RADIUS, radius);
     call.corrected[12 * (size_t)slots + k] = near_pot + pot;

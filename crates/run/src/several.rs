@@ -40,6 +40,20 @@ const MIN_GAIN: f64 = 1.1;
 /// Largest N whose choice the model decides: beyond, several GPUs are always quicker.
 const LARGEST: usize = 1 << 24;
 
+/// Number of particles from which several GPUs take whole steps of the neighbour scheme: two H200 took them 1.21 times as fast as one in
+/// `mixed` and 1.36 times in `f64`; with half of it as fast in `mixed` (`validation/performance/cuda/neighbours.txt`).
+pub const MIN_BY_LISTS: usize = 1 << 16;
+
+/// Describes in a line what several GPUs bring for `n` particles with whole steps of the neighbour scheme.
+#[must_use]
+pub fn describe_by_lists(n: usize) -> String {
+    let verdict = if n < MIN_BY_LISTS { "one is taken, as several" } else { "several" };
+    format!(
+        "{verdict} pay from N = {MIN_BY_LISTS}: with the neighbour scheme two H200 were 1.21, 1.42 and 1.71 times as fast as one \
+         for 65536, 131072 and 262144 particles"
+    )
+}
+
 /// Measured block steps of Plummer spheres with softening 1/256 by `hermite4` with ν = 0.01, from t = 0.25 to 0.5, the workload
 /// of `tisane bench run` (`validation/performance/cuda`): N, block steps in a time unit, mean block.
 const WORKLOAD: [[f64; 3]; 12] = [
@@ -161,6 +175,12 @@ mod tests {
         }
         assert!(mixed.describe(2, 4096).contains("one is taken, as 2 pay from N = 16384"));
         assert!(mixed.describe(8, 1 << 16).contains("8 pay"));
+    }
+
+    #[test]
+    fn several_take_the_neighbour_scheme_where_two_were_seen_to_pay() {
+        assert!(describe_by_lists(65_535).starts_with("one is taken, as several pay from N = 65536"));
+        assert!(describe_by_lists(65_536).starts_with("several pay from N = 65536"));
     }
 
     #[test]

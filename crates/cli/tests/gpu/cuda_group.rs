@@ -14,6 +14,7 @@ use tisane::force::precision::Precision;
 use tisane::force::{EngineKind, ForceEngine, Forces};
 use tisane::initial::plummer;
 use tisane::integrator::Integrator;
+use tisane::integrator::ahmad_cohen::{self, AhmadCohen, Order};
 use tisane::integrator::hermite4::{self, Hermite4};
 use tisane::integrator::multipoint::{self, Multipoint};
 use tisane::particles::Particles;
@@ -42,7 +43,15 @@ fn on_gpus(job: &Job, count: usize) -> Engines {
 #[test]
 fn any_number_of_devices_ends_in_one_state() {
     let shared = |scheme: &Scheme| {
-        matches!(scheme, Scheme::Hermite4 | Scheme::Multipoint6 | Scheme::Multipoint8 | Scheme::Encounters)
+        matches!(
+            scheme,
+            Scheme::Hermite4
+                | Scheme::Multipoint6
+                | Scheme::Multipoint8
+                | Scheme::AhmadCohen6
+                | Scheme::AhmadCohen4
+                | Scheme::Encounters
+        )
     };
     for precision in modes() {
         for scheme in schemes(precision).filter(shared) {
@@ -156,6 +165,38 @@ fn steps_on_several_devices_are_those_of_one() {
             }
         }
         println!("{}: steps on several devices are those of one", precision.name());
+    }
+}
+
+/// Each device has the lists of the particles that it owns: those of all come back, also after a stop, and from another number of
+/// devices.
+#[test]
+fn steps_of_the_neighbour_scheme_on_several_devices_are_those_of_one() {
+    const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
+    let large = std::env::var_os("TISANE_SIZES").is_none().then_some(9000);
+    for precision in modes() {
+        for n in sizes().into_iter().chain(large) {
+            let engine = |device: usize| {
+                let mut engine = CudaEngine::new(precision, 1.0 / 128.0, CLOCK, device)?;
+                engine.set_stepping(true);
+                Ok(engine)
+            };
+            let Some(mut one) = needed(engine(0)) else { return };
+            let devices = list().unwrap().len();
+            // Lists of all lengths: with the default number, and with few neighbours, of whom some lists have too many.
+            for (order, neighbours) in [(Order::Six, None), (Order::Four, None), (Order::Six, Some(3.0))] {
+                let parameters = ahmad_cohen::Parameters::new(order, precision);
+                let scheme = || AhmadCohen::new(ahmad_cohen::Parameters { neighbours, ..parameters }, CLOCK);
+                for (count, max) in [(2, u64::MAX), (3, 50)] {
+                    let mut group = CudaGroup::new((0..count).map(|k| engine(k % devices).unwrap()).collect()).unwrap();
+                    let expected = integrate(scheme(), &mut one, n, max);
+                    let found = integrate(scheme(), &mut group, n, max);
+                    let of = format!("{}, n = {n}, {order:?}, {neighbours:?}", precision.name());
+                    assert!(found == expected, "{of}, {count} devices");
+                }
+            }
+        }
+        println!("{}: steps of the neighbour scheme on several devices are those of one", precision.name());
     }
 }
 

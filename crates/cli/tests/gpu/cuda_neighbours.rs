@@ -125,22 +125,34 @@ enum By {
     Device,
 }
 
-/// Integrates in calls of up to `max` steps.
-fn run(precision: Precision, order: Order, n: usize, (by, max): (By, u64)) -> Option<(Particles, [u64; 3])> {
+/// Number of steps of every other call, which are the host's: its own sums go on where those of a device end.
+const FEW: u64 = 7;
+
+/// Integrates in calls of up to `max` steps and of a few by turns. Returns the end, the work, and the forces there.
+fn run(precision: Precision, order: Order, n: usize, (by, max): (By, u64)) -> Option<(Particles, [u64; 3], Forces)> {
     let mut engine = needed(CudaEngine::new(precision, EPSILON, CLOCK, 0))?;
     engine.set_stepping(by == By::Device);
     engine.set_lists_on_device(Some(by == By::HostWithListsOnDevice));
     let (mut p, mut scheme, end) = (sphere(n), scheme(precision, order), Time::from_dt_max(2));
     scheme.start(&mut p, &mut engine).unwrap();
     let (mut now, mut work) = (Time::default(), [0; 3]);
+    let (half, mut call) = (Time::from_dt_max(1), 0);
     while now < end {
-        let done = scheme.advance(&mut p, &mut engine, end, max).unwrap();
+        let (until, max) = match call % 2 {
+            0 if now < half => (half, max),
+            0 => (end, max),
+            _ => (end, max.min(FEW)),
+        };
+        call += 1;
+        let done = scheme.advance(&mut p, &mut engine, until, max).unwrap();
         now = done.now;
         for (sum, part) in work.iter_mut().zip([done.block_steps, done.particle_steps, done.pairs]) {
             *sum += part;
         }
     }
-    Some((p, work))
+    let all = systems::block(&p, now, (0..n as u32).collect());
+    let forces = scheme.forces(&p, now, all.view(), &mut engine).unwrap();
+    Some((p, work, forces))
 }
 
 #[test]
@@ -148,12 +160,13 @@ fn steps_on_the_device_are_those_of_the_host() {
     for precision in modes() {
         for n in sizes() {
             for order in [Order::Six, Order::Four] {
-                let Some((expected, work)) = run(precision, order, n, (By::Host, u64::MAX)) else { return };
+                let Some((expected, work, forces)) = run(precision, order, n, (By::Host, u64::MAX)) else { return };
                 for (by, max) in [(By::Device, u64::MAX), (By::Device, 50), (By::HostWithListsOnDevice, u64::MAX)] {
-                    let Some((found, of_device)) = run(precision, order, n, (by, max)) else { return };
+                    let Some((found, of_device, at_end)) = run(precision, order, n, (by, max)) else { return };
                     let what = format!("{}, {order:?}, n = {n}, {by:?}, {max} steps at a time", precision.name());
                     assert_eq!(of_device, work, "{what}: work");
                     assert!(found == expected, "{what}: another state");
+                    assert_eq!(at_end, forces, "{what}: forces for an audit");
                 }
             }
         }

@@ -15,14 +15,14 @@ use super::session::Session;
 use super::tide;
 use crate::config::{Config, DeviceSet, Engine, Stepping};
 use crate::evolution::Evolution;
-use crate::several::Gpus;
+use crate::several::{self, Gpus};
 use crate::simulation::SessionInfo;
 use crate::system::Engines;
 #[cfg(feature = "mpi")]
 use crate::team::Order;
 use auto::{decide, problem};
 use build::{Build, build};
-use scheme::alone;
+use scheme::{alone, takes_steps_by_lists};
 use std::sync::Arc;
 use tisane::diagnostics::force_audit::Auditor;
 use tisane::error::{Error, Result};
@@ -111,7 +111,10 @@ pub(crate) fn several_devices(config: &Config, session: Session) -> Result<Optio
 fn devices(config: &Config, session: Session, task: Task<'_>) -> Result<(u32, Option<DeviceSet>, Option<String>)> {
     let one = session.device.unwrap_or(config.force.device);
     let Some((set, numbers)) = several_devices(config, session)? else { return Ok((one, None, None)) };
-    let min = Gpus::h200(task.precision).min(numbers.len());
+    let min = match takes_steps_by_lists(config) {
+        true => several::MIN_BY_LISTS,
+        false => Gpus::h200(task.precision).min(numbers.len()),
+    };
     let why = if session.team.is_some() {
         "each rank takes one".into()
     } else if let Some(why) = alone(config) {

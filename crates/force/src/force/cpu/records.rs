@@ -79,8 +79,8 @@ impl Records {
 
     /// Stores all particles, if they have lists.
     pub fn load(&mut self, p: &Particles) {
-        *self = Self::default();
         if p.states.get::<Neighbours>().is_empty() {
+            *self = Self::default();
             return;
         }
         self.make_room(p.len());

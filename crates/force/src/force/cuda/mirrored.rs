@@ -1,6 +1,7 @@
 //! Tests that the constants and the list of kernels in `kernels/` are equal to those in Rust.
 
 use super::forces::acceleration::{COMPONENTS, THREADS};
+use super::neighbours::call;
 use super::shapes::acceleration_shape::{AccelerationShape, MAX_THREADS};
 use super::shapes::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS};
 use super::shapes::layout::{FORCE, STATE, TARGET};
@@ -22,6 +23,7 @@ const STEPS: &str = include_str!("../../../kernels/steps.cuh");
 const LAUNCHED: &str = include_str!("../../../kernels/launched_steps.cuh");
 const MEMBERS: &str = include_str!("../../../kernels/members.cuh");
 const SYSTEMS: &str = include_str!("../../../kernels/systems.cuh");
+const NEIGHBOURS: &str = include_str!("../../../kernels/neighbours.cuh");
 const FEW_BODIES: &str = include_str!("../../../kernels/few_bodies.cu");
 const CORRECTOR: &str = include_str!("../../../kernels/corrector.cuh");
 const ACCELERATION_CALL: &str = include_str!("../../../kernels/acceleration.cuh");
@@ -141,6 +143,14 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(SYSTEMS, "SYSTEM_BAGS"), system_shape::MAX_BAGS),
         (number(SYSTEMS, "REPORTED"), system_call::REPORTED),
         (number(SYSTEMS, "KEPT"), system_shape::KEPT),
+        (number(NEIGHBOURS, "RECORD"), call::RECORD),
+        (number(NEIGHBOURS, "SUMS_STRIDE"), call::SUMS_STRIDE),
+        (number(NEIGHBOURS, "KEPT_COLUMNS"), call::KEPT),
+        (number(NEIGHBOURS, "EXCHANGE"), call::EXCHANGE),
+        (number(NEIGHBOURS, "NEAR_THREADS"), call::THREADS),
+        (number(NEIGHBOURS, "MAX_CUT"), call::MAX_CUT),
+        (number(NEIGHBOURS, "MAX_SHARERS"), call::MAX_SHARERS),
+        (number(NEIGHBOURS, "OWNED"), call::OWNED),
         (number(FEW_BODIES, "FEW_THREADS"), system_shape::FEW_THREADS),
         (number(FEW_BODIES, "PREDICTED"), system_shape::PREDICTED),
         (number(CORRECTOR, "DEEPEST"), LOG2_TICKS_PER_DT_MAX as usize),

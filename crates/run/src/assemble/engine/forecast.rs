@@ -1,11 +1,11 @@
 //! Engine that a new run would take on this machine, and descriptions of engines; nothing is built.
 
 use super::auto::{decide, problem};
-use super::scheme::alone;
+use super::scheme::{alone, takes_steps_by_lists};
 use crate::assemble::gpu::{Gpu, gpu_name, gpus};
 use crate::assemble::width::width;
 use crate::config::{Config, Engine};
-use crate::several::Gpus;
+use crate::several::{self, Gpus};
 use tisane::error::{Error, Result};
 use tisane::force::EngineKind;
 use tisane::force::precision::Precision;
@@ -61,6 +61,7 @@ pub fn forecast_several(config: &Config, n: usize) -> Option<String> {
     }
     Some(match why {
         Some(why) => format!("one is taken: {why}"),
+        None if takes_steps_by_lists(config) => several::describe_by_lists(n),
         None => Gpus::h200(config.force.precision()).describe(gpus, n),
     })
 }

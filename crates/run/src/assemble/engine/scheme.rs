@@ -7,13 +7,13 @@ use tisane::time::Clock;
 
 /// Returns why the scheme of a configuration takes one GPU, if it does.
 pub(super) fn alone(config: &Config) -> Option<&'static str> {
-    let scheme = config.integrator.scheme();
-    if scheme.shared_step().is_some() {
-        return Some("the leapfrog takes one");
-    }
-    // By steps of the host, as with subsystems, several share the regular forces.
-    let on_device = config.subsystems().is_none() && scheme_on_device(config).is_some();
-    (scheme.needs_lists() && on_device).then_some("whole steps of the neighbour scheme take one")
+    config.integrator.scheme().shared_step().map(|_| "the leapfrog takes one")
+}
+
+/// Returns true if a device may take whole steps of the neighbour scheme for a configuration. By steps of the host, as with subsystems,
+/// several share the regular forces.
+pub(super) fn takes_steps_by_lists(config: &Config) -> bool {
+    config.integrator.scheme().needs_lists() && config.subsystems().is_none() && scheme_on_device(config).is_some()
 }
 
 /// Returns the scheme of a configuration if a device may take its whole block steps.

@@ -12,6 +12,7 @@ use crate::error::{Error, Result};
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
 use crate::force::cuda::driver::device::{Device, Signal};
 use crate::force::cuda::driver::memory::Memory;
+use crate::force::cuda::neighbours::call::MAX_SHARERS;
 use crate::force::cuda::shapes::choice::choose;
 use crate::force::cuda::shapes::layout::FORCE;
 use crate::force::cuda::steps::device_steps::{DeviceSteps, StepKernels};
@@ -40,6 +41,9 @@ const SHARED_PAIRS: usize = 1 << 20;
 pub struct CudaGroup {
     // Declared in the order in which they must be dropped: memory before the devices.
     exchange: Option<Exchange>,
+    /// Given when the forces of a device are complete, and where the others read them.
+    signals: Vec<Signal>,
+    /// Flag that kernels of every device can read the memory of the others.
     direct: bool,
     engines: Vec<CudaEngine>,
     /// Kernels of whole block steps that were asked for.
@@ -53,12 +57,10 @@ pub struct CudaGroup {
     begun: bool,
 }
 
-/// Memory and signals for whole block steps, one entry a device.
+/// Memory for whole block steps of the Hermite schemes, one entry a device.
 struct Exchange {
     /// Forces on the targets, in turn: while they are read, those of the next evaluation may come.
     forces: Vec<[Memory; 2]>,
-    /// Given when the forces of a device are complete, and where the others read them.
-    sent: Vec<Signal>,
     slots: usize,
     /// Flag that kernels of every device can read the memory of the others.
     direct: bool,
@@ -98,8 +100,10 @@ impl CudaGroup {
             let beside = ordinals.iter().filter(|&&ordinal| ordinal == engine.device.ordinal).count();
             engine.set_step_blocks(engine.device.multiprocessors() / beside);
         }
+        let signals = engines.iter().map(|engine| engine.device.signal()).collect::<Result<_>>()?;
         let mut group = Self {
             exchange: None,
+            signals,
             direct,
             engines,
             asked: None,
@@ -228,12 +232,7 @@ impl Exchange {
             let memory = || engine.device.memory(8 * FORCE * slots);
             Ok([memory()?, memory()?])
         };
-        Ok(Self {
-            forces: engines.iter().map(forces).collect::<Result<_>>()?,
-            sent: engines.iter().map(|engine| engine.device.signal()).collect::<Result<_>>()?,
-            slots,
-            direct,
-        })
+        Ok(Self { forces: engines.iter().map(forces).collect::<Result<_>>()?, slots, direct })
     }
 
     /// Returns the memory from which device `k` reads the forces of device `other`.
@@ -243,12 +242,12 @@ impl Exchange {
 
     /// Sends the forces of device `k` on the targets `part` to the others, if they cannot read them where they are, and lets it
     /// say that they are there.
-    fn send(&self, (k, device): (usize, &Device), turn: usize, part: &Range<usize>) -> Result<()> {
+    fn send(&self, (k, device): (usize, &Device), turn: usize, part: &Range<usize>, signal: &Signal) -> Result<()> {
         let bytes = 8 * FORCE * part.start..8 * FORCE * part.end;
         for other in (0..self.forces.len()).filter(|&other| other != k && !self.direct && !part.is_empty()) {
             device.copy_to_peer(&self.forces[k][turn], bytes.clone(), &self.forces[other][turn])?;
         }
-        device.give(&self.sent[k])
+        device.give(signal)
     }
 }
 
@@ -262,7 +261,7 @@ struct Member<'a> {
 /// Takes steps by all members, as [`LaunchedSteps`] does by one.
 fn take_up_to(
     members: &mut [Member<'_>],
-    exchange: &Exchange,
+    (exchange, signals): (&Exchange, &[Signal]),
     weights: &[usize],
     rules: &StepRules,
     (span, pause): (Span, Option<&Pause>),
@@ -302,14 +301,14 @@ fn take_up_to(
             }
             for (k, part) in parts.iter().enumerate() {
                 devices[k].bind()?;
-                exchange.send((k, devices[k]), turn, part)?;
+                exchange.send((k, devices[k]), turn, part, &signals[k])?;
             }
             for (k, member) in members.iter().enumerate() {
                 member.launcher.device.bind()?;
                 // Its own forces are there before those of the others.
                 for other in (k..parts.len()).chain(0..k) {
                     if other != k {
-                        devices[k].wait_for_signal(&exchange.sent[other])?;
+                        devices[k].wait_for_signal(&signals[other])?;
                     }
                     let call = call(k, exchange.forces_of(other, k, turn));
                     member.steps.correct_part(member.launcher, &call, &parts[other])?;
@@ -436,7 +435,7 @@ impl ForceEngine for CudaGroup {
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
-        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.can_take_steps()? {
+        if !self.can_take_steps()? {
             return Ok(None);
         }
         let weights = self.weights();
@@ -444,6 +443,12 @@ impl ForceEngine for CudaGroup {
             if held(&mut engine.held)?.staging.is_waiting() {
                 engine.flush()?;
             }
+        }
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) {
+            if !self.direct || self.engines.len() > MAX_SHARERS {
+                return Ok(None);
+            }
+            return CudaEngine::take_neighbour_steps(&mut self.engines, &self.signals, p, rules, (span, pause));
         }
         if let Some(Buffers { steps: Some(Some(DeviceSteps::Resident(_))), .. }) = self.engines[0].held {
             return self.take_resident_steps(p, rules, span, pause);
@@ -478,7 +483,7 @@ impl ForceEngine for CudaGroup {
             members.push((Member { launcher, steps, call }, staging));
         }
         let (mut members, mut stagings): (Vec<_>, Vec<_>) = members.into_iter().unzip();
-        let taken = take_up_to(&mut members, exchange, &weights, rules, (span, pause))?;
+        let taken = take_up_to(&mut members, (exchange, &self.signals), &weights, rules, (span, pause))?;
         let Member { launcher, steps, .. } = &mut members[0];
         steps.hand_over(*launcher, (p, taken), stagings[0].free_words())?;
         Ok(Some(taken))

@@ -525,8 +525,8 @@ impl CudaEngine {
         if self.held.as_ref().is_some_and(|held| held.staging.is_waiting()) {
             self.flush()?;
         }
-        if let StepScheme::AhmadCohen { wanted, max, .. } = rules.scheme {
-            return self.take_neighbour_steps((wanted, max), p, rules, span, pause);
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) {
+            return Self::take_neighbour_steps(std::slice::from_mut(self), &[], p, rules, (span, pause));
         }
         if let Some(followed) = self.held.as_mut().and_then(|held| held.followed.as_mut()?.as_mut()) {
             followed.outdate();

@@ -4,12 +4,13 @@ use super::CudaEngine;
 use super::buffers::{Buffers, held};
 use super::share::{Share, TwoParts};
 use crate::error::Result;
-use crate::force::block_steps::{Pause, Span, StepRules, Taken};
+use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken};
+use crate::force::cuda::driver::device::Signal;
 use crate::force::cuda::forces::launch::Call;
 use crate::force::cuda::neighbours::forces::HostNeighbours;
 use crate::force::cuda::neighbours::irregular::is_worth_sending;
 use crate::force::cuda::neighbours::kernels::NeighbourKernels;
-use crate::force::cuda::neighbours::steps::NeighbourSteps;
+use crate::force::cuda::neighbours::steps::{NeighbourMember, NeighbourSteps, take_together};
 use crate::force::cuda::steps::system::System;
 use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets, not_here};
@@ -129,24 +130,36 @@ impl CudaEngine {
         of.end(&self.device, Call::new(arrays, &scalars), task, (out, share.regular.start, &share.targets))
     }
 
-    /// Takes block steps of the neighbour scheme; see [`crate::force::ForceEngine::take_steps`].
+    /// Takes block steps of the neighbour scheme with several engines, or one, each with a signal for the others; see
+    /// [`crate::force::ForceEngine::take_steps`].
     pub(super) fn take_neighbour_steps(
-        &mut self,
-        lists: (f64, usize),
+        engines: &mut [Self],
+        signals: &[Signal],
         p: &mut Particles,
         rules: &StepRules,
-        span: Span,
-        pause: Option<&Pause>,
+        (span, pause): (Span, Option<&Pause>),
     ) -> Result<Option<Taken>> {
-        let (precision, clock, eps2) = (self.precision, self.clock, self.eps2);
-        let Buffers { arrays, staging, neighbour_steps, sources, slots, .. } = held(&mut self.held)?;
-        if neighbour_steps.as_ref().is_none_or(|steps| steps.as_ref().is_some_and(|it| it.made_for != lists)) {
-            *neighbour_steps = None;
-            let steps = NeighbourSteps::new(&self.device, precision, (*sources, *slots), lists)?;
-            *neighbour_steps = Some(steps.map(Box::new));
+        let StepScheme::AhmadCohen { wanted, max, .. } = rules.scheme else { return Ok(None) };
+        let (clock, eps2, number) = (engines[0].clock, engines[0].eps2, engines.len());
+        let mut members = Vec::with_capacity(number);
+        for (k, engine) in engines.iter_mut().enumerate() {
+            let (precision, device, made_for) = (engine.precision, &engine.device, (wanted, max, [number, k]));
+            device.bind()?;
+            let Buffers { arrays, staging, neighbour_steps, sources, slots, .. } = held(&mut engine.held)?;
+            if neighbour_steps.as_ref().is_none_or(|steps| steps.as_ref().is_some_and(|it| it.made_for != made_for)) {
+                *neighbour_steps = None;
+                let steps = NeighbourSteps::new(device, precision, (*sources, *slots), made_for)?;
+                *neighbour_steps = Some(steps.map(Box::new));
+            }
+            let Some(Some(steps)) = neighbour_steps else { return Ok(None) };
+            members.push(NeighbourMember { device, arrays, steps, through: staging.free_words() });
         }
-        let Some(Some(steps)) = neighbour_steps else { return Ok(None) };
-        let way = (pause, staging.free_words());
-        steps.take((&self.device, arrays), System { p, clock, eps2, field: None }, rules, span, way)
+        let system = System { p: &mut *p, clock, eps2, field: None };
+        let taken = take_together(&mut members, signals, system, rules, (span, pause))?;
+        if taken.is_some_and(|taken| taken.block_steps > 0) {
+            // The first one sums what is the host's.
+            engines[0].lists.load(p);
+        }
+        Ok(taken)
     }
 }

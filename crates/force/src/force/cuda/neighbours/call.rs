@@ -32,6 +32,8 @@ pub struct NeighbourCall<'a> {
     pub sums_stride: u32,
     /// 1 for whole block steps.
     pub steps: u32,
+    /// Number of the devices that share the steps, and of this one among them.
+    pub devices: [u32; 2],
 }
 
 // SAFETY: has the layout of `Neighbours` in kernels/neighbours.cuh; whoever launches checks what it points to.
@@ -60,16 +62,10 @@ pub struct NeighbourAddresses {
     pub rows: [u64; 2],
     /// Places of the regular targets: u32.
     pub regular: u64,
-    /// Number of each target among the regular ones: u32.
-    pub rank: u64,
-    /// Number of sources within the radius of each regular target: u32.
-    pub within: u64,
     /// Regular targets whose lists would be too long: [`MAX_CUT`] u32.
     pub cut: u64,
-    /// Forces: 3 parts of 8 f64 for each target.
-    pub sums: u64,
-    /// Derivatives of pairs that entered or left a list: 13 f64 for each regular target.
-    pub exchanges: u64,
+    /// Places of the targets that the device owns: u32.
+    pub own: u64,
     /// Schedule of the regular steps.
     pub schedule: u64,
     /// Ratios of radii: f64.
@@ -80,7 +76,36 @@ pub struct NeighbourAddresses {
     pub packed: u64,
     /// Place of the first entry of each list on its way: u32.
     pub offsets: u64,
+    /// What each device that shares the steps computes for all.
+    pub sharers: [SharerAddresses; MAX_SHARERS],
 }
+
+/// Addresses of what a device that shares the steps computes for all, with the layout of `Sharer`.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct SharerAddresses {
+    /// Forces: 3 parts of 8 f64 for each target.
+    pub sums: u64,
+    /// Derivatives of pairs that entered or left a list: 13 f64 for each regular target.
+    pub exchanges: u64,
+    /// Number of sources within the radius of each regular target: u32.
+    pub within: u64,
+    /// Schedule of the block steps.
+    pub schedule: u64,
+}
+
+impl NeighbourAddresses {
+    /// Returns the addresses with those of what one device computes.
+    #[must_use]
+    pub fn of_one(mut self, own: SharerAddresses) -> Self {
+        self.sharers[0] = own;
+        self
+    }
+}
+
+/// Largest number of devices that share the steps (`MAX_SHARERS`), and number of particles after each other that one owns (`OWNED`).
+pub const MAX_SHARERS: usize = 8;
+pub const OWNED: usize = 32;
 
 /// Number of columns that the scheme keeps of a particle (`KEPT_COLUMNS` of kernels/neighbours.cuh).
 pub const KEPT: usize = 27;

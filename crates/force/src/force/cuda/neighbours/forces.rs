@@ -1,7 +1,7 @@
 //! Regular forces and new lists for steps that the host takes: the start, steps that need its closer look, and those with
 //! subsystems. The irregular forces are the host's, which has the lists, but for those of large blocks: see [`super::irregular`].
 
-use super::call::{NeighbourAddresses, NeighbourCall, SUMS_STRIDE};
+use super::call::{NeighbourAddresses, NeighbourCall, SUMS_STRIDE, SharerAddresses};
 use super::irregular::ListedForces;
 use super::kernels::NeighbourKernels;
 use super::staged::Staged;
@@ -212,11 +212,14 @@ impl HostNeighbours {
                 counts: self.counts.address(),
                 rows: [0, self.row.address()],
                 regular: self.regular.address(),
-                within: self.within.address(),
-                sums: self.sums.address(),
                 radius: self.radius.address(),
                 ..NeighbourAddresses::default()
-            },
+            }
+            .of_one(SharerAddresses {
+                sums: self.sums.address(),
+                within: self.within.address(),
+                ..SharerAddresses::default()
+            }),
             eta_regular: 0.0,
             capacity: self.capacity as u32,
             max: task.max.min(self.sources) as u32,
@@ -228,6 +231,7 @@ impl HostNeighbours {
             // There are regular forces alone: no other part is before them.
             sums_stride: 0,
             steps: 0,
+            devices: [1, 0],
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Irregular forces of large blocks, in steps that the host takes. The host sends the lists of the block, and the device sums them: from
 //! some ten thousand entries on this is quicker than the threads of the host. New lists are on the device already.
 
-use super::call::{NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
+use super::call::{NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE, SharerAddresses};
 use super::kernels::NeighbourKernels;
 use super::staged::Staged;
 use crate::error::Result;
@@ -112,9 +112,9 @@ impl ListedForces {
             records: self.records.address(),
             counts: self.counts.address(),
             rows: [self.rows.address(); 2],
-            sums: self.sums.address(),
             ..NeighbourAddresses::default()
-        };
+        }
+        .of_one(SharerAddresses { sums: self.sums.address(), ..SharerAddresses::default() });
         self.counts.host::<u32>().iter_mut().zip(task.lists).for_each(|(count, list)| *count = list.len() as u32);
         self.counts.send::<u32>(device, n)?;
         kernels.predict(device, (sources, n), &call)?;
@@ -148,7 +148,7 @@ impl ListedForces {
         mut call: NeighbourCall<'_>,
         part: Range<usize>,
     ) -> Result<()> {
-        (call.arrays.records, call.arrays.sums) = (self.records.address(), self.renewed.address());
+        (call.arrays.records, call.arrays.sharers[0].sums) = (self.records.address(), self.renewed.address());
         kernels.irregular(device, (part.start, part.len()), true, &call)
     }
 

@@ -118,7 +118,8 @@ impl NeighbourKernels {
         Self::each(self.put, device, Items::new(targets, 1), &call.of(0, targets, false))
     }
 
-    /// Computes the irregular forces on targets from number `first` on: by their lists, or the new ones of regular targets.
+    /// Computes the irregular forces on targets from number `first` on, or on those of as many that the device owns: by their lists, or
+    /// the new ones of regular targets.
     ///
     /// # Errors
     /// If the driver fails.
@@ -132,7 +133,8 @@ impl NeighbourKernels {
         Self::each(self.irregular, device, Items::new(number, 8), &call.of(first, number, renewed))
     }
 
-    /// Computes the regular forces on regular targets from number `first` on among `sources` sources, and their new lists.
+    /// Computes the regular forces on regular targets from number `first` on among `sources` sources, or on those of as many that the
+    /// device owns, and their new lists.
     ///
     /// # Errors
     /// If the driver fails.
@@ -143,7 +145,8 @@ impl NeighbourKernels {
         (first, number): (usize, usize),
         call: &NeighbourCall<'_>,
     ) -> Result<()> {
-        let shape = self.shape(sources, number);
+        // Of several devices each has about its part.
+        let shape = self.shape(sources, number.div_ceil(call.devices[0] as usize));
         let (span_bags, spans) = shape.spans(self.precision, bags(sources));
         let max = if in_order(self.precision) { number } else { shape.batch(self.precision, bags(sources)) };
         for begin in (first..first + number).step_by(max) {

@@ -1,16 +1,20 @@
 //! Whole block steps of the neighbour scheme on the device, by kernels that the host launches one after the other
 //! (kernels/neighbours.cu). The state and the lists stay on the device; the host learns the next moment and the numbers of
-//! its targets and regular targets.
+//! its targets and regular targets. Several devices share the forces: each has those on the particles that it owns, whose lists it
+//! alone keeps, and corrects all targets by the sums that it reads from the others.
 
-use super::call::{EXCHANGE, KEPT, MAX_CUT, NeighbourAddresses, NeighbourCall, RECORD, SUMS_STRIDE};
+use super::call::{
+    EXCHANGE, KEPT, MAX_CUT, MAX_SHARERS, NeighbourAddresses, NeighbourCall, OWNED, RECORD, SUMS_STRIDE,
+    SharerAddresses,
+};
 use super::kernels::NeighbourKernels;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, StepScheme, Taken, is_on_schedule};
-use crate::force::cuda::driver::device::Device;
+use crate::force::cuda::driver::device::{Device, Signal};
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::forces::launch::Arrays;
 use crate::force::cuda::steps::launched_span::LaunchedSpan;
-use crate::force::cuda::steps::step_memory::StepMemory;
+use crate::force::cuda::steps::step_memory::{Report, StepMemory};
 use crate::force::cuda::steps::system::System;
 use crate::force::neighbours::next_radius;
 use crate::force::precision::Precision;
@@ -26,7 +30,7 @@ const WORTH: u32 = 20;
 /// Number of entries of lists on their way at a time.
 const PACKED: usize = 16 << 20;
 /// Bytes of the schedule of the regular steps (`NeighbourSchedule`).
-const SCHEDULE_BYTES: usize = 8 + 4 * (2 + LEVELS) + 4;
+const SCHEDULE_BYTES: usize = 8 + 4 * (3 + LEVELS) + 4;
 /// First columns of what is kept of a particle (`KEPT_IRREGULAR` and so on).
 const IRREGULAR: usize = 0;
 const REGULAR: usize = 6;
@@ -51,8 +55,9 @@ pub struct NeighbourSteps {
     offsets: Pinned,
     /// Time that the last state took to be handed over.
     handed_over: Duration,
-    /// Number of neighbours that is wanted, and the largest number, that it was made for.
-    pub made_for: (f64, usize),
+    /// What it was made for: number of neighbours that is wanted, and the largest number; number of the devices that share the steps, and
+    /// of this one among them.
+    pub made_for: (f64, usize, [usize; 2]),
 }
 
 /// Arrays of the scheme on the device.
@@ -65,11 +70,10 @@ struct OwnArrays {
     counts: Memory,
     rows: [Memory; 2],
     regular: Memory,
-    rank: Memory,
-    within: Memory,
     cut: Memory,
-    sums: Memory,
-    exchanges: Memory,
+    own: Memory,
+    /// What it computes for all: several devices take turns, so that one can go on while others read.
+    shared: Vec<SharedArrays>,
     schedule: Memory,
     ratios: Memory,
     packed: Memory,
@@ -77,9 +81,28 @@ struct OwnArrays {
     ratio_count: usize,
 }
 
+/// Arrays of what a device computes for all that share the steps.
+struct SharedArrays {
+    sums: Memory,
+    exchanges: Memory,
+    within: Memory,
+}
+
+/// A device that takes steps, alone or with others.
+pub struct NeighbourMember<'a> {
+    /// Device, and its arrays.
+    pub device: &'a Device,
+    /// Arrays of the forces.
+    pub arrays: &'a Arrays,
+    /// Its steps.
+    pub steps: &'a mut NeighbourSteps,
+    /// Pinned memory through which its state passes.
+    pub through: &'a mut Pinned,
+}
+
 impl NeighbourSteps {
-    /// Prepares the steps of `sources` sources with lists of up to `max` neighbours, wanted `wanted` of them; [`None`] if
-    /// there are no kernels for this device, or too little memory.
+    /// Prepares the steps of `sources` sources with lists of up to `max` neighbours, wanted `wanted` of them, on device `k` of `number`;
+    /// [`None`] if there are no kernels for this device, or too little memory.
     ///
     /// # Errors
     /// If the driver fails.
@@ -87,8 +110,9 @@ impl NeighbourSteps {
         device: &Device,
         precision: Precision,
         (sources, slots): (usize, usize),
-        (wanted, max): (f64, usize),
+        made_for: (f64, usize, [usize; 2]),
     ) -> Result<Option<Self>> {
+        let (wanted, max, [number, _]) = made_for;
         let Some(kernels) = NeighbourKernels::load(device, precision)? else { return Ok(None) };
         let capacity = (max.min(sources) + 1).next_multiple_of(4);
         let ratios = ratios(wanted);
@@ -105,21 +129,26 @@ impl NeighbourSteps {
             word,
             word,
             word,
-            word,
-            word,
             4 * MAX_CUT,
-            3 * SUMS_STRIDE * double,
-            EXCHANGE * double,
+            if number > 1 { word } else { 0 },
             SCHEDULE_BYTES,
             8 * ratios.len(),
             4 * PACKED,
             word,
         ];
         let Some(memory) = StepMemory::new(device, (sources, slots))? else { return Ok(None) };
+        let of_turn = [3 * SUMS_STRIDE * double, EXCHANGE * double, word];
+        let turns = if number > 1 { 2 } else { 1 };
         // A tenth stays free for what others allocate.
-        if !kernels.can_sort(capacity) || sizes.iter().sum::<usize>() > device.free_bytes()? / 10 * 9 {
+        let needed = sizes.iter().sum::<usize>() + turns * of_turn.iter().sum::<usize>();
+        if !kernels.can_sort(capacity) || needed > device.free_bytes()? / 10 * 9 {
             return Ok(None);
         }
+        let shared = |_| -> Result<SharedArrays> {
+            let [sums, exchanges, within] = of_turn.map(|bytes| device.memory(bytes));
+            Ok(SharedArrays { sums: sums?, exchanges: exchanges?, within: within? })
+        };
+        let shared: Vec<SharedArrays> = (0..turns).map(shared).collect::<Result<_>>()?;
         let mut sizes = sizes.into_iter().map(|bytes| device.memory(bytes));
         let mut next = || sizes.next().unwrap_or_else(|| device.memory(0));
         let arrays = OwnArrays {
@@ -131,11 +160,9 @@ impl NeighbourSteps {
             counts: next()?,
             rows: [next()?, next()?],
             regular: next()?,
-            rank: next()?,
-            within: next()?,
             cut: next()?,
-            sums: next()?,
-            exchanges: next()?,
+            own: next()?,
+            shared,
             schedule: next()?,
             ratios: next()?,
             packed: next()?,
@@ -158,7 +185,7 @@ impl NeighbourSteps {
             packed: device.pinned(PACKED / 2)?,
             offsets: device.pinned(half)?,
             handed_over: Duration::ZERO,
-            made_for: (wanted, max),
+            made_for,
         }))
     }
 
@@ -167,24 +194,20 @@ impl NeighbourSteps {
         self.memory.state.current = false;
     }
 
-    /// Takes steps with the particles that the arrays hold, and stores the new state in `p`, which passes `through` pinned
-    /// memory; [`None`] if they are not on schedule, or there is too little memory for their history.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn take(
+    /// Sends the state of the particles, `through` pinned memory, unless the device has it. Returns the call of the kernels in
+    /// the first turn, without what other devices compute; [`None`] if they are not on schedule, or there is too little memory for their history.
+    fn prepare<'a>(
         &mut self,
-        (device, arrays): (&Device, &Arrays),
-        System { p, clock, eps2, .. }: System<'_>,
+        (device, arrays, through): (&Device, &'a Arrays, &mut Pinned),
+        System { p, clock, eps2, .. }: &System<'_>,
         rules: &StepRules,
         span: Span,
-        (pause, through): (Option<&Pause>, &mut Pinned),
-    ) -> Result<Option<Taken>> {
+    ) -> Result<Option<NeighbourCall<'a>>> {
         let StepMemory { state, sources, slots, .. } = &mut self.memory;
         if !state.prepare(device, rules, (*sources, *slots), None)? {
             return Ok(None);
         }
-        let Some(call) = self.call(arrays, (clock, eps2), rules) else { return Ok(None) };
+        let Some(call) = self.call(arrays, (*clock, *eps2), rules) else { return Ok(None) };
         if !self.memory.state.current {
             if !is_on_schedule(p, span.from) || !is_on_regular_schedule(p.states.get(), span.from) {
                 return Ok(None);
@@ -196,49 +219,28 @@ impl NeighbourSteps {
             self.memory.state.send(device, p, through)?;
             self.send(device, p.states.get(), &call)?;
         }
-        let taken = self.take_up_to(device, &call, rules, span, pause)?;
-        if taken.block_steps > 0 {
-            let began = Instant::now();
-            self.memory.state.read(device, arrays, (p, taken.now), through)?;
-            self.read(device, (p.states.get_mut(), taken.now), &call)?;
-            self.handed_over = began.elapsed();
-        } else {
-            device.wait()?;
-        }
-        Ok(Some(taken))
+        Ok(Some(call))
     }
 
-    /// Takes steps with the particles on the device.
-    fn take_up_to(
-        &mut self,
-        device: &Device,
-        call: &NeighbourCall<'_>,
-        rules: &StepRules,
-        span: Span,
-        pause: Option<&Pause>,
-    ) -> Result<Taken> {
-        let mut steps = LaunchedSpan::new(rules, span, (pause, WORTH * self.handed_over));
-        self.memory.clear(device)?;
-        device.clear(&self.arrays.schedule)?;
-        let mut call = *call;
-        call.launched = call.launched.at(span.from, 0);
-        let chunks = call.launched.chunks;
-        self.kernels.schedule(device, chunks, true, &call)?;
-        loop {
-            // It is at work, with the moment from the device, while the host hears of it.
-            self.kernels.schedule(device, chunks, false, &call)?;
-            let Some(report) = steps.next(device, &self.memory, &[])? else { return Ok(steps.taken()) };
-            let (targets, regular) = (report.targets as usize, report.regular as usize);
-            self.kernels.irregular(device, (0, targets), false, &call)?;
-            if regular > 0 {
-                self.kernels.regular(device, self.memory.sources, (0, regular), &call)?;
-                self.kernels.sort(device, (0, regular), &call)?;
-                self.kernels.cut(device, self.memory.sources, &call)?;
-                self.kernels.irregular(device, (0, regular), true, &call)?;
-                self.kernels.exchange(device, regular, &call)?;
-            }
-            self.kernels.correct(device, targets, &call)?;
+    /// Returns the addresses of what the device computes for all, in a turn.
+    fn shared_addresses(&self, turn: usize) -> SharerAddresses {
+        let SharedArrays { sums, exchanges, within } = &self.arrays.shared[turn];
+        let schedule = self.memory.schedule_address();
+        SharerAddresses { sums: sums.address(), exchanges: exchanges.address(), within: within.address(), schedule }
+    }
+
+    /// Launches the forces on the targets of a report that the device owns.
+    fn sum(&self, device: &Device, report: &Report, call: &NeighbourCall<'_>) -> Result<()> {
+        let (targets, regular) = (report.targets as usize, report.regular as usize);
+        self.kernels.irregular(device, (0, targets), false, call)?;
+        if regular > 0 {
+            self.kernels.regular(device, self.memory.sources, (0, regular), call)?;
+            self.kernels.sort(device, (0, regular), call)?;
+            self.kernels.cut(device, self.memory.sources, call)?;
+            self.kernels.irregular(device, (0, regular), true, call)?;
+            self.kernels.exchange(device, regular, call)?;
         }
+        Ok(())
     }
 
     /// Returns the call of the kernels; [`None`] for another scheme.
@@ -246,7 +248,9 @@ impl NeighbourSteps {
         let StepScheme::AhmadCohen { points, eta: [_, eta_regular], criteria, max, .. } = rules.scheme else {
             return None;
         };
-        let own = &self.arrays;
+        let (own, [_, device]) = (&self.arrays, self.made_for.2);
+        let mut sharers = [SharerAddresses::default(); MAX_SHARERS];
+        sharers[device] = self.shared_addresses(0);
         let pair = |[a, b]: &[Memory; 2]| [a.address(), b.address()];
         Some(NeighbourCall {
             launched: self.memory.call(arrays, physics, rules),
@@ -259,16 +263,14 @@ impl NeighbourSteps {
                 counts: own.counts.address(),
                 rows: pair(&own.rows),
                 regular: own.regular.address(),
-                rank: own.rank.address(),
-                within: own.within.address(),
                 cut: own.cut.address(),
-                sums: own.sums.address(),
-                exchanges: own.exchanges.address(),
+                own: own.own.address(),
                 schedule: own.schedule.address(),
                 ratios: own.ratios.address(),
                 radius: 0,
                 packed: own.packed.address(),
                 offsets: own.offsets.address(),
+                sharers,
             },
             eta_regular,
             capacity: self.capacity as u32,
@@ -280,6 +282,7 @@ impl NeighbourSteps {
             renewed: 0,
             sums_stride: self.memory.slots as u32,
             steps: 1,
+            devices: self.made_for.2.map(|number| number as u32),
         })
     }
 
@@ -315,7 +318,7 @@ impl NeighbourSteps {
         device.clear(&self.arrays.side)?;
         let lengths: &mut [u32] = bytemuck::cast_slice_mut(self.lengths.words_mut());
         lengths.iter_mut().zip(&state.lists).for_each(|(to, list)| *to = list.len() as u32);
-        device.copy_up(&self.lengths, 0..n.div_ceil(2), &self.arrays.within)?;
+        device.copy_up(&self.lengths, 0..n.div_ceil(2), &self.arrays.shared[0].within)?;
         for (first, last) in self.parts() {
             let packed: &mut [u32] = bytemuck::cast_slice_mut(self.packed.words_mut());
             let mut place = 0;
@@ -332,13 +335,11 @@ impl NeighbourSteps {
         Ok(())
     }
 
-    /// Reads what the scheme keeps of the particles back, after steps up to `now`.
-    fn read(&mut self, device: &Device, (state, now): (&mut Neighbours, Time), call: &NeighbourCall<'_>) -> Result<()> {
+    /// Reads what the scheme keeps of the particles back, after steps up to `now`, but the lists.
+    fn read(&mut self, device: &Device, (state, now): (&mut Neighbours, Time)) -> Result<()> {
         let (slots, n) = (self.memory.slots, self.memory.sources);
-        self.kernels.lengths(device, n, call)?;
         device.copy_down(&self.arrays.kept[0], &mut self.kept, 0)?;
         device.copy_words_down(&self.arrays.regular_level[0], &mut self.levels, slots / 8)?;
-        device.copy_words_down(&self.arrays.within, &mut self.lengths, n.div_ceil(2).min(slots / 2))?;
         device.wait()?;
         let columns: &[f64] = bytemuck::cast_slice(self.kept.words());
         let vectors = |first: usize, column: &mut [Vec3]| {
@@ -365,6 +366,15 @@ impl NeighbourSteps {
             *step = Level(level);
             *time = Time(now.0 / step.ticks() * step.ticks());
         }
+        Ok(())
+    }
+
+    /// Reads the lists of the particles that the device owns.
+    fn read_lists(&mut self, device: &Device, lists: &mut [Vec<u32>], call: &NeighbourCall<'_>) -> Result<()> {
+        let (slots, n, [number, own]) = (self.memory.slots, self.memory.sources, self.made_for.2);
+        self.kernels.lengths(device, n, call)?;
+        device.copy_words_down(&self.arrays.shared[0].within, &mut self.lengths, n.div_ceil(2).min(slots / 2))?;
+        device.wait()?;
         for (first, last) in self.parts() {
             let entries = self.set_offsets(first, last);
             device.copy_up(&self.offsets, 0..(last - first).div_ceil(2), &self.arrays.offsets)?;
@@ -373,7 +383,8 @@ impl NeighbourSteps {
             device.wait()?;
             let [packed, offsets, lengths]: [&[u32]; 3] =
                 [&self.packed, &self.offsets, &self.lengths].map(|pinned| bytemuck::cast_slice(pinned.words()));
-            state.lists[first..last].par_iter_mut().enumerate().with_min_len(256).for_each(|(k, list)| {
+            let of_part = lists[first..last].par_iter_mut().enumerate().with_min_len(256);
+            of_part.filter(|(k, _)| (first + k) / OWNED % number == own).for_each(|(k, list)| {
                 list.clear();
                 list.extend_from_slice(&packed[offsets[k] as usize..][..lengths[first + k] as usize]);
             });
@@ -407,6 +418,96 @@ impl NeighbourSteps {
         }
         place as usize
     }
+}
+
+/// Takes steps by all members, each with a signal for the others, and stores the new state in the particles; [`None`] if they are not on
+/// schedule, or a device has too little memory for their history.
+///
+/// # Errors
+/// If a device fails.
+pub fn take_together(
+    members: &mut [NeighbourMember<'_>],
+    signals: &[Signal],
+    system: System<'_>,
+    rules: &StepRules,
+    (span, pause): (Span, Option<&Pause>),
+) -> Result<Option<Taken>> {
+    let mut calls = Vec::with_capacity(members.len());
+    for NeighbourMember { device, arrays, steps, through } in members.iter_mut() {
+        device.bind()?;
+        let Some(call) = steps.prepare((device, arrays, through), &system, rules, span)? else { return Ok(None) };
+        calls.push(call);
+    }
+    let turns = members[0].steps.arrays.shared.len();
+    let in_turn = |turn: usize| {
+        let mut sharers = [SharerAddresses::default(); MAX_SHARERS];
+        sharers.iter_mut().zip(&*members).for_each(|(sharer, it)| *sharer = it.steps.shared_addresses(turn));
+        let mut calls = calls.clone();
+        calls.iter_mut().for_each(|call| call.arrays.sharers = sharers);
+        calls
+    };
+    let calls: Vec<Vec<NeighbourCall<'_>>> = (0..turns).map(in_turn).collect();
+    let taken = take_up_to(members, signals, &calls, rules, (span, pause))?;
+    let began = Instant::now();
+    if taken.block_steps > 0 {
+        let NeighbourMember { device, arrays, steps, through } = &mut members[0];
+        steps.memory.state.read(device, arrays, (&mut *system.p, taken.now), through)?;
+        steps.read(device, (system.p.states.get_mut(), taken.now))?;
+        for (NeighbourMember { device, steps, .. }, call) in members.iter_mut().zip(&calls[0]) {
+            device.bind()?;
+            steps.read_lists(device, &mut system.p.states.get_mut::<Neighbours>().lists, call)?;
+        }
+        members[0].device.bind()?;
+        members[0].steps.handed_over = began.elapsed();
+    } else {
+        members[0].device.wait()?;
+    }
+    Ok(Some(taken))
+}
+
+/// Takes steps with the particles on the devices. `calls` has those of the members for each turn.
+fn take_up_to(
+    members: &mut [NeighbourMember<'_>],
+    signals: &[Signal],
+    calls: &[Vec<NeighbourCall<'_>>],
+    rules: &StepRules,
+    (span, pause): (Span, Option<&Pause>),
+) -> Result<Taken> {
+    let mut steps = LaunchedSpan::new(rules, span, (pause, WORTH * members[0].steps.handed_over));
+    for (NeighbourMember { device, steps, .. }, call) in members.iter_mut().zip(&calls[0]) {
+        device.bind()?;
+        steps.memory.clear(device)?;
+        device.clear(&steps.arrays.schedule)?;
+        let call = NeighbourCall { launched: call.launched.at(span.from, 0), ..*call };
+        steps.kernels.schedule(device, call.launched.chunks, true, &call)?;
+    }
+    let devices: Vec<&Device> = members.iter().map(|member| member.device).collect();
+    for calls in calls.iter().cycle() {
+        // They are at work, with the moment from the device, while the host hears of it.
+        for (NeighbourMember { device, steps, .. }, call) in members.iter().zip(calls) {
+            device.bind()?;
+            steps.kernels.schedule(device, call.launched.chunks, false, call)?;
+        }
+        // All devices come to the same report.
+        let Some(report) = steps.next(devices[0], &members[0].steps.memory, &devices[1..])? else { break };
+        for (k, (NeighbourMember { device, steps, .. }, call)) in members.iter().zip(calls).enumerate() {
+            device.bind()?;
+            steps.sum(device, &report, call)?;
+            signals.get(k).map_or(Ok(()), |signal| device.give(signal))?;
+        }
+        for (k, (NeighbourMember { device, steps, .. }, call)) in members.iter().zip(calls).enumerate() {
+            device.bind()?;
+            let others = signals.iter().enumerate().filter(|(other, _)| *other != k);
+            others.into_iter().try_for_each(|(_, signal)| device.wait_for_signal(signal))?;
+            steps.kernels.correct(device, report.targets as usize, call)?;
+        }
+    }
+    for device in &devices[1..] {
+        device.bind()?;
+        device.wait()?;
+    }
+    devices[0].bind()?;
+    Ok(steps.taken())
 }
 
 /// Returns the ratios of the next radius to the last, by the number of sources within it, up to where they stay the same.

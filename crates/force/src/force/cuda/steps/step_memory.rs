@@ -89,6 +89,12 @@ impl StepMemory {
         device.clear(&self.schedule)
     }
 
+    /// Returns the address of the schedule, which other devices may read.
+    #[must_use]
+    pub fn schedule_address(&self) -> u64 {
+        self.schedule.address()
+    }
+
     /// Waits for the report after step `number` of a call, in which the devices `with` share.
     ///
     /// # Errors
