@@ -261,7 +261,7 @@ mod tests {
         progress.surveyed(&ClusterRow { bound_mass: 1.0, binaries: 45, ..ClusterRow::default() });
         assert!(progress.waiting.is_none() && progress.last_line.elapsed() < Duration::from_secs(50), "it was printed");
         let line = progress.line(&state);
-        contains(&line, &["M 565.0 Msun  r_h 0 pc  all binaries 45  dE/E -3.0e-9"]);
+        contains(&line, &["M 565.0 Msun  r_h 0 pc  binaries 45  dE/E -3.0e-9"]);
         assert!(line.chars().count() < 90, "{line}");
         // An output without a survey does not wait.
         progress.output(&row, false);

@@ -161,6 +161,9 @@ impl TimedSurvey {
             hierarchies: s.systems.iter().filter(|system| system.is_hierarchy()).count() as u64,
             binding_energy: tisane::compensated_sum::sum(s.systems.iter().map(|system| system.pair.binding_energy())),
             encounters: s.encounters.len() as u64,
+            bound_binaries: Some(
+                s.systems.iter().filter(|system| !system.is_hierarchy() && system.bound).count() as u64
+            ),
             orbit_position: orbit.map(|orbit| orbit.pos),
             orbit_velocity: orbit.map(|orbit| orbit.vel),
             offset: self.place.map(|place| place.offset),

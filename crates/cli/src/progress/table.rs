@@ -90,7 +90,7 @@ impl Table {
         };
         let [mass, radius] =
             [value("M", self.mass(row), Dimension::MASS), value("r_h", self.half_mass_radius(row), Dimension::LENGTH)];
-        format!("{mass}  {radius}  all binaries {}", row.binaries)
+        format!("{mass}  {radius}  binaries {}", bound_binaries(row))
     }
 
     /// Returns the energy error of a row, relative to what the name of its column says.
@@ -117,8 +117,7 @@ impl Table {
             Column::Mass if self.tide => with_unit("M_tidal", Dimension::MASS),
             Column::Mass => with_unit("M_bound", Dimension::MASS),
             Column::HalfMassRadius => with_unit("r_h", Dimension::LENGTH),
-            // Those that have left it too.
-            Column::Binaries => "all binaries".into(),
+            Column::Binaries => "binaries".into(),
             Column::EnergyError if self.of_cluster => "dE/E of cluster".into(),
             Column::EnergyError => "dE/E".into(),
             Column::VirialRatio => "Q".into(),
@@ -149,7 +148,7 @@ impl Table {
             Column::Time => format!("{:.*}", self.decimals, row.time * scale.time),
             Column::Mass => of_cluster(&|row| measured(self.mass(row) * scale.mass, OF_MASS)),
             Column::HalfMassRadius => of_cluster(&|row| measured(self.half_mass_radius(row) * scale.length, OF_RADIUS)),
-            Column::Binaries => of_cluster(&|row| row.binaries.to_string()),
+            Column::Binaries => of_cluster(&|row| bound_binaries(row).to_string()),
             Column::EnergyError => match self.energy_error(row) {
                 error if error.is_nan() => NOTHING.into(),
                 error => format!("{error:+.3e}"),
@@ -163,6 +162,11 @@ impl Table {
             Column::ToGo => left.map_or(NOTHING.into(), wall_time),
         }
     }
+}
+
+/// Returns the number of binaries that are bound to the cluster, or of all where it is not known.
+fn bound_binaries(row: &ClusterRow) -> u64 {
+    row.bound_binaries.unwrap_or(row.binaries)
 }
 
 /// Returns the digits after the point that show a ten-thousandth of a span of time.
@@ -201,8 +205,8 @@ mod tests {
             block_steps: 123_456_789,
             ..DiagnosticsRow::default()
         };
-        let mut cluster = ClusterRow { bound_mass: 1.0, tidal_mass: Some(0.5), binaries: 45, ..ClusterRow::default() };
-        cluster.tidal_half_mass_radius = Some(0.25);
+        let mut cluster = ClusterRow { bound_mass: 1.0, tidal_mass: Some(0.5), binaries: 47, ..ClusterRow::default() };
+        (cluster.bound_binaries, cluster.tidal_half_mass_radius) = (Some(45), Some(0.25));
         cluster.lagrangian_radius = FRACTIONS.map(|thousandths| f64::from(thousandths) / 1000.0);
         (row, cluster)
     }
@@ -221,7 +225,7 @@ mod tests {
         assert_eq!(
             line(false, Some(&cluster)),
             [
-                "time [Myr] M_bound [Msun] r_h [pc] all binaries dE/E of cluster block steps to go",
+                "time [Myr] M_bound [Msun] r_h [pc] binaries dE/E of cluster block steps to go",
                 "2.000 565.00 1.000 45 +3.500e-9 123456789 66 min 50 s"
             ]
         );

@@ -225,6 +225,9 @@ fn the_table_of_binaries_has_all_subsystems_that_are_pairs_and_all_that_are_foun
     let cluster = table::read_csv(&folder.path("o/cluster.csv")).unwrap();
     let counted = |name: &str| column(&cluster, name).last().unwrap();
     assert_eq!((rows.len() - soft) as f64, counted("binaries") + counted("hierarchies"));
+    let pairs = last_binaries(&folder.path("o/binaries.csv"), &["number", "found", "bound"]);
+    let bound = pairs.iter().filter(|(_, numbers)| numbers[..] == [2.0, 1.0, 1.0]).count();
+    assert_eq!(bound as f64, counted("bound_binaries"));
     // Each subsystem of two bodies that are bound is there once, with its orbit to the last bit.
     let file = crate::hdf::open(folder.path("o/snapshots/snapshot_0004.hdf5"));
     let read = |name: &str| file.dataset(&format!("Subsystems/{name}")).unwrap().read_raw::<f64>().unwrap();

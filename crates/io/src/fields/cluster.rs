@@ -99,6 +99,7 @@ row! {
         hierarchies: u64, NONE, "hierarchies, those inside others too";
         binding_energy: f64, ENERGY, "binding energy of all binaries and hierarchies, positive";
         encounters: u64, NONE, "pairs in a close encounter";
+        bound_binaries: Option<u64>, NONE, "those of the binaries that are bound to the cluster";
         orbit_position: Option<Vec3>, LENGTH, "place of the origin in the frame of the external fields";
         orbit_velocity: Option<Vec3>, VELOCITY, "its velocity there";
         offset: Option<f64>, LENGTH, "distance of the density centre from the origin, or from the position of external.tide";

@@ -199,7 +199,7 @@ fn a_run_leaves_what_it_promises() {
         "{}",
         said.out
     );
-    let header = "time [T] M_bound [M] r_h [L] all binaries dE/E of cluster block steps to go 0.000 ";
+    let header = "time [T] M_bound [M] r_h [L] binaries dE/E of cluster block steps to go 0.000 ";
     assert!(unwrapped(&said.out).starts_with(header), "{}", said.out);
     let output = folder.path("runs/small");
     let mut names: Vec<_> = crate::program::files(&output).into_keys().collect();
