@@ -165,7 +165,7 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_sort(const __gri
             if (!call.steps) return;
             u32 to = atomicAdd(&call.neighbours->cut, 1u);
             if (to < MAX_CUT) call.cut[to] = r;
-            else call.schedule->refused = 1;
+            else call.schedule->refused = call.schedule->step + 1;
         }
         return;
     }
@@ -418,8 +418,9 @@ extern "C" __global__ void __launch_bounds__(128) near_correct(const __grid_cons
     if (thread < LEVELS) changes[0][thread] = changes[1][thread] = 0;
     if (thread == 0) refused_here = clamped_here = 0, pairs_here = 0;
     __syncthreads();
-    // What the forces of another device refuse, all refuse.
-    if (blockIdx.x == 0 && thread < call.devices && *(const volatile u32 *)&call.sharers[thread].schedule->refused)
+    // What the forces of another device refuse, all refuse. `refused` is the number of the step, from 1 on: that device may be ahead.
+    if (blockIdx.x == 0 && thread < call.devices &&
+        *(const volatile u32 *)&call.sharers[thread].schedule->refused == schedule->step + 1)
         refused_here = 1;
     u64 now = schedule->now, moment = schedule->moment;
     bool there = k < targets;
@@ -435,7 +436,7 @@ extern "C" __global__ void __launch_bounds__(128) near_correct(const __grid_cons
         if (changes[1][thread]) atomicAdd(call.neighbours->at_least + thread, (u32)changes[1][thread]);
     }
     if (thread == 0) atomicAdd(&call.neighbours->pairs, pairs_here);
-    if (thread == 0 && refused_here) schedule->refused = 1;
+    if (thread == 0 && refused_here) schedule->refused = schedule->step + 1;
     if (thread == 0 && clamped_here) atomicAdd(&schedule->clamped, clamped_here);
     if (is_last_of(&schedule->corrected, min(OF_BLOCK, targets - blockIdx.x * OF_BLOCK), targets) && thread < 32)
         schedule_with_regular(call, moment, schedule->due, schedule->step + 1);

@@ -168,8 +168,7 @@ fn steps_on_several_devices_are_those_of_one() {
     }
 }
 
-/// Each device has the lists of the particles that it owns: those of all come back, also after a stop, and from another number of
-/// devices.
+/// Each device has the lists of the particles that it owns: those of all come back, also where the steps end early.
 #[test]
 fn steps_of_the_neighbour_scheme_on_several_devices_are_those_of_one() {
     const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.09375 };
