@@ -40,7 +40,7 @@ use forces::tides::{Far, external_field};
 use membership::change::Change;
 use membership::coupled_engine::CoupledEngine;
 use membership::decisions::{Look, Membership};
-use membership::each::{ASK, SEARCH, WORK, each};
+use membership::each::{ASK, MEASURE, SEARCH, WORK, each, each_mut, those};
 use membership::hierarchy::{CouplingChange, Hierarchy};
 use motion::subsystem::{Measured, PerturberList, Subsystem};
 use motion::touched::Touched;
@@ -57,6 +57,7 @@ use tisane_force::force::external::guide::MovingOrigin;
 use tisane_force::force::profile::Profiler;
 use tisane_force::force::{Field, ForceEngine, Forces, Targets};
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool;
 use tisane_force::time::{Clock, Level, TICKS_PER_DT_MAX, Time};
 
 /// Steps pause after this many times the time that it takes to give the caller the state: that costs as much as all stars. No result
@@ -268,9 +269,8 @@ impl Encounters {
     fn renew_regions(&mut self, now: Time) {
         let Self { particles, hierarchy: Hierarchy { subsystems, bodies, rules, .. }, regions, clock, .. } = self;
         if regions.renew(particles, clock, now) {
-            for subsystem in subsystems {
-                regions.set_grip(bodies.of_star(subsystem.stars[0]), subsystem.grip(rules));
-            }
+            let grip = |subsystem: &Subsystem| (bodies.of_star(subsystem.stars[0]), subsystem.grip(rules));
+            spin_pool::map(subsystems, ASK, grip).into_iter().for_each(|(row, grip)| regions.set_grip(row, grip));
         }
     }
 
@@ -312,15 +312,17 @@ impl Encounters {
     fn renew_perturbers(&mut self, f: &mut dyn ForceEngine, now: Time, rows: &[usize]) -> Result<Vec<u32>> {
         let Hierarchy { subsystems, rules, .. } = &mut self.hierarchy;
         let (mut due, mut takes_up) = (Vec::new(), Vec::new());
-        // On one thread: 40 take 4 µs.
-        for &row in rows {
-            let subsystem = &mut subsystems[row];
+        let measured = each_mut(subsystems, rows, MEASURE, |subsystem| {
             let Measured { is_resized, is_settled } = subsystem.measure(rules);
             let is_chain = subsystem.members.len() > 2;
             let was_settled = subsystem.far.is_none();
-            if is_resized || is_chain || is_settled != was_settled || now >= subsystem.perturbers_until {
+            let is_due = is_resized || is_chain || is_settled != was_settled || now >= subsystem.perturbers_until;
+            is_due.then_some(is_resized || !is_settled || !was_settled)
+        });
+        for (&row, measured) in rows.iter().zip(measured) {
+            if let Some(takes) = measured {
                 due.push(row);
-                takes_up.push(is_resized || !is_settled || !was_settled);
+                takes_up.push(takes);
             }
         }
         let lists = self.perturber_lists(f, &due, now)?;
@@ -390,8 +392,8 @@ impl Encounters {
     /// Shortens the steps of subsystems in the block, and of their perturbers, to resolve the internal motion.
     fn limit(&mut self, now: Time, block: &[u32]) {
         let Self { particles, hierarchy, scheme, .. } = self;
-        let bodies: Vec<usize> =
-            block.iter().map(|&body| body as usize).filter(|&body| hierarchy.may_couple(body)).collect();
+        let mut bodies = those(block.len(), ASK, |k| hierarchy.may_couple(block[k] as usize));
+        bodies.iter_mut().for_each(|body| *body = block[*body] as usize);
         let longest = each(&bodies, WORK, |body| hierarchy.longest_steps(particles, body, now));
         let mut changed = Vec::new();
         for (body, longest) in longest.into_iter().flatten() {

@@ -4,6 +4,7 @@
 //! some thousand particles. The threads of a spin pool do not sleep: they poll for work until the pool ends.
 
 use crate::error::{Error, Result};
+use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::cell::Cell;
 use std::num::NonZero;
@@ -182,10 +183,26 @@ pub fn share(n: usize, nanoseconds: usize) -> usize {
     n.div_ceil((n / min_share(nanoseconds)).clamp(1, rayon::current_num_threads()))
 }
 
+/// Returns true if all threads should share the work on `n` items. `nanoseconds` is the time of an item.
+#[must_use]
+pub fn is_worth_sharing(n: usize, nanoseconds: usize) -> bool {
+    n >= 2 * min_share(nanoseconds) && rayon::current_num_threads() > 1
+}
+
+/// Runs a function on each item, on threads where there is enough work, and returns its results in the order of the items. `nanoseconds`
+/// is the time of one call.
+pub fn map<T: Sync, R: Send>(items: &[T], nanoseconds: usize, run: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    if is_worth_sharing(items.len(), nanoseconds) {
+        let min = min_share(nanoseconds).min(items.len() / 2);
+        items.par_iter().with_min_len(min).map(&run).collect()
+    } else {
+        items.iter().map(run).collect()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rayon::prelude::*;
 
     #[test]
     fn work_is_shared_and_the_threads_stop() {

@@ -241,7 +241,7 @@ impl States {
         self.0.iter_mut().map(|state| &mut **state)
     }
 
-    /// Takes rows in another order: new row `k` is the old row `rows[k]`; zeros and an empty list where that is none. An entry
+    /// Takes rows, each once at most, in another order: new row `k` is the old row `rows[k]`; zeros and an empty list where that is none. An entry
     /// of a list becomes its `new_of`, and goes where that is `u32::MAX`. States without rows are left out.
     ///
     /// # Panics
@@ -261,14 +261,14 @@ impl States {
                     if of.is_empty() {
                         continue;
                     }
-                    let list = |row: &Option<u32>| {
-                        let old = row.map_or(&[][..], |row| &of[row as usize]);
-                        let new = old.iter().map(|&entry| new_of[entry as usize]);
-                        let mut list: Vec<u32> = new.filter(|&entry| entry != u32::MAX).collect();
+                    let old = |row: &Option<u32>| row.map_or(Vec::new(), |row| std::mem::take(&mut of[row as usize]));
+                    let mut lists: Vec<Vec<u32>> = rows.iter().map(old).collect();
+                    lists.par_iter_mut().for_each(|list| {
+                        list.iter_mut().for_each(|entry| *entry = new_of[*entry as usize]);
+                        list.retain(|&entry| entry != u32::MAX);
                         list.sort_unstable();
-                        list
-                    };
-                    *of = rows.par_iter().map(list).collect();
+                    });
+                    *of = lists;
                 }
                 ValuesMut::Words(_) | ValuesMut::Reals(_) | ValuesMut::Digits(_) => {}
             }

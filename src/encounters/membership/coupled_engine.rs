@@ -2,7 +2,7 @@
 
 use crate::encounters::forces::bodies::motion_of;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::membership::each::{ASK, WORK, each, each_mut};
+use crate::encounters::membership::each::{ASK, WORK, each, each_mut, those};
 use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use crate::integrator::particle_slices::ParticleSlices;
@@ -66,7 +66,10 @@ impl ForceEngine for CoupledEngine<'_> {
         let advanced = self.hierarchy.advance_due(now, targets);
         self.engine.evaluate(now, targets, out)?;
         advanced?;
-        self.hierarchy.add_coupling(now, targets, &mut out.acc, &mut out.jerk);
+        for Coupling { target: k, acc, jerk } in self.hierarchy.added_by_coupling(now, targets) {
+            out.acc[k] += acc;
+            out.jerk[k] += jerk;
+        }
         Ok(())
     }
 
@@ -81,16 +84,14 @@ impl ForceEngine for CoupledEngine<'_> {
         let advanced = self.hierarchy.advance_due(now, targets);
         self.engine.evaluate_neighbours(task, out)?;
         advanced?;
-        let [mut acc, mut jerk] = [(); 2].map(|()| vec![Vec3::zeros(); targets.len()]);
-        self.hierarchy.add_coupling(now, targets, &mut acc, &mut jerk);
         let NeighbourForces { irregular, renewed, .. } = out;
-        for k in 0..targets.len() {
-            irregular.acc[k] += acc[k];
-            irregular.jerk[k] += jerk[k];
-        }
-        for (rank, k) in task.regular.iter().map(|&k| k as usize).enumerate() {
-            renewed.acc[rank] += acc[k];
-            renewed.jerk[rank] += jerk[k];
+        for Coupling { target: k, acc, jerk } in self.hierarchy.added_by_coupling(now, targets) {
+            irregular.acc[k] += acc;
+            irregular.jerk[k] += jerk;
+            if let Ok(rank) = task.regular.binary_search(&(k as u32)) {
+                renewed.acc[rank] += acc;
+                renewed.jerk[rank] += jerk;
+            }
         }
         Ok(())
     }
@@ -116,6 +117,14 @@ impl ForceEngine for CoupledEngine<'_> {
     fn set_start(&mut self, start: f64) {
         self.engine.set_start(start);
     }
+}
+
+/// What the coupling adds to the force on a target.
+struct Coupling {
+    /// Its place among the targets.
+    target: usize,
+    acc: Vec3,
+    jerk: Vec3,
 }
 
 /// Returns true if a subsystem and a body near it feel each other otherwise than as points.
@@ -204,7 +213,7 @@ impl Hierarchy {
         let advance = |subsystem: &mut Subsystem| {
             if subsystem.is_followed(rules) { subsystem.advance(bodies, clock, now) } else { Ok(()) }
         };
-        let advanced = each_mut(subsystems, due, advance);
+        let advanced = each_mut(subsystems, due, WORK, advance);
         points.resize(subsystems.len(), PointMasses::default());
         for row in due.drain(..) {
             is_due[row] = false;
@@ -217,8 +226,8 @@ impl Hierarchy {
         advanced.into_iter().collect()
     }
 
-    /// Adds the forces of the coupling at `now` to the accelerations of targets and their jerks.
-    fn add_coupling(&mut self, now: Time, targets: Targets<'_>, of_acc: &mut [Vec3], of_jerk: &mut [Vec3]) {
+    /// Returns what the coupling at `now` adds to the forces on some of the targets.
+    fn added_by_coupling(&mut self, now: Time, targets: Targets<'_>) -> Vec<Coupling> {
         let _phase = self.phase("coupling");
         let mut targets_of = std::mem::take(&mut self.room.targets);
         targets_of.resize(self.bodies.particles.len(), NONE);
@@ -264,14 +273,12 @@ impl Hierarchy {
                     jerk += j;
                 }
             }
-            (acc, jerk)
+            Coupling { target: k, acc, jerk }
         };
-        let coupled: Vec<usize> = (0..targets.len()).filter(|&k| self.may_couple(targets.index[k] as usize)).collect();
-        for (&k, (acc, jerk)) in coupled.iter().zip(each(&coupled, WORK, of_target)) {
-            of_acc[k] += acc;
-            of_jerk[k] += jerk;
-        }
+        let coupled = those(targets.len(), ASK, |k| self.may_couple(targets.index[k] as usize));
+        let found = each(&coupled, WORK, of_target);
         targets.index.iter().for_each(|&i| targets_of[i as usize] = NONE);
         self.room.targets = targets_of;
+        found
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::encounters::motion::subsystem::Subsystem;
 use rayon::prelude::*;
-use tisane_force::spin_pool;
+use tisane_force::spin_pool::{self, is_worth_sharing};
 
 /// Nanoseconds in which a body is asked for its subsystem: most of them for the memory.
 pub const ASK: usize = 60;
@@ -12,36 +12,40 @@ pub const PATH: usize = 150;
 pub const SEARCH: usize = 1250;
 /// Nanoseconds of a sum over all bodies.
 pub const SUM: usize = 10_000;
+/// Nanoseconds in which a subsystem is measured.
+pub const MEASURE: usize = 100;
 /// Nanoseconds of other work on a subsystem.
 pub const WORK: usize = 2500;
 
-/// Returns true if all threads should share the work on a number of items. `nanoseconds` is the time of an item.
-fn is_worth_sharing(number: usize, nanoseconds: usize) -> bool {
-    number >= 2 * spin_pool::min_share(nanoseconds) && rayon::current_num_threads() > 1
-}
-
 /// Runs a function on each of some bodies, or rows, and returns its results in their order. `nanoseconds` is the time of one call.
 pub fn each<T: Send>(of: &[usize], nanoseconds: usize, run: impl Fn(usize) -> T + Sync) -> Vec<T> {
-    if is_worth_sharing(of.len(), nanoseconds) {
-        let min = spin_pool::min_share(nanoseconds).min(of.len() / 2);
-        of.par_iter().with_min_len(min).map(|&one| run(one)).collect()
+    spin_pool::map(of, nanoseconds, |&one| run(one))
+}
+
+/// Returns those of the numbers below `n` of which a test holds, ascending. `nanoseconds` is the time of one test.
+pub fn those(n: usize, nanoseconds: usize, test: impl Fn(usize) -> bool + Sync) -> Vec<usize> {
+    if is_worth_sharing(n, nanoseconds) {
+        let min = spin_pool::min_share(nanoseconds).min(n / 2);
+        (0..n).into_par_iter().with_min_len(min).filter(|&k| test(k)).collect()
     } else {
-        of.iter().map(|&one| run(one)).collect()
+        (0..n).filter(|&k| test(k)).collect()
     }
 }
 
 /// Runs a function on the subsystems of some ascending rows. Returns its results in their order. Where there are many, all threads
-/// take part.
+/// take part. `nanoseconds` is the time of one call.
 pub fn each_mut<T: Send>(
     subsystems: &mut [Subsystem],
     rows: &[usize],
+    nanoseconds: usize,
     run: impl Fn(&mut Subsystem) -> T + Sync,
 ) -> Vec<T> {
-    if !is_worth_sharing(rows.len(), WORK) {
+    if !is_worth_sharing(rows.len(), nanoseconds) {
         return rows.iter().map(|&row| run(&mut subsystems[row])).collect();
     }
-    // A chain takes a hundred times as long as a pair: each is a piece of work of its own.
-    chosen_mut(subsystems, rows).into_par_iter().with_max_len(1).map(&run).collect()
+    // A chain takes a hundred times as long as a pair: no piece of work is larger than it has to be.
+    let piece = spin_pool::min_share(nanoseconds).max(1);
+    chosen_mut(subsystems, rows).into_par_iter().with_min_len(piece).with_max_len(piece).map(&run).collect()
 }
 
 /// Returns the subsystems of some ascending rows.
@@ -76,6 +80,16 @@ mod tests {
     }
 
     #[test]
+    fn a_test_chooses_the_same_numbers_on_any_number_of_threads() {
+        for threads in [1, 2, 5] {
+            for n in [0, 1, 9, 3000] {
+                let found = pool_of(threads).unwrap().install(|| those(n, WORK, |k| k % 3 == 1));
+                assert_eq!(found, (1..n).step_by(3).collect::<Vec<_>>());
+            }
+        }
+    }
+
+    #[test]
     fn work_on_subsystems_is_the_same_on_any_number_of_threads() {
         for rows in [vec![], vec![7], vec![0, 4, 9], (0..40).filter(|k| k % 7 != 3).collect()] {
             for threads in [1, 2, 5] {
@@ -84,7 +98,7 @@ mod tests {
                     subsystem.size += 1.0;
                     subsystem.field as usize
                 };
-                let found = pool_of(threads).unwrap().install(|| each_mut(&mut subsystems, &rows, run));
+                let found = pool_of(threads).unwrap().install(|| each_mut(&mut subsystems, &rows, WORK, run));
                 assert_eq!(found, rows);
                 for (row, subsystem) in subsystems.iter().enumerate() {
                     assert_eq!(subsystem.size, if rows.contains(&row) { 1.0 } else { 0.0 }, "row {row}");

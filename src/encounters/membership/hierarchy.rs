@@ -287,7 +287,7 @@ impl Hierarchy {
     /// again, with `steps` those of all bodies. Returns the choices that change a coupling: [`Self::apply_couplings`] follows.
     pub fn choose_couplings(&mut self, rows: &[usize], now: Time, steps: &[Level]) -> Result<Vec<CouplingChange>> {
         let Self { subsystems, bodies, rules, clock, .. } = self;
-        let choices = each_mut(subsystems, rows, |subsystem| {
+        let choices = each_mut(subsystems, rows, WORK, |subsystem| {
             let step = steps[bodies.of_star(subsystem.stars[0])];
             subsystem.choose_coupling(bodies, clock, rules, now, step)
         });
@@ -362,7 +362,7 @@ impl Hierarchy {
         due.sort_unstable();
         due.dedup();
         let Self { subsystems, bodies, clock, perturbed, .. } = self;
-        let advanced = each_mut(subsystems, &due, |subsystem| subsystem.advance(bodies, clock, now));
+        let advanced = each_mut(subsystems, &due, WORK, |subsystem| subsystem.advance(bodies, clock, now));
         advanced.into_iter().collect::<Result<()>>()?;
         for row in own {
             let subsystem = &mut subsystems[row];

@@ -15,9 +15,13 @@ use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets, next_ra
 use tisane_force::force::{Block, ForceEngine, Forces};
 use tisane_force::gravity::{Force, predict, predict_with};
 use tisane_force::particles::{Particles, Vec3};
+use tisane_force::spin_pool;
 use tisane_force::states::history::History;
 use tisane_force::states::neighbours::Neighbours;
 use tisane_force::time::Time;
+
+/// Nanoseconds in which a particle is asked for its lists or steps: all of them for the memory.
+const ASK: usize = 30;
 
 /// Returns the force on target `k`.
 #[inline(always)]
@@ -36,15 +40,10 @@ impl AhmadCohen {
     /// Returns the number of pairs evaluated in the last block step.
     pub(super) fn pairs(&self, p: &Particles) -> u64 {
         let lists = &p.states.get::<Neighbours>().lists;
-        let pairs = |k: usize| {
-            let by_list = lists[self.block[k] as usize].len();
-            match self.rank[k] {
-                // The new list, the old one, which is now in its place, and all particles.
-                Some(rank) => by_list + self.forces.lists[rank as usize].len() + p.len() - 1,
-                None => by_list,
-            }
-        };
-        (0..self.block.len()).map(|k| pairs(k) as u64).sum()
+        let by_lists = spin_pool::map(&self.block, ASK, |&i| lists[i as usize].len() as u64);
+        // Of those with a new list also the old one, which is now in its place, and all particles.
+        let by_old = self.forces.lists.iter().take(self.regular.len()).map(|list| (list.len() + p.len() - 1) as u64);
+        by_lists.into_iter().chain(by_old).sum()
     }
 
     /// Returns the predicted position and velocity of particle `i`: of a target with its higher derivatives, of others as
@@ -62,11 +61,12 @@ impl AhmadCohen {
     }
 
     /// Predicts the particles of the block to `now`; `is_regular` chooses those with a regular step.
-    pub(super) fn predict_targets(&mut self, p: &Particles, now: Time, is_regular: impl Fn(usize) -> bool) {
+    pub(super) fn predict_targets(&mut self, p: &Particles, now: Time, is_regular: impl Fn(usize) -> bool + Sync) {
         self.regular.clear();
         self.rank.clear();
-        for (k, &i) in self.block.iter().enumerate() {
-            self.rank.push(is_regular(i as usize).then(|| {
+        let are_regular = spin_pool::map(&self.block, ASK, |&i| is_regular(i as usize));
+        for (k, is_regular) in are_regular.into_iter().enumerate() {
+            self.rank.push(is_regular.then(|| {
                 self.regular.push(k as u32);
                 self.regular.len() as u32 - 1
             }));
@@ -95,8 +95,8 @@ impl AhmadCohen {
     /// arithmetic.
     pub(super) fn evaluate(&mut self, p: &Particles, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
         let of = p.states.get::<Neighbours>();
-        let lists: Vec<&[u32]> = self.block.iter().map(|&i| of.lists[i as usize].as_slice()).collect();
-        let radius: Vec<f64> = self.regular.iter().map(|&k| of.radius[self.block[k as usize] as usize]).collect();
+        let lists = spin_pool::map(&self.block, ASK, |&i| of.lists[i as usize].as_slice());
+        let radius = spin_pool::map(&self.regular, ASK, |&k| of.radius[self.block[k as usize] as usize]);
         let task = NeighbourTargets {
             now,
             targets: self.targets.view(),
@@ -133,11 +133,10 @@ impl AhmadCohen {
         };
         self.check(p, now, moved)?;
         let owners = self.regular.iter().map(|&k| self.block[k as usize]);
-        if let Some(holders) = &mut self.holders {
+        if let Some(holders) = self.holders.as_mut().filter(|holders| !holders.is_outgrown()) {
             let changes = self.changes.iter().flat_map(Changes::iter);
             owners.clone().zip(changes).for_each(|(owner, change)| holders.enter(owner, change.entered));
         }
-        self.holders.take_if(|holders| holders.is_outgrown());
         let lists = &mut p.states.get_mut::<Neighbours>().lists;
         owners.zip(&mut self.forces.lists).for_each(|(owner, list)| std::mem::swap(&mut lists[owner as usize], list));
         self.scheduler.reschedule(&p.step, &self.block);

@@ -83,13 +83,13 @@ const ROWS: usize = 1 << 11;
 /// Owners of the lists that each row is in, in any order, and some of lists that it was in before: to look for an entry that is gone
 /// takes longer than to pass it over. Where particles give way to others, they say whose lists may change; a look through all lists
 /// would cost as much as all particles. New entries are taken in together, by all threads.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Holders {
     of: Vec<Vec<u32>>,
     /// Entries that wait, of [`ROWS`] rows each, and their number.
     pending: Vec<Vec<Entry>>,
     waiting: usize,
-    /// Number of all that were taken in, and the largest number with which they are worth keeping.
+    /// Number of all that were taken in, and the number from which on they are not worth keeping.
     entries: usize,
     max: usize,
 }
@@ -102,12 +102,20 @@ struct Entry {
 }
 
 impl Holders {
-    /// Creates those of all lists.
-    pub fn new(lists: &[Vec<u32>]) -> Self {
-        let mut of = vec![Vec::new(); lists.len()];
+    /// Collects those of all lists, in place of what there was.
+    pub fn collect(&mut self, lists: &[Vec<u32>]) {
+        let Self { of, pending, .. } = self;
+        of.resize(lists.len(), Vec::new());
+        let entries: usize = lists.par_iter().map(Vec::len).sum();
+        // Most rows are in about as many lists; memory is asked for once, and kept.
+        let room = entries.div_ceil(lists.len().max(1)) * 3 / 2;
         // Each thread looks for its rows in all lists, which ascend.
         let size = lists.len().div_ceil(rayon::current_num_threads()).max(1);
         of.par_chunks_mut(size).enumerate().for_each(|(k, of)| {
+            for of in &mut *of {
+                of.clear();
+                of.reserve(room);
+            }
             let first = (k * size) as u32;
             for (owner, list) in (0..).zip(lists) {
                 for row in &list[list.partition_point(|&row| row < first)..] {
@@ -116,9 +124,9 @@ impl Holders {
                 }
             }
         });
-        let pending = vec![Vec::new(); of.len().div_ceil(ROWS)];
-        let entries = of.iter().map(Vec::len).sum();
-        Self { of, pending, waiting: 0, entries, max: 2 * entries + MAX_PENDING }
+        pending.iter_mut().for_each(Vec::clear);
+        pending.resize(of.len().div_ceil(ROWS), Vec::new());
+        (self.waiting, self.entries, self.max) = (0, entries, 2 * entries + MAX_PENDING);
     }
 
     /// Makes room for `n` rows, of which none is gone.
@@ -142,9 +150,10 @@ impl Holders {
         }
     }
 
-    /// Returns true if about half of the entries are of lists that the rows have left: then it is quicker to collect all anew.
+    /// Returns true if nothing was collected, or about half of the entries are of lists that the rows have left: then it is quicker to
+    /// [collect](Self::collect) all anew.
     pub const fn is_outgrown(&self) -> bool {
-        self.entries > self.max
+        self.entries >= self.max
     }
 
     /// Takes in the entries that wait.
@@ -186,6 +195,15 @@ mod tests {
         }
     }
 
+    /// Those of all lists.
+    fn collected(lists: &[Vec<u32>]) -> Holders {
+        let mut holders = Holders::default();
+        assert!(holders.is_outgrown());
+        holders.collect(lists);
+        assert!(!holders.is_outgrown());
+        holders
+    }
+
     /// Returns the owners of the lists that a row is in, ascending.
     fn present(holders: &mut Holders, lists: &[Vec<u32>], row: u32) -> Vec<u32> {
         let mut of = holders.owners(&[row]);
@@ -198,13 +216,13 @@ mod tests {
     #[test]
     fn holders_are_the_lists_the_other_way_round() {
         let mut lists = vec![vec![1, 2], vec![], vec![0, 1], vec![2]];
-        let mut holders = Holders::new(&lists);
+        let mut holders = collected(&lists);
         lists.push(Vec::new());
         holders.grow(lists.len());
         for (owner, list) in [(1, vec![0, 4]), (0, vec![]), (4, vec![0, 1, 3]), (2, vec![1, 4]), (3, vec![2])] {
             holders.enter(owner as u32, Changes::default().push(&lists[owner], &list).entered);
             lists[owner] = list;
-            let mut expected = Holders::new(&lists);
+            let mut expected = collected(&lists);
             for row in 0..lists.len() as u32 {
                 assert_eq!(present(&mut holders, &lists, row), expected.owners(&[row]));
             }
@@ -221,7 +239,7 @@ mod tests {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
                 let mut lists: Vec<Vec<u32>> = (0..n).map(|owner| list(owner, 0)).collect();
-                let mut holders = Holders::new(&lists);
+                let mut holders = collected(&lists);
                 for turn in 1..4 {
                     assert!(!holders.is_outgrown());
                     for owner in 0..n {
@@ -231,7 +249,7 @@ mod tests {
                     }
                 }
                 let present = (0..n).map(|row| present(&mut holders, &lists, row)).collect::<Vec<_>>();
-                assert_eq!(holders.is_outgrown(), holders.of.iter().map(Vec::len).sum::<usize>() > holders.max);
+                assert_eq!(holders.is_outgrown(), holders.of.iter().map(Vec::len).sum::<usize>() >= holders.max);
                 present
             })
         };
@@ -245,7 +263,7 @@ mod tests {
 
     #[test]
     fn holders_with_many_entries_that_are_gone_are_outgrown() {
-        let mut holders = Holders::new(&[vec![1], vec![0]]);
+        let mut holders = collected(&[vec![1], vec![0]]);
         (0..3 * MAX_PENDING as u32).for_each(|_| holders.enter(0, &[1]));
         assert!(holders.is_outgrown());
     }

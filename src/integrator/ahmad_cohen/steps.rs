@@ -209,7 +209,10 @@ impl AhmadCohen {
     fn clear_rows(&mut self, p: &mut Particles, change: &RowChange, now: Time) -> Holders {
         let (n, rows) = (p.len(), change.rows());
         let (history, of) = p.states.two_mut::<History, Neighbours>();
-        let mut holders = self.holders.take().unwrap_or_else(|| Holders::new(&of.lists));
+        let mut holders = self.holders.take().unwrap_or_default();
+        if holders.is_outgrown() {
+            holders.collect(&of.lists);
+        }
         holders.grow(n);
         let radii: Vec<f64> = change.begun.iter().map(|&i| first_radius(&of.radius, &change.successions, i)).collect();
         history.begin(n, &rows, now);

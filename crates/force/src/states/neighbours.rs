@@ -6,6 +6,7 @@ use crate::error::Result;
 use crate::time::{Level, Time};
 use crate::units::Dimension;
 use crate::vector::Vec3;
+use rayon::prelude::*;
 use std::borrow::Cow;
 
 /// Beginning of the names of the history of the regular force.
@@ -116,7 +117,7 @@ impl Neighbours {
         self.regular_history.has(n, points, derivatives)
             && self.columns().iter().all(|column| column.values.rows() == Some(n))
             && self.regular_step.len() == n
-            && self.lists.iter().enumerate().all(is_list)
+            && self.lists.par_iter().enumerate().all(is_list)
     }
 }
 

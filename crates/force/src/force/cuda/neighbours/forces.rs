@@ -2,7 +2,7 @@
 //! subsystems. The irregular forces are the host's, which has the lists, but for those of large blocks: see [`super::irregular`].
 
 use super::call::{NeighbourAddresses, NeighbourCall, SUMS_STRIDE, SharerAddresses};
-use super::irregular::ListedForces;
+use super::irregular::{ListedForces, read_forces};
 use super::kernels::NeighbourKernels;
 use super::staged::Staged;
 use crate::error::Result;
@@ -12,7 +12,6 @@ use crate::force::cuda::forces::launch::Call;
 use crate::force::cuda::steps::launched_call::LaunchedCall;
 use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
-use crate::particles::Vec3;
 use crate::spin_pool::min_share;
 use rayon::prelude::*;
 use std::ops::Range;
@@ -190,12 +189,7 @@ impl HostNeighbours {
             listed.fetch_renewed(device, of_regular)?;
         }
         device.wait()?;
-        let sums = self.sums.host::<f64>();
-        for (k, sum) in sums.chunks_exact(SUMS_STRIDE).enumerate().take(of_regular) {
-            out.regular.acc[to + k] = Vec3::new(sum[0], sum[1], sum[2]);
-            out.regular.jerk[to + k] = Vec3::new(sum[3], sum[4], sum[5]);
-            out.regular.pot[to + k] = sum[6];
-        }
+        read_forces(self.sums.host(), &mut out.regular, to..to + of_regular);
         if let Some(listed) = listed {
             listed.read(&mut out.irregular, places.clone());
             listed.read_renewed(&mut out.renewed, to..to + of_regular);

@@ -162,17 +162,17 @@ impl ListedForces {
 
     /// Stores the forces on the targets at some places, after the device is done.
     pub fn read(&mut self, out: &mut Forces, places: Range<usize>) {
-        read(&self.sums.host()[SUMS_STRIDE * places.start..], out, places);
+        read_forces(&self.sums.host()[SUMS_STRIDE * places.start..], out, places);
     }
 
     /// Stores the forces on regular targets by their new lists, the first of which are those at some places, after the device is done.
     pub fn read_renewed(&mut self, out: &mut Forces, places: Range<usize>) {
-        read(self.renewed.host(), out, places);
+        read_forces(self.renewed.host(), out, places);
     }
 }
 
-/// Stores the forces that sums are at some places.
-fn read(sums: &[f64], out: &mut Forces, places: Range<usize>) {
+/// Stores the forces that sums are, from the first on, at some places.
+pub fn read_forces(sums: &[f64], out: &mut Forces, places: Range<usize>) {
     let (sums, _) = sums.as_chunks::<SUMS_STRIDE>();
     let Forces { acc, jerk, pot, .. } = out;
     let vectors = acc[places.clone()].par_iter_mut().zip(&mut jerk[places.clone()]).zip(&mut pot[places]);
