@@ -32,7 +32,12 @@ pub(super) fn write(history: &History, group: &Group) -> H5Result {
     put_dataset(group, "systems", 1, history.systems.join("\n").as_bytes())?;
     put_dataset(group, "escaped", 1, &history.escaped)?;
     put_dataset(group, "encounters", 2, history.encounters.as_flattened())?;
-    let Runaways { until, error, stars } = &history.runaways;
+    write_runaways(&history.runaways, group)
+}
+
+/// Writes the stars that have left the cluster, and their error, if there are any.
+pub(super) fn write_runaways(runaways: &Runaways, group: &Group) -> H5Result {
+    let Runaways { until, error, stars } = runaways;
     if stars.is_empty() && *error == 0.0 {
         return Ok(());
     }
@@ -59,7 +64,7 @@ pub(super) fn read(node: &TisaneGroup<'_>) -> Result<History> {
 }
 
 /// Reads the stars that have left the cluster; none where a file does not have them.
-fn read_runaways(node: &TisaneGroup<'_>) -> Result<Runaways> {
+pub(super) fn read_runaways(node: &TisaneGroup<'_>) -> Result<Runaways> {
     if !node.has_dataset("runaways") {
         return Ok(Runaways::default());
     }

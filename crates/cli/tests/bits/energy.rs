@@ -3,6 +3,7 @@
 use crate::program;
 use program::{Folder, data_of_others, diagnostics, summary};
 use serde_json::Value as Json;
+use tisane_io::table;
 
 /// The timed Plummer workload (ε = 1/256, dt_max = 1/8): |relative energy error| from t = 0.25 to 0.5 for each N and ν.
 fn workload(n: &str, nu: &str) -> Vec<(u64, f64, f64)> {
@@ -254,5 +255,20 @@ fn the_error_of_a_star_that_has_left_is_not_that_of_the_cluster() {
     let of_all = last("with", "relative_energy_error");
     assert!(of_all.abs() > 1e-2 && alone.abs() > 1e-8, "{of_all:e} {alone:e}");
     assert!((of_cluster / alone - 1.0).abs() < 0.05, "{of_cluster:e} {alone:e}");
-    assert_eq!(column("stopped", "cluster_energy_error"), column("with", "cluster_energy_error"));
+    let of_run = column("with", "cluster_energy_error");
+    assert_eq!(column("stopped", "cluster_energy_error"), of_run);
+    // A member of an ensemble has the errors of the run alone, also through stops.
+    let vary = "[ensemble]\nseries = true\n[ensemble.vary]\n\"integrator.hermite4.nu\" = [0.05, 0.04]\n";
+    folder.write("members.toml", &format!("{config}{vary}"));
+    folder.tisane(&["run", "members.toml", "-q", "--output", "members"]).exits(0);
+    let errors = |dir: &str| {
+        let series = table::read(&folder.path(dir).join("series.csv")).expect("a table");
+        series.numbers("cluster_energy_error").expect("errors").iter().collect::<Vec<_>>()
+    };
+    let of_run: Vec<f64> = of_run.iter().map(|error| error.parse().unwrap()).collect();
+    assert_eq!(errors("members")[..of_run.len()], of_run);
+    let stopped = ["run", "members.toml", "-q", "--output", "often", "--time-limit", "10ms", "--threads", "1"];
+    folder.tisane(&stopped).exits(3);
+    folder.resume_until_it_ends("often", 100);
+    assert_eq!(errors("often"), errors("members"));
 }

@@ -8,8 +8,10 @@ use crate::checksum::Digest;
 use crate::hdf::FileKind;
 use crate::hdf::read::TisaneFile;
 use crate::hdf::write::{self as hdf, new_group, put_dataset, put_text};
+use crate::history;
 use std::collections::BTreeMap;
 use std::path::Path;
+use tisane::diagnostics::runaways::Runaways;
 use tisane::error::{Error, Result};
 use tisane::particles::Particles;
 
@@ -23,6 +25,8 @@ pub struct MemberState {
     /// Numbers of its run. `diagnostics_rows` counts its outputs, and `diagnostics_sha256` is the hash of its rows of the
     /// series. Numbers and hashes of journals are of its rows in those tables of the ensemble.
     pub run: RunState,
+    /// Stars that have left its cluster, whose errors are not its own.
+    pub runaways: Runaways,
 }
 
 /// Hashes of an ensemble at the moment of the states.
@@ -60,8 +64,10 @@ pub fn write_members<'a>(
             put_dataset(&group, "member", 1, &ended.keys().copied().collect::<Vec<u64>>())?;
             put_dataset(&group, "rows_sha256", 1, &ended.values().copied().collect::<Vec<u64>>())?;
         }
-        for MemberState { member, particles, run } in states {
-            visit(&mut { *run }, &mut ToFile(&new_group(root, &format!("{RUN}{member}"))?))?;
+        for MemberState { member, particles, run, runaways } in states {
+            let group = new_group(root, &format!("{RUN}{member}"))?;
+            visit(&mut { *run }, &mut ToFile(&group))?;
+            history::write_runaways(runaways, &group)?;
             particles::fill(&new_group(root, &format!("{PARTICLES}{member}"))?, particles)?;
         }
         Ok(())
@@ -78,10 +84,12 @@ pub fn read_members(path: &Path) -> Result<(Vec<MemberState>, Option<Signed>)> {
     let tree = TisaneFile::open(path, &[FileKind::Members], true)?;
     let states = numbers(&tree)?.into_iter().map(|member| {
         let mut run = unread();
-        visit(&mut run, &mut FromFile(tree.group(&format!("{RUN}{member}"))?, tree.version))?;
+        let group = tree.group(&format!("{RUN}{member}"))?;
+        let runaways = history::read_runaways(&group)?;
+        visit(&mut run, &mut FromFile(group, tree.version))?;
         let particles = particles::read(&tree.group(&format!("{PARTICLES}{member}"))?)?;
         check_times(path, &particles, run.now)?;
-        Ok::<_, Error>(MemberState { member, particles, run })
+        Ok::<_, Error>(MemberState { member, particles, run, runaways })
     });
     Ok((states.collect::<Result<_>>()?, read_signed(&tree)?))
 }

@@ -31,6 +31,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) 
         panels.extend(RADII.into_iter().filter_map(of_radius));
     }
     panels.extend(outputs.panel("Core radius", "core radius", &[("", "core_radius")]));
+    panels.extend(outputs.bound_binaries());
     panels.extend(outputs.energy_error());
     let carried = match members.count(DISSOLVED) {
         0 => "members that have ended drop out",
@@ -154,9 +155,21 @@ impl<'a> Outputs<'a> {
         Some(panel)
     }
 
+    /// Panel of the binaries that are bound to the clusters, if there are any.
+    fn bound_binaries(&self) -> Option<Panel> {
+        let numbers = self.table.numbers("bound_binaries")?;
+        let has_some = self.curves.iter().flat_map(|curve| &curve.rows).any(|row| numbers.at(*row) > 0.0);
+        let mut panel = Panel::new("Bound binaries", self.axis()?, Axis::counts("number"));
+        panel.series = self.lines("", &Over { of: &|_, row| numbers.at(row), carries: false });
+        has_some.then_some(panel)
+    }
+
     fn energy_error(&self) -> Option<Panel> {
-        let errors = self.table.numbers("relative_energy_error")?;
-        let mut panel = Panel::new("Energy error", self.axis()?, Axis::log("|ΔE/E₀|"));
+        let (title, what, errors) = match self.table.numbers("cluster_energy_error") {
+            Some(errors) => ("Energy error of the bound cluster", "|ΔE/E|", errors),
+            None => ("Energy error", "|ΔE/E₀|", self.table.numbers("relative_energy_error")?),
+        };
+        let mut panel = Panel::new(title, self.axis()?, Axis::log(what));
         panel.series = self.lines("", &Over { of: &|_, row| errors.at(row).abs(), carries: false });
         for series in &mut panel.series {
             // At the start it is zero by definition.

@@ -40,9 +40,10 @@ pub struct Written {
     /// Journals that are kept of the members whose runs alone have them; none in ensembles of version 0.3.0 and older.
     #[serde(default)]
     pub journals: Vec<Journal>,
-    /// Flag that the series of clusters in a tide has columns of it; not in ensembles of version 0.3.0 and older.
+    /// Flag that the series has the columns of clusters that ensembles of version 0.3.0 and older do not have: energy error, bound
+    /// binaries, tide.
     #[serde(default)]
-    pub tidal_columns: bool,
+    pub more_of_clusters: bool,
     /// SHA-256 of what the members follow from, in the file; ensembles of version 0.2 do not have it.
     #[serde(default)]
     pub sha256: Option<String>,
@@ -70,7 +71,7 @@ impl Blueprint {
             base: std::path::absolute(base.join(".")).map_err(|e| Error::input(base, e))?,
             files,
             journals: KEPT.to_vec(),
-            tidal_columns: true,
+            more_of_clusters: true,
             sha256: None,
         };
         let mut blueprint = Self { config: loaded.config.clone(), members, written };
@@ -144,7 +145,7 @@ impl Blueprint {
 
     /// Returns the tables of the ensemble, without rows.
     pub(super) fn tables(&self) -> Tables {
-        Tables::new(&self.config, &self.members, &self.journals(), self.written.tidal_columns)
+        Tables::new(&self.config, &self.members, &self.journals(), self.written.more_of_clusters)
     }
 
     /// Describes the members, as text in lines.

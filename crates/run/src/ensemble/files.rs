@@ -53,7 +53,7 @@ impl Written {
 
     /// Returns the SHA-256 of all that the members follow from.
     fn digest(&self) -> Digest {
-        let Self { config, overrides, base, files, version: _, journals: _, tidal_columns: _, sha256: _ } = self;
+        let Self { config, overrides, base, files, version: _, journals: _, more_of_clusters: _, sha256: _ } = self;
         // In quotes: where one part ends is part of the text.
         Digest::of(format!("{config:?}{overrides:?}{base:?}{files:?}"))
     }

@@ -50,6 +50,8 @@ struct Plan {
     epsilon: f64,
     energy_error: Option<f64>,
     series: bool,
+    /// Flag that the energy errors of its cluster are measured.
+    cluster_errors: bool,
     snapshots: Kept,
     /// Flag that a contact of two stars ends the member.
     stops_at_contact: bool,
@@ -150,6 +152,7 @@ impl Member {
             epsilon: setup.epsilon(),
             energy_error: config.energy_limit(),
             series: ensemble.series,
+            cluster_errors: blueprint.tables().has_cluster_errors(),
             snapshots: ensemble.snapshots,
             stops_at_contact: config.stops_at_contact(),
             journals: blueprint.written.journals.iter().copied().filter(|it| is_of_run(*it, config)).collect(),
@@ -203,9 +206,9 @@ impl Member {
 
     /// Continues from a state in place of the start.
     pub fn resume(&mut self, state: MemberState) -> Result<()> {
-        let MemberState { particles, run, .. } = state;
+        let MemberState { member: _, particles, run, runaways } = state;
         self.seconds_before = run.wall_seconds;
-        (self.system.particles, self.system.state) = (particles, run);
+        (self.system.particles, self.system.state, self.system.runaways) = (particles, run, runaways);
         // States of version 0.2 count no outputs: they have those until their time.
         if !self.has_begun() {
             self.system.state.written.diagnostics_rows = self.outputs_until_now();
@@ -291,7 +294,8 @@ impl Member {
     /// Returns the state after the last block step, and after the last output that was made.
     pub fn state(&self) -> MemberState {
         let run = RunState { wall_seconds: self.wall_seconds(), ..self.system.state };
-        MemberState { member: self.number, particles: self.system.particles.clone(), run }
+        let System { particles, runaways, .. } = &self.system;
+        MemberState { member: self.number, particles: particles.clone(), run, runaways: runaways.clone() }
     }
 
     fn wall_seconds(&self) -> f64 {
@@ -351,10 +355,10 @@ impl Member {
 
     /// Makes an output. If it cannot be written, the state stays that before it: a session that goes on from there makes it.
     fn output(&mut self, field: &Field, out: &mut Outputs<'_>) -> Result<bool> {
-        let (before, rows) = (self.system.state, out.rows.len());
+        let (before, rows) = ((self.system.state, self.system.runaways.clone()), out.rows.len());
         let ended = self.make_output(field, out);
         if matches!(ended, Err(Error::Storage { .. })) {
-            self.system.state = before;
+            (self.system.state, self.system.runaways) = before;
             out.rows.truncate(rows);
         }
         ended
@@ -365,6 +369,12 @@ impl Member {
         row.removed_energy = Some(self.system.state.references.removed.energy);
         row.particles = Some(self.system.particles.len() as u64);
         let survey = self.plan.survey.map(|settings| self.survey(field, &settings));
+        if self.plan.cluster_errors {
+            let subsystems = self.system.describe_subsystems()?;
+            let errors = self.system.cluster_energy_errors(&row, (field, &subsystems), self.plan.epsilon);
+            row.cluster_energy_error = Some(errors.with_binaries_as_bodies);
+            self.system.choose_runaways(&errors.runaways, field)?;
+        }
         let state = &mut self.system.state;
         let references = &mut state.references;
         references.previous_energy = row.energy;

@@ -13,6 +13,8 @@ use tisane_io::table::{Column, ColumnKind, Table, Value, Values};
 /// Columns of the series from the diagnostics of a member.
 const OF_DIAGNOSTICS: [&str; 6] =
     ["time", "kinetic_energy", "potential_energy", "energy", "relative_energy_error", "virial_ratio"];
+/// Energy error of a cluster, of its diagnostics.
+const CLUSTER_ERROR: &str = "cluster_energy_error";
 /// Columns of the series where collisions or escapers are looked for.
 const OF_STARS: [&str; 2] = ["removed_energy", "particles"];
 /// Columns of the series from the diagnostics of a member whose stars evolve.
@@ -30,6 +32,9 @@ const OF_CLUSTER: [&str; 10] = [
     "binaries",
     "escapers",
 ];
+
+/// Number of the binaries that are bound to a cluster, of its survey.
+const BOUND_BINARIES: &str = "bound_binaries";
 
 /// Columns of the series from the survey of a cluster in a tide.
 const OF_TIDE: [&str; 4] = ["tidal_radius", "tidal_mass", "tidal_half_mass_radius", "jacobi_bound_mass"];
@@ -109,10 +114,10 @@ pub struct Tables {
 }
 
 impl Tables {
-    /// Creates the tables of an ensemble that keeps these journals of its members. `tidal_columns` is the flag that the
-    /// series of clusters in a tide has columns of it.
+    /// Creates the tables of an ensemble that keeps these journals of its members. `more_of_clusters` is the flag that the series has all
+    /// columns of clusters, not those of version 0.3.0 alone.
     #[must_use]
-    pub fn new(config: &Config, members: &Members, journals: &[Journal], tidal_columns: bool) -> Self {
+    pub fn new(config: &Config, members: &Members, journals: &[Journal], more_of_clusters: bool) -> Self {
         let units = config.units();
         let keys: Vec<(String, ColumnKind)> = members.kinds().collect();
         let ensemble = config.ensemble.clone().unwrap_or_default();
@@ -128,8 +133,8 @@ impl Tables {
         };
         let journals: BTreeMap<Journal, Table> = journals.iter().map(of_journal).collect();
         let star_events = config.has_star_events() || journals.contains_key(&Journal::Stars);
-        let of_diagnostics = of_diagnostics(star_events, evolves);
-        let of_cluster = of_cluster(config, tidal_columns);
+        let of_diagnostics = of_diagnostics(star_events, evolves, config.cluster.enabled && more_of_clusters);
+        let of_cluster = of_cluster(config, more_of_clusters);
         let series = ensemble.series.then(|| table("Outputs", series_columns(&units, &of_diagnostics, &of_cluster)));
         let has = |journal: Journal| journals.contains_key(&journal);
         let ends = Ends { stop, star_events, encounters: has(Journal::Encounters), stellar: has(Journal::Stellar) };
@@ -189,6 +194,12 @@ impl Tables {
         values
     }
 
+    /// Returns true if the series has the energy error of the clusters.
+    #[must_use]
+    pub fn has_cluster_errors(&self) -> bool {
+        self.empty.series.is_some() && self.of_diagnostics.contains(&CLUSTER_ERROR)
+    }
+
     /// Returns the row of an output.
     #[must_use]
     pub fn output(&self, member: u64, row: &DiagnosticsRow, cluster: Option<&ClusterRow>, scale: &Scale) -> Vec<Value> {
@@ -214,16 +225,17 @@ fn chosen<R: JournalRow>(names: &[&'static str]) -> impl Iterator<Item = (usize,
 }
 
 /// Returns the columns of the series from the diagnostics of a member.
-fn of_diagnostics(star_events: bool, evolves: bool) -> Vec<&'static str> {
-    let more = [(star_events, &OF_STARS[..]), (evolves, &OF_EVOLUTION)];
+fn of_diagnostics(star_events: bool, evolves: bool, cluster_errors: bool) -> Vec<&'static str> {
+    let more = [(cluster_errors, &[CLUSTER_ERROR][..]), (star_events, &OF_STARS), (evolves, &OF_EVOLUTION)];
     let more = more.into_iter().filter(|(is_there, _)| *is_there).flat_map(|(_, names)| names);
     OF_DIAGNOSTICS.iter().chain(more).copied().collect()
 }
 
 /// Returns the columns of the series from the surveys of a member, which there are only with `[cluster]`.
-fn of_cluster(config: &Config, tidal_columns: bool) -> Vec<&'static str> {
-    let in_tide = tidal_columns && config.cluster_columns().tide != TideColumns::None;
-    let columns = [(config.cluster.enabled, &OF_CLUSTER[..]), (config.cluster.enabled && in_tide, &OF_TIDE)];
+fn of_cluster(config: &Config, more_of_clusters: bool) -> Vec<&'static str> {
+    let (is_there, in_tide) = (config.cluster.enabled, config.cluster_columns().tide != TideColumns::None);
+    let more = is_there && more_of_clusters;
+    let columns = [(is_there, &OF_CLUSTER[..]), (more, &[BOUND_BINARIES]), (more && in_tide, &OF_TIDE)];
     columns.into_iter().filter(|(is_there, _)| *is_there).flat_map(|(_, names)| names).copied().collect()
 }
 
@@ -359,27 +371,31 @@ mod tests {
         assert!(series.columns.iter().all(|column| column.values.len() == 2), "{series:?}");
         assert_eq!(
             series.columns.len(),
-            1 + OF_DIAGNOSTICS.len() + OF_CLUSTER.len(),
+            1 + OF_DIAGNOSTICS.len() + 1 + OF_CLUSTER.len() + 1,
             "{:?}",
             series.names().collect::<Vec<_>>()
         );
     }
 
     #[test]
-    fn the_series_of_clusters_in_a_tide_have_their_tidal_mass() {
-        let columns = |orbit: &str, tidal_columns: bool| {
+    fn the_series_of_clusters_have_their_errors_bound_binaries_and_tidal_mass() {
+        let columns = |orbit: &str, more_of_clusters: bool| {
             let text = format!(
                 "[run]\nname = \"a\"\nt_end = 1\n[initial.plummer]\nn = 8\n[external.point-mass]\nmass = 1e3\n{orbit}\
                  [ensemble]\nrealisations = 2\nseries = true"
             );
             let config = Config::from_str("a", &text, Path::new(""), &[]).unwrap().config;
             let members = Members::new(&config, &Default::default()).unwrap();
-            let series = Tables::new(&config, &members, &[], tidal_columns).empty.series.unwrap();
+            let series = Tables::new(&config, &members, &[], more_of_clusters).empty.series.unwrap();
             series.names().map(str::to_owned).collect::<Vec<String>>()
         };
         let in_tide = columns("[orbit]\ncircular = 100\n", true);
         assert!(OF_TIDE.iter().all(|name| in_tide.iter().any(|column| column == name)), "{in_tide:?}");
-        assert_eq!(columns("", true), columns("[orbit]\ncircular = 100\n", false));
-        assert_eq!(columns("", true).len() + OF_TIDE.len(), in_tide.len());
+        let mut alone = columns("", true);
+        assert_eq!(alone.len() + OF_TIDE.len(), in_tide.len());
+        for name in [CLUSTER_ERROR, BOUND_BINARIES] {
+            alone.remove(alone.iter().position(|column| column == name).expect(name));
+        }
+        assert_eq!(alone, columns("[orbit]\ncircular = 100\n", false));
     }
 }
