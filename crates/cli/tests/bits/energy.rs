@@ -259,7 +259,7 @@ fn the_error_of_a_star_that_has_left_is_not_that_of_the_cluster() {
     assert_eq!(column("stopped", "cluster_energy_error"), of_run);
     // A member of an ensemble has the errors of the run alone, also through stops.
     let vary = "[ensemble]\nseries = true\n[ensemble.vary]\n\"integrator.hermite4.nu\" = [0.05, 0.04]\n";
-    folder.write("members.toml", &format!("{config}{vary}"));
+    folder.write("members.toml", format!("{config}{vary}"));
     folder.tisane(&["run", "members.toml", "-q", "--output", "members"]).exits(0);
     let errors = |dir: &str| {
         let series = table::read(&folder.path(dir).join("series.csv")).expect("a table");

@@ -15,6 +15,10 @@ const FEWEST: usize = 5;
 const RADII: [(&str, &str); 3] =
     [("10 %", "lagrangian_radius_0100"), ("50 %", "lagrangian_radius_0500"), ("90 %", "lagrangian_radius_0900")];
 
+/// Remnants of stars, and what they are called.
+const REMNANTS: [(&str, &str); 3] =
+    [("White dwarfs", "white_dwarfs"), ("Neutron stars", "neutron_stars"), ("Black holes", "black_holes")];
+
 pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) -> Result<Figure, String> {
     let table = series.ok_or("no series.csv: [ensemble] series = true keeps the outputs of all members")?;
     let lacks = || "series.csv has no rows of members that have ended".to_owned();
@@ -23,6 +27,7 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) 
         return Err(lacks());
     }
     let mut panels: Vec<Panel> = outputs.bound_mass().into_iter().collect();
+    panels.extend(outputs.stellar_mass());
     if outputs.groups.are_one() {
         panels.extend(outputs.panel("Lagrangian radii, by the mass within", "radius", &RADII));
     } else {
@@ -31,7 +36,13 @@ pub(super) fn figure(dir: &Path, members: &Members<'_>, series: Option<&Table>) 
         panels.extend(RADII.into_iter().filter_map(of_radius));
     }
     panels.extend(outputs.panel("Core radius", "core radius", &[("", "core_radius")]));
-    panels.extend(outputs.bound_binaries());
+    panels.extend(outputs.numbers_of("Bound binaries", &[("", "bound_binaries")]));
+    if outputs.groups.are_one() {
+        panels.extend(outputs.numbers_of("Remnants", &REMNANTS));
+    } else {
+        let of_kind = |(name, column)| outputs.numbers_of(name, &[("", column)]);
+        panels.extend(REMNANTS.into_iter().filter_map(of_kind));
+    }
     panels.extend(outputs.energy_error());
     let carried = match members.count(DISSOLVED) {
         0 => "members that have ended drop out",
@@ -155,13 +166,26 @@ impl<'a> Outputs<'a> {
         Some(panel)
     }
 
-    /// Panel of the binaries that are bound to the clusters, if there are any.
-    fn bound_binaries(&self) -> Option<Panel> {
-        let numbers = self.table.numbers("bound_binaries")?;
-        let has_some = self.curves.iter().flat_map(|curve| &curve.rows).any(|row| numbers.at(*row) > 0.0);
-        let mut panel = Panel::new("Bound binaries", self.axis()?, Axis::counts("number"));
-        panel.series = self.lines("", &Over { of: &|_, row| numbers.at(row), carries: false });
-        has_some.then_some(panel)
+    /// Panel of numbers of bodies, in those columns that have some.
+    fn numbers_of(&self, title: &str, columns: &[(&str, &str)]) -> Option<Panel> {
+        let mut panel = Panel::new(title, self.axis()?, Axis::counts("number"));
+        for (name, column) in columns {
+            let numbers = self.table.numbers(column)?;
+            if self.curves.iter().flat_map(|curve| &curve.rows).any(|row| numbers.at(*row) > 0.0) {
+                panel.series.extend(self.lines(name, &Over { of: &|_, row| numbers.at(row), carries: false }));
+            }
+        }
+        (!panel.series.is_empty()).then_some(panel)
+    }
+
+    /// Panel of the mass of all stars that age.
+    fn stellar_mass(&self) -> Option<Panel> {
+        let mass = self.table.numbers("stellar_mass")?;
+        let of =
+            |curve: &Curve, row: usize| curve.rows.first().map_or(f64::NAN, |first| mass.at(row) / mass.at(*first));
+        let mut panel = Panel::new("Mass of all stars", self.axis()?, Axis::linear("mass / that at the start"));
+        panel.series = self.lines("", &Over { of: &of, carries: false });
+        Some(panel)
     }
 
     fn energy_error(&self) -> Option<Panel> {

@@ -201,6 +201,40 @@ fn members_that_are_alike_are_one_line() {
 }
 
 #[test]
+fn clusters_whose_stars_age_have_their_mass_binaries_and_remnants() {
+    let mut members = members(of_clusters, false);
+    let mut series = series(&members);
+    let rows = series.columns[0].values.len();
+    series.columns.extend([
+        floats("stellar_mass", "M", |row| if row == 0 { 4.0 } else { 3.0 }, rows),
+        counts("white_dwarfs", |row| row as u64 % 2, rows),
+        counts("neutron_stars", |_| 0, rows),
+        counts("black_holes", |_| 1, rows),
+        counts("bound_binaries", |_| 7, rows),
+        floats("cluster_energy_error", "1", |_| -1e-7, rows),
+    ]);
+    let titles = |members: &Table| {
+        let dir = directory(members, Some(&series));
+        let (_, bands) = figures(dir.path()).unwrap().figures.swap_remove(1);
+        let of_panel = |panel: &crate::figure::Panel| (panel.title.clone(), panel.y.whole);
+        (bands.panels.iter().map(of_panel).collect::<Vec<_>>(), bands)
+    };
+    let (by_key, _) = titles(&members);
+    let numbers = ["Bound binaries", "White dwarfs", "Black holes"].map(|title| (title.to_owned(), true));
+    assert_eq!(by_key[6..9], numbers, "{by_key:?}");
+    members.columns.remove(1);
+    let (together, bands) = titles(&members);
+    let titles: Vec<&str> = together.iter().map(|(title, _)| title.as_str()).collect();
+    let [_, mass, _, _, binaries, remnants, error] = titles[..] else { panic!("{titles:?}") };
+    assert_eq!([mass, binaries, remnants], ["Mass of all stars", "Bound binaries", "Remnants"]);
+    assert_eq!(error, "Energy error of the bound cluster");
+    let names: Vec<&str> = bands.panels[5].series.iter().map(|series| series.name.as_str()).collect();
+    assert_eq!(names, ["White dwarfs", "Black holes"]);
+    assert_eq!(bands.panels[1].series[0].points[0].1, 1.0);
+    assert!(bands.panels[4].series[0].points.iter().all(|(_, number)| *number == 7.0));
+}
+
+#[test]
 fn an_ensemble_without_an_end_has_no_figures() {
     let mut table = members(of_clusters, false);
     table.arrange(|_| false, |row| row);
