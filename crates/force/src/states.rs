@@ -241,8 +241,8 @@ impl States {
         self.0.iter_mut().map(|state| &mut **state)
     }
 
-    /// Takes rows, each once at most, in another order: new row `k` is the old row `rows[k]`; zeros and an empty list where that is none. An entry
-    /// of a list becomes its `new_of`, and goes where that is `u32::MAX`. States without rows are left out.
+    /// Takes rows, each once at most, in another order: new row `k` is the old row `rows[k]`; zeros and an empty list where that is
+    /// none. An entry of a list becomes its `new_of`, and goes where that is `u32::MAX`. States without rows are left out.
     ///
     /// # Panics
     /// If there is no such row: a programming error.

@@ -44,7 +44,7 @@ pub fn each_mut<T: Send>(
         return rows.iter().map(|&row| run(&mut subsystems[row])).collect();
     }
     // A chain takes a hundred times as long as a pair: no piece of work is larger than it has to be.
-    let piece = spin_pool::min_share(nanoseconds).max(1);
+    let piece = spin_pool::min_share(nanoseconds);
     chosen_mut(subsystems, rows).into_par_iter().with_min_len(piece).with_max_len(piece).map(&run).collect()
 }
 
