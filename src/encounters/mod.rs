@@ -142,28 +142,37 @@ impl Encounters {
         self
     }
 
-    /// Takes one block step, if it does not pass `until`. Returns true with it if stars touched, merged or escaped.
-    fn step(&mut self, f: &mut dyn ForceEngine, until: Time) -> Result<(Progress, bool)> {
-        let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
-        let done = self.scheme.advance(&mut self.particles, &mut coupled, until, 1)?;
-        if done.block_steps > 0 && self.hierarchy.rules.perturbation > 0.0 {
-            let block = self.scheme.block().to_vec();
-            self.follow(block.iter().copied());
-            self.find_contacts_ahead(done.now, &block);
-            let block = self.unite(f, done.now, block)?;
-            self.update_membership(f, done.now, &block)?;
-            self.unite_rest(f, done.now)?;
-            let touched = self.settle(f, done.now)?;
-            if done.now.is_synchronised() {
-                self.order_rows(f, done.now)?;
+    /// Takes a block step, or up to `max` in which no subsystem has a part, if it does not pass `until`. Returns true with it if stars
+    /// touched, merged or escaped.
+    fn step(&mut self, f: &mut dyn ForceEngine, (until, max): (Time, u64), began: Instant) -> Result<(Progress, bool)> {
+        let (done, block) = match self.step_unattended(f, (until, max), began)? {
+            Some((done, found)) if found.is_empty() => return Ok((done, false)),
+            // The others stay alone.
+            Some(unattended) => unattended,
+            None => {
+                let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
+                let done = self.scheme.advance(&mut self.particles, &mut coupled, until, 1)?;
+                if done.block_steps == 0 || self.hierarchy.rules.perturbation == 0.0 {
+                    return Ok((done, false));
+                }
+                let block = self.scheme.block().to_vec();
+                self.follow(block.iter().copied());
+                (done, block)
             }
-            let escaped = self.let_escape(f, done.now)?;
-            if done.now.0.is_multiple_of(MAX_HELD_BACK * TICKS_PER_DT_MAX) {
-                self.tell_held_back();
-            }
-            return Ok((done, touched || escaped));
+        };
+        self.find_contacts_ahead(done.now, &block);
+        let block = self.unite(f, done.now, block)?;
+        self.update_membership(f, done.now, &block)?;
+        self.unite_rest(f, done.now)?;
+        let touched = self.settle(f, done.now)?;
+        if done.now.is_synchronised() {
+            self.order_rows(f, done.now)?;
         }
-        Ok((done, false))
+        let escaped = self.let_escape(f, done.now)?;
+        if done.now.0.is_multiple_of(MAX_HELD_BACK * TICKS_PER_DT_MAX) {
+            self.tell_held_back();
+        }
+        Ok((done, touched || escaped))
     }
 
     /// Lets bodies that have moved to `now` join and split, and renews what depends on them.
@@ -551,7 +560,7 @@ impl Integrator for Encounters {
         let began = Instant::now();
         let mut done = Progress::default();
         while done.block_steps < max {
-            let taken = self.step(f, until);
+            let taken = self.step(f, (until, max - done.block_steps), began);
             let (one, ends) = taken.map_err(|error| self.named(error))?;
             self.changed.drain(..).for_each(|changed| changed.apply(p));
             done.now = one.now;
@@ -559,7 +568,7 @@ impl Integrator for Encounters {
                 break;
             }
             if let Some(profiler) = &self.hierarchy.profiler {
-                profiler.end_block_step(one.particle_steps);
+                profiler.end_block_steps(one.block_steps, one.particle_steps);
             }
             done.block_steps += one.block_steps;
             done.particle_steps += one.particle_steps;

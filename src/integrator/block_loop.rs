@@ -7,6 +7,7 @@ use std::time::Instant;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
 use tisane_force::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
+use tisane_force::force::watch::Watch;
 use tisane_force::particles::Particles;
 use tisane_force::time::Time;
 
@@ -27,13 +28,13 @@ pub struct Turns {
     next: u64,
     /// Number of steps that the engine has taken one by one since then.
     one_by_one: u64,
-    /// Flag that particles have other steps than the engine knows.
-    rescheduled: bool,
+    /// Particles that have other steps than the engine knows.
+    rescheduled: Vec<u32>,
 }
 
 impl Default for Turns {
     fn default() -> Self {
-        Self { host: 0, next: HOST_TURN, one_by_one: 0, rescheduled: false }
+        Self { host: 0, next: HOST_TURN, one_by_one: 0, rescheduled: Vec::new() }
     }
 }
 
@@ -63,15 +64,16 @@ impl Turns {
         }
     }
 
-    /// Notes that particles have got other steps between the block steps.
-    pub const fn note_rescheduled(&mut self) {
-        self.rescheduled = true;
+    /// Notes that some particles have got other steps between the block steps.
+    pub fn note_rescheduled(&mut self, changed: &[u32]) {
+        self.rescheduled.extend_from_slice(changed);
     }
 
     /// Tells the engine of that.
     fn tell(&mut self, f: &mut dyn ForceEngine) {
-        if std::mem::take(&mut self.rescheduled) {
-            f.reschedule();
+        if !self.rescheduled.is_empty() {
+            f.reschedule(&self.rescheduled);
+            self.rescheduled.clear();
         }
     }
 
@@ -226,6 +228,36 @@ pub(crate) trait BlockLoop {
         Ok(Some(taken.clamped))
     }
 
+    /// Lets the engine take steps that nobody looks at; see [`Steps::advance_watched`](super::steps::Steps::advance_watched).
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_watched(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        (until, max): (Time, u64),
+        (watch, pause): (&mut Watch<'_>, Option<&Pause>),
+    ) -> Result<Option<Progress>> {
+        if self.is_below_floor() || !self.schedule().turns.is_engines(max) {
+            return Ok(None);
+        }
+        let Some(rules) = self.present_rules() else { return Ok(None) };
+        let Schedule { scheduler, turns, .. } = self.schedule();
+        turns.tell(f);
+        let span = Span { from: scheduler.now(), until, max };
+        let Some(taken) = f.take_watched_steps(p, &rules, span, watch, pause)? else { return Ok(None) };
+        let pairs = self.pairs_taken(p, &taken);
+        let Schedule { scheduler, turns, block, .. } = self.schedule();
+        let Taken { now, block_steps, particle_steps, clamped, refused, .. } = taken;
+        if block_steps > 0 {
+            scheduler.restart(now, &p.step);
+            block.clone_from(&watch.found);
+        }
+        turns.note_engine(refused);
+        Ok(Some(Progress { now, block_steps, particle_steps, pairs, clamped }))
+    }
+
     /// Returns true if the run has to stop because particles have steps below the floor.
     fn is_below_floor(&mut self) -> bool {
         let deepest = self.schedule().scheduler.deepest();
@@ -337,7 +369,7 @@ mod tests {
             Ok(Some(Taken { now: done.now, block_steps: 1, particle_steps: done.particle_steps, ..Taken::default() }))
         }
 
-        fn reschedule(&mut self) {
+        fn reschedule(&mut self, _: &[u32]) {
             self.rescheduled += 1;
         }
     }

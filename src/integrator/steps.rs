@@ -1,8 +1,10 @@
 //! What a system that changes between block steps needs of its scheme.
 
-use super::contract::Integrator;
+use super::contract::{Integrator, Progress};
 use super::pair_series::Source;
 use tisane_force::error::Result;
+use tisane_force::force::block_steps::Pause;
+use tisane_force::force::watch::Watch;
 use tisane_force::force::{ForceEngine, Forces};
 use tisane_force::particles::Particles;
 use tisane_force::time::{Level, Time};
@@ -48,6 +50,28 @@ impl RowChange {
 pub trait Steps: Integrator<Evaluation = Forces> + Sync {
     /// Returns the particles of the last block.
     fn block(&self) -> &[u32];
+
+    /// Returns the moment of the last block and the deepest level of all particles, if the scheme lets engines take
+    /// [watched](Self::advance_watched) steps.
+    fn unattended_from(&self) -> Option<(Time, Level)> {
+        None
+    }
+
+    /// Lets the engine take up to `max` block steps, none of which passes `until`, up to the first after which particles of the block may
+    /// form a pair by `watch`. Returns the progress; [`None`] if the next step is the host's.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn advance_watched(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        (until, max): (Time, u64),
+        by: (&mut Watch<'_>, Option<&Pause>),
+    ) -> Result<Option<Progress>> {
+        let _ = (p, f, until, max, by);
+        Ok(None)
+    }
 
     /// Returns the level of the shortest step allowed.
     fn floor(&self) -> Level;

@@ -3,3 +3,4 @@
 #include "systems.cu"
 #include "few_bodies.cu"
 #include "launched_steps.cu"
+#include "watch.cu"

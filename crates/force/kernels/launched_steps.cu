@@ -42,7 +42,7 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
     for (u32 c = threadIdx.x; c < chunk; c += STEP_CHUNK)
         before += call.chunk_at_least[(size_t)schedule.due * call.chunks + c];
     u32 old_first = call.first_of_chunk[chunk];
-    if (schedule.refused) return;
+    if (schedule.refused || schedule.found) return;
     bool moved = filled && level >= schedule.last_due;
     u32 place = old_first + rank(moved, moved_in_all);
     if (moved) {
@@ -74,6 +74,17 @@ template <class M> __device__ __forceinline__ void advance(const Launched &call)
         else predict_component(pos[c], vel[c], state[6 + c], state[9 + c], dt);
     }
     write_body(call.predicted + (size_t)i * UNITS<M>, Body<M>::of(pos, vel, mass));
+    if (call.watch.places) {
+        // By acceleration and jerk alone, as the host looks at others.
+        double place[3];
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            double speed = state[3 + c];
+            place[c] = state[c];
+            predict_component(place[c], speed, state[6 + c], state[9 + c], dt);
+        }
+        write_place(call, schedule.step + 1, i, place, mass);
+    }
     if (!due) return;
     // The lists of `Call` are the host's otherwise.
     const_cast<u32 *>(call.target_index)[place] = i;
@@ -121,6 +132,14 @@ __device__ __forceinline__ void hand_over(const Launched &call, u32 k, const dou
     reinterpret_cast<unsigned char *>(call.followed + (size_t)(COLUMNS + columns) * call.slots)[k] = level;
 }
 
+/// Stores where source i stands after its step, and lists it if its update is due.
+__device__ __forceinline__ void watch_target(const Launched &call, u32 i, const double (&state)[COLUMNS], u32 level, u64 moment) {
+    double pos[3] = {state[0], state[1], state[2]};
+    write_place(call, call.schedule->step + 1, i, pos, call.mass[i]);
+    u32 of_update = level - min(level, call.watch.log2_steps);
+    if (time_of(moment, of_update) == moment) call.watch.looked[atomicAdd(&call.schedule->looked, 1u)] = i;
+}
+
 /// Corrects target k with its force, and gives it its next step, as `correct` of members.cuh does. Returns false if the
 /// host has to look at it.
 __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, const double *force, const double *external,
@@ -150,6 +169,7 @@ __device__ __forceinline__ bool correct_target(const Launched &call, u32 k, cons
     for (int c = 0; c < (int)COLUMNS; ++c) call.corrected[(size_t)c * call.slots + k] = state[c];
     call.new_level[k] = level;
     if (call.followed) hand_over(call, k, state, level);
+    if (call.watch.places) watch_target(call, i, state, level, moment);
     // Most particles keep their level.
     int sign = level > old ? 1 : -1;
     for (u32 l = min((u32)level, old) + 1; l <= max((u32)level, old); ++l) {

@@ -8,6 +8,8 @@
 //   field     the kernel of field_on_targets.cu on these targets, where there is an external field;
 //   force     the kernels of force_tiles.cu or force_whole.cu on these targets;
 //   correct   adds up the spans, corrects the targets, chooses their next steps, and reports the next moment.
+// Where the host does not look at each step, `weigh` and `judge` of watch.cu do so after the next `advance`, if an update is due.
+// Where they find something, nothing of that next step is stored.
 // With several evaluations a step, P(EC)^n, each but the last is followed by
 //   correct   which corrects the positions and velocities of the targets alone, and
 //   put       which puts the targets, and the sources that they are, there.
@@ -38,6 +40,31 @@ struct Schedule {
     u32 refused, clamped;
     /// Number of particles at each level or a deeper one.
     u32 at_least[LEVELS];
+    /// Numbers of targets of the last step whose update is due, of thread blocks that have looked at theirs, and of targets that may
+    /// form a pair.
+    u32 looked, judged, found;
+};
+
+/// Search for particles that may form a pair after a step; see watch.cu. Mirrored by `WatchCall` in
+/// src/force/cuda/steps/launched_call.rs; both must be changed together.
+struct Watch {
+    // Places of the sources at the moment of a step, in two columns of `slots`: high parts and mass, low parts; for odd steps behind
+    // those for even ones. Null where nothing is looked for.
+    float4 *places;
+    // What slices of the sources have at each target: [slice][target].
+    float4 *weighed;
+    // Targets whose update is due, as sources.
+    u32 *looked;
+    // In the host's memory: number of those which may form a pair, and these as sources, in any order.
+    u32 *found;
+    // Flags of the sources that are subsystems.
+    const unsigned char *compound;
+    // Time after which particles have moved, in ticks.
+    u64 since;
+    // Largest perturbations with which pairs form, and with which bodies join; smallest 2 M / (r v^2) of a pair that forms.
+    double forms, joins, min_binding;
+    // Number of warps that share the sources; a particle is looked at once in 2 to the power of this many steps.
+    u32 warps, log2_steps;
 };
 
 /// Argument of the kernels. Mirrored by `LaunchedCall` in src/force/cuda/steps/launched_call.rs; both must be changed
@@ -57,7 +84,8 @@ struct Launched : Call {
     // What a scheme keeps besides: columns of `slots` numbers (see `History`), of the particles, and of the targets
     // after their step.
     double *history, *new_history;
-    // In the host's memory: step, moment, targets, deepest level, whether a target was refused, clamped steps.
+    // In the host's memory: step, moment, targets, deepest level, whether a target was refused, clamped steps; and from word 8 on the
+    // number of targets whose update is due, and how many of the step before may form a pair.
     u64 *report;
     // In the host's memory, where the host follows each step, otherwise null: what `corrected` and `new_history` have of the
     // targets, in the same columns, and behind them the levels.
@@ -77,6 +105,8 @@ struct Launched : Call {
     u32 compensated;
     // External field.
     Field field;
+    // Search for pairs.
+    Watch watch;
 };
 
 /// Returns a history of that many numbers a column, as the scheme of a call keeps it.
@@ -122,9 +152,26 @@ __device__ __forceinline__ void schedule_next(const Launched &call, u64 now, u32
     report[3] = deepest;
     report[4] = __ldcg(&schedule->refused);
     report[5] = __ldcg(&schedule->clamped);
+    report[8] = __ldcg(&schedule->looked);
+    report[9] = __ldcg(&schedule->found);
     // The host waits for the number of the step.
     __threadfence_system();
     report[0] = step;
+}
+
+/// Returns the places of the sources at the moment of a step.
+__device__ __forceinline__ float4 *places_of(const Launched &call, u32 step) {
+    return call.watch.places + (size_t)(step % 2) * 2 * call.slots;
+}
+
+/// Stores where source i stands at the moment of a step, for `weigh`: places have two parts in f32.
+__device__ __forceinline__ void write_place(const Launched &call, u32 step, u32 i, const double (&pos)[3], double mass) {
+    float high[3], low[3];
+#pragma unroll
+    for (int c = 0; c < 3; ++c) high[c] = (float)pos[c], low[c] = (float)(pos[c] - (double)high[c]);
+    float4 *places = places_of(call, step);
+    places[i] = {high[0], high[1], high[2], (float)mass};
+    places[(size_t)call.slots + i] = {low[0], low[1], low[2], 0.0f};
 }
 
 /// Returns the number of set flags of the threads before this one, and in `all` that of the whole thread block of

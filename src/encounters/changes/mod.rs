@@ -11,4 +11,5 @@ pub mod evolution;
 pub mod mergers;
 pub mod neighbour_lists;
 pub mod rebuild;
+pub mod unattended;
 pub mod unions;

@@ -130,12 +130,19 @@ impl Bodies {
         self.empty.is_empty() && self.stars.is_sorted()
     }
 
-    /// Ends the body of a row at `now`.
+    /// Ends the body of a row at `now`. The row stands at the last moment of all, as its level has it.
     pub fn end(&mut self, row: usize, now: Time) {
         self.rows[self.stars[row] as usize] |= EMPTY;
         let place = self.empty.partition_point(|&other| (other as usize) < row);
         self.empty.insert(place, row as u32);
-        set(&mut self.particles, row, 0.0, [Vec3::x() * FAR, Vec3::zeros()], (now, Level::default()));
+        let all = Level::default().ticks();
+        set(
+            &mut self.particles,
+            row,
+            0.0,
+            [Vec3::x() * FAR, Vec3::zeros()],
+            (Time(now.0 / all * all), Level::default()),
+        );
         self.derivatives.iter_mut().for_each(|column| column[row] = Vec3::zeros());
     }
 

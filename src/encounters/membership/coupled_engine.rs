@@ -8,8 +8,9 @@ use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use crate::integrator::particle_slices::ParticleSlices;
 use rayon::prelude::*;
 use tisane_force::error::Result;
-use tisane_force::force::block_steps::{NextStep, StepRules, Taken};
+use tisane_force::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
 use tisane_force::force::neighbours::{NeighbourForces, NeighbourTargets};
+use tisane_force::force::watch::Watch;
 use tisane_force::force::{ForceEngine, Forces, Targets};
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::spin_pool::{min_share, share};
@@ -25,6 +26,8 @@ const ALONE: u32 = 8;
 const MAX_ALONE: u32 = 1 << 12;
 const WORTH: u32 = 16;
 const BODIES: usize = 256;
+/// Number of block steps that the host takes after an engine took none of those that it was asked for. No result depends on it.
+const REFUSED: u32 = 1 << 10;
 
 /// Engine with the coupling of subsystems.
 pub struct CoupledEngine<'a> {
@@ -37,6 +40,7 @@ pub struct CoupledEngine<'a> {
 impl ForceEngine for CoupledEngine<'_> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.hierarchy.bodies.particles = motion_of(all);
+        self.hierarchy.room.attended = 0;
         self.engine.load(all)?;
         self.hierarchy.bodies.set_derivatives(all, self.engine.derivatives());
         Ok(())
@@ -110,8 +114,31 @@ impl ForceEngine for CoupledEngine<'_> {
         Ok(taken)
     }
 
-    fn reschedule(&mut self) {
-        self.engine.reschedule();
+    /// The engine takes steps that no subsystem has a part in: the caller has found them.
+    fn take_watched_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        watch: &mut Watch<'_>,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let taken = self.engine.take_watched_steps(p, rules, span, watch, pause)?;
+        let Some(Taken { block_steps: 1.., .. }) = taken else {
+            self.hierarchy.room.attended = REFUSED;
+            return Ok(taken);
+        };
+        let mut moved = std::mem::take(&mut self.hierarchy.room.moved);
+        moved.clear();
+        let times = self.hierarchy.bodies.particles.time.iter().zip(&p.time).zip(0..);
+        moved.extend(times.filter(|((before, now), _)| before != now).map(|(_, row)| row));
+        self.hierarchy.store(p, &moved);
+        self.hierarchy.room.moved = moved;
+        Ok(taken)
+    }
+
+    fn reschedule(&mut self, changed: &[u32]) {
+        self.engine.reschedule(changed);
     }
 
     fn set_start(&mut self, start: f64) {
@@ -128,7 +155,7 @@ struct Coupling {
 }
 
 /// Returns true if a subsystem and a body near it feel each other otherwise than as points.
-fn is_coupled(subsystem: &Subsystem, perturber: &Perturber) -> bool {
+pub fn is_coupled(subsystem: &Subsystem, perturber: &Perturber) -> bool {
     if perturber.is_averaged { subsystem.averaged.is_some() } else { subsystem.is_perturbed }
 }
 

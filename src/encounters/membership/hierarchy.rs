@@ -79,6 +79,12 @@ pub struct Room {
     pub alone: u32,
     /// Number of them that the host takes before an engine may.
     pub host: u32,
+    /// Number of block steps that the host takes before it looks anew how many an engine may take.
+    pub attended: u32,
+    /// The same number after a call that was not worth it.
+    pub patience: u32,
+    /// Bodies that have moved in steps that an engine took.
+    pub moved: Vec<u32>,
 }
 
 impl Hierarchy {

@@ -2,11 +2,14 @@
 
 use super::{BlockHermite, FirstStep, HermiteScheme, Moved};
 use crate::integrator::block_loop::BlockLoop as _;
+use crate::integrator::contract::Progress;
 use crate::integrator::pair_series::{Source, add_sources, before};
 use crate::integrator::steps::{RowChange, Steps};
 use crate::integrator::timestep::deeper;
 use tisane_force::error::Result;
 use tisane_force::force::ForceEngine;
+use tisane_force::force::block_steps::Pause;
+use tisane_force::force::watch::Watch;
 use tisane_force::particles::Particles;
 use tisane_force::states::history::History;
 use tisane_force::states::low_parts::LowParts;
@@ -16,6 +19,21 @@ use tisane_force::time::{Level, Time};
 impl<S: HermiteScheme> Steps for BlockHermite<S> {
     fn block(&self) -> &[u32] {
         &self.block
+    }
+
+    fn unattended_from(&self) -> Option<(Time, Level)> {
+        self.scheme.step_scheme().map(|_| (self.scheduler.now(), self.scheduler.deepest()))
+    }
+
+    fn advance_watched(
+        &mut self,
+        p: &mut Particles,
+        f: &mut dyn ForceEngine,
+        span: (Time, u64),
+        by: (&mut Watch<'_>, Option<&Pause>),
+    ) -> Result<Option<Progress>> {
+        self.prepare_low_parts(p);
+        self.take_watched(p, f, span, by)
     }
 
     fn floor(&self) -> Level {
@@ -94,7 +112,7 @@ impl<S: HermiteScheme> Steps for BlockHermite<S> {
     fn reschedule(&mut self, p: &Particles, changed: &[u32]) {
         if !changed.is_empty() {
             self.scheduler.reschedule(&p.step, changed);
-            self.turns.note_rescheduled();
+            self.turns.note_rescheduled(changed);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Promise: block steps that the host follows one by one, while the device works on the next, end in the state of those that the host
-//! takes, with changes between them. Without a GPU each test reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce
+//! Promise: block steps that the host follows one by one, while the device works on the next, and those in which the device watches for
+//! pairs by itself, end in the state of those that the host takes, with changes between them. Without a GPU each test reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce
 //! the tests for a sanitizer.
 #![cfg(feature = "cuda")]
 
@@ -7,9 +7,10 @@ use crate::gpu;
 use gpu::{modes, needed, sizes};
 use tisane::encounters::Encounters;
 use tisane::error::Result;
-use tisane::force::block_steps::{NextStep, StepRules, Taken};
+use tisane::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
 use tisane::force::cuda::CudaEngine;
 use tisane::force::precision::Precision;
+use tisane::force::watch::Watch;
 use tisane::force::{ForceEngine, Forces, Targets};
 use tisane::initial::plummer;
 use tisane::integrator::hermite4::{self, Hermite4};
@@ -20,11 +21,16 @@ use tisane::time::{Clock, Time};
 
 const CLOCK: Clock = Clock { start: 0.0, dt_max: 0.0625 };
 
-/// Engine that counts the steps that it was asked for one by one, and those that it took.
+/// Engine that counts the steps that it was asked for one by one, and those that it took; and of those that it takes by itself the
+/// number, that of the calls, and how often it found that a pair may form.
 struct Counting {
     engine: CudaEngine,
     asked: u64,
     taken: u64,
+    watches: bool,
+    unattended: u64,
+    calls: u64,
+    found: u64,
 }
 
 impl ForceEngine for Counting {
@@ -59,16 +65,34 @@ impl ForceEngine for Counting {
         Ok(taken)
     }
 
-    fn reschedule(&mut self) {
-        self.engine.reschedule();
+    fn take_watched_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        watch: &mut Watch<'_>,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        if !self.watches {
+            return Ok(None);
+        }
+        let taken = self.engine.take_watched_steps(p, rules, span, watch, pause)?;
+        self.calls += 1;
+        self.unattended += taken.map_or(0, |taken| taken.block_steps);
+        self.found += u64::from(!watch.found.is_empty());
+        Ok(taken)
+    }
+
+    fn reschedule(&mut self, changed: &[u32]) {
+        self.engine.reschedule(changed);
     }
 }
 
-/// An engine whose device takes steps, or leaves them to the host; [`None`] without a GPU.
-fn engine(precision: Precision, epsilon: f64, follows: bool) -> Option<Counting> {
+/// An engine whose device takes steps that the host follows, or watches by itself, or leaves them to the host; [`None`] without a GPU.
+fn engine(precision: Precision, epsilon: f64, [follows, watches]: [bool; 2]) -> Option<Counting> {
     let mut engine = needed(CudaEngine::new(precision, epsilon, CLOCK, 0))?;
-    engine.set_stepping(follows);
-    Some(Counting { engine, asked: 0, taken: 0 })
+    engine.set_stepping(follows || watches);
+    Some(Counting { engine, asked: 0, taken: 0, watches, unattended: 0, calls: 0, found: 0 })
 }
 
 /// Sphere with `pairs` pairs of some semi-major axes from `shortest` on.
@@ -119,7 +143,7 @@ fn followed_steps_of_points_are_those_of_the_host() {
         for n in sizes() {
             for number in 0..4 {
                 let [followed, of_host] = [true, false].map(|follows| {
-                    let mut f = engine(precision, 1.0 / 64.0, follows)?;
+                    let mut f = engine(precision, 1.0 / 64.0, [follows, false])?;
                     let mut scheme = schemes(precision).swap_remove(number);
                     let found = run(&mut *scheme, &mut f, cluster(n, 0, 1e-4), 7);
                     // A particle without a force needs the host.
@@ -139,18 +163,32 @@ fn followed_steps_with_subsystems_are_those_of_the_host() {
         // Pairs that nobody disturbs are points to the device; wide ones have a part in their steps.
         for (n, pairs, shortest) in [(40, 0, 1e-4), (300, 0, 1e-4), (300, 4, 1e-4), (300, 4, 4e-3), (1200, 3, 4e-3)] {
             for number in 0..4 {
-                let [followed, of_host] = [true, false].map(|follows| {
-                    let mut f = engine(precision, 0.0, follows)?;
+                let [watched, followed, of_host] = [[true; 2], [true, false], [false; 2]].map(|by| {
+                    let mut f = engine(precision, 0.0, by)?;
                     let scheme = schemes(precision).swap_remove(number);
                     let mut integrator = Encounters::new(scheme, 1e-5, CLOCK);
                     let found = run(&mut integrator, &mut f, cluster(n, pairs, shortest), u64::MAX);
                     // With pairs the host has a part in many.
                     let least = if pairs == 0 { found.1 / 2 } else { 1 };
-                    let is_right = if follows { f.taken >= least } else { f.taken == 0 };
+                    let is_right = match by {
+                        // Short spans are the host's.
+                        [_, true] => pairs > 0 || f.unattended >= least / 4 && f.calls > f.found,
+                        [true, _] => f.taken >= least,
+                        _ => f.taken == 0,
+                    };
                     assert!(is_right, "{} of {} steps, {} asked, n = {n}, {pairs} pairs", f.taken, found.1, f.asked);
+                    if by[1] && number == 0 {
+                        let Counting { unattended, calls, found: ends, .. } = f;
+                        println!(
+                            "n = {n}, {pairs} pairs: {unattended} of {} steps unattended in {calls} calls, {ends} ends",
+                            found.1
+                        );
+                    }
                     Some(found)
                 });
-                assert_eq!(followed, of_host, "{}, scheme {number}, n = {n}, {pairs} pairs", precision.name());
+                let what = format!("{}, scheme {number}, n = {n}, {pairs} pairs", precision.name());
+                assert_eq!(watched, of_host, "{what}, watched");
+                assert_eq!(followed, of_host, "{what}");
             }
         }
         println!("{}: followed steps end in one state", precision.name());

@@ -247,5 +247,11 @@ pub trait SystemStepper: Send {
 /// Returns true if every particle stands at the last moment, not after `now`, of its level, as the schedule has it.
 #[must_use]
 pub fn is_on_schedule(p: &Particles, now: Time) -> bool {
-    p.time.iter().zip(&p.step).all(|(time, level)| time.0 == now.0 / level.ticks() * level.ticks())
+    p.time.iter().zip(&p.step).all(|(&time, &level)| is_at_its_moment(time, level, now))
+}
+
+/// Returns true if a particle of a level that stands at `time` is on schedule: see [`is_on_schedule`].
+#[must_use]
+pub fn is_at_its_moment(time: Time, level: Level, now: Time) -> bool {
+    time.0 == now.0 / level.ticks() * level.ticks()
 }

@@ -5,6 +5,7 @@ use super::external::parts::FieldParts;
 use super::forces::{Evaluation, Forces};
 use super::neighbours::{NeighbourForces, NeighbourTargets, not_here};
 use super::targets::Targets;
+use super::watch::Watch;
 use crate::error::{Error, Result};
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
@@ -160,8 +161,24 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         Ok(None)
     }
 
-    /// Takes note that the caller has given particles other steps.
-    fn reschedule(&mut self) {}
+    /// Takes block steps as [`take_steps`](Self::take_steps) does, up to the first after which particles of the block may form a pair
+    /// by `watch`, which says which, and stores the new state of those that have moved in `p`.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_watched_steps(
+        &mut self,
+        _p: &mut Particles,
+        _rules: &StepRules,
+        _span: Span,
+        _watch: &mut Watch<'_>,
+        _pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        Ok(None)
+    }
+
+    /// Takes note that the caller has given some particles (in any order) other steps.
+    fn reschedule(&mut self, _changed: &[u32]) {}
 
     /// Returns true if the engine can take whole block steps in an external field; see [`take_steps_in`](Self::take_steps_in).
     ///
@@ -196,6 +213,22 @@ pub trait ForceEngine<E: Evaluation = Forces>: Send {
         _p: &mut Particles,
         _rules: &StepRules,
         _next: NextStep<'_>,
+    ) -> Result<Option<Taken>> {
+        Ok(None)
+    }
+
+    /// Takes block steps as [`take_watched_steps`](Self::take_watched_steps) does, with an external field.
+    ///
+    /// # Errors
+    /// If the engine fails.
+    fn take_watched_steps_in(
+        &mut self,
+        _: StepField<'_>,
+        _p: &mut Particles,
+        _rules: &StepRules,
+        _span: Span,
+        _watch: &mut Watch<'_>,
+        _pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
         Ok(None)
     }

@@ -28,6 +28,7 @@ pub mod reference;
 mod source_forces;
 pub mod split;
 mod targets;
+pub mod watch;
 
 pub use engine::ForceEngine;
 pub use engine_kind::EngineKind;

@@ -3,6 +3,7 @@
 use super::engine::ForceEngine;
 use super::forces::Evaluation;
 use super::targets::Targets;
+use super::watch::Watch;
 use crate::error::Result;
 use crate::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
@@ -192,15 +193,15 @@ impl Profiler {
         Step { profiler: self }
     }
 
-    /// Counts one of the block steps that a call takes, with the number of particles that moved in it and the time since the one
-    /// before; nothing outside of a call that is measured.
-    pub fn end_block_step(&self, particles: u64) {
+    /// Counts some of the block steps that a call takes, one or more, with the number of particles that moved in them and the time
+    /// since those before; nothing outside of a call that is measured.
+    pub fn end_block_steps(&self, block_steps: u64, particles: u64) {
         let mut state = self.state();
         if state.since.is_none() {
             return;
         }
-        state.count(1, particles);
-        state.counted = [state.counted[0] + 1, state.counted[1] + particles];
+        state.count(block_steps, particles);
+        state.counted = [state.counted[0] + block_steps, state.counted[1] + particles];
     }
 
     /// Returns the profile up to now.
@@ -275,6 +276,15 @@ impl<E> Timed<E> {
             state.step.add(phase, *seconds * part);
         }
         state.step.add(if phases.is_empty() { FORCE } else { LAUNCH }, (whole - measured).max(0.0));
+    }
+
+    /// Counts steps that the engine took by itself, since then.
+    fn count_steps(&self, began: Instant, taken: Option<Taken>) {
+        if let Some(taken) = taken {
+            let mut state = self.profiler.state();
+            state.step.evaluations += taken.block_steps;
+            state.step.add(STEPS, began.elapsed().as_secs_f64());
+        }
     }
 }
 
@@ -364,27 +374,33 @@ impl<E: Evaluation> ForceEngine<E> for Timed<E> {
     ) -> Result<Option<Taken>> {
         let began = Instant::now();
         let taken = self.engine.take_steps(p, rules, span, pause)?;
-        if let Some(taken) = taken {
-            let mut state = self.profiler.state();
-            state.step.evaluations += taken.block_steps;
-            state.step.add(STEPS, began.elapsed().as_secs_f64());
-        }
+        self.count_steps(began, taken);
         Ok(taken)
     }
 
     fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
         let began = Instant::now();
         let taken = self.engine.take_step(p, rules, next)?;
-        if let Some(taken) = taken {
-            let mut state = self.profiler.state();
-            state.step.evaluations += taken.block_steps;
-            state.step.add(STEPS, began.elapsed().as_secs_f64());
-        }
+        self.count_steps(began, taken);
         Ok(taken)
     }
 
-    fn reschedule(&mut self) {
-        self.engine.reschedule();
+    fn take_watched_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        watch: &mut Watch<'_>,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let began = Instant::now();
+        let taken = self.engine.take_watched_steps(p, rules, span, watch, pause)?;
+        self.count_steps(began, taken);
+        Ok(taken)
+    }
+
+    fn reschedule(&mut self, changed: &[u32]) {
+        self.engine.reschedule(changed);
     }
 
     fn set_start(&mut self, start: f64) {
@@ -470,7 +486,7 @@ mod tests {
         for (block, evaluations) in [(1, 1), (3, 2), (4, 1), (15, 1), (1000, 3)] {
             (0..evaluations).for_each(|_| evaluate(&mut *engine));
             profiler.state().since = Some(Instant::now() - Duration::from_secs(4));
-            profiler.end_block_step(block);
+            profiler.end_block_steps(1, block);
         }
         let profile = profiler.profile();
         let seen: Vec<_> =
@@ -488,11 +504,11 @@ mod tests {
     fn steps_of_one_call_count_by_their_own_sizes() {
         let profiler = Profiler::default();
         // A call that nobody measures.
-        profiler.end_block_step(5);
+        profiler.end_block_steps(1, 5);
         let step = profiler.begin();
         [2, 100].into_iter().for_each(|particles| {
             std::thread::sleep(Duration::from_millis(10));
-            profiler.end_block_step(particles);
+            profiler.end_block_steps(1, particles);
         });
         let [host, engine] = step.end(2, 102);
         // A call that counts none of its steps: all are of their mean size.

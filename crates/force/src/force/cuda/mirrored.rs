@@ -21,6 +21,7 @@ const WHOLE: &str = include_str!("../../../kernels/force_whole.cu");
 const ACCELERATION: &str = include_str!("../../../kernels/acceleration.cu");
 const STEPS: &str = include_str!("../../../kernels/steps.cuh");
 const LAUNCHED: &str = include_str!("../../../kernels/launched_steps.cuh");
+const WATCH: &str = include_str!("../../../kernels/watch.cu");
 const MEMBERS: &str = include_str!("../../../kernels/members.cuh");
 const SYSTEMS: &str = include_str!("../../../kernels/systems.cuh");
 const NEIGHBOURS: &str = include_str!("../../../kernels/neighbours.cuh");
@@ -139,6 +140,9 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(MEMBERS, "REFUSED"), resident::REFUSED as usize),
         (number(LAUNCHED, "STEP_CHUNK"), step_memory::CHUNK),
         (number(LAUNCHED, "CORRECT_THREADS"), launched_steps::CORRECT_THREADS),
+        (number(WATCH, "WEIGH_THREADS"), launched_steps::WEIGH_THREADS),
+        (number(WATCH, "JUDGE_THREADS"), launched_steps::JUDGE_THREADS),
+        (number(WATCH, "MIN_SLICE"), launched_steps::MIN_SLICE),
         (number(SYSTEMS, "SYSTEM_THREADS"), system_shape::MAX_THREADS),
         (number(SYSTEMS, "SYSTEM_BAGS"), system_shape::MAX_BAGS),
         (number(SYSTEMS, "REPORTED"), system_call::REPORTED),

@@ -10,6 +10,7 @@ use crate::force::engine::ForceEngine;
 use crate::force::forces::Evaluation;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets};
 use crate::force::targets::Targets;
+use crate::force::watch::Watch;
 use crate::law::Law;
 use crate::particles::{Particles, Vec3};
 use crate::time::{Clock, Time};
@@ -195,8 +196,28 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         self.engine.take_step_in(field, p, rules, NextStep { until, ..next })
     }
 
-    fn reschedule(&mut self) {
-        self.engine.reschedule();
+    fn take_watched_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        watch: &mut Watch<'_>,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        let Some(parts) = self.parts.clone() else { return Ok(None) };
+        // As above.
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.engine.can_take_steps_in(&parts)? {
+            return Ok(None);
+        }
+        let orbit = self.origin.as_ref().map(|origin| origin.span(span.from).ok().flatten());
+        let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(None) };
+        let until = orbit.as_ref().map_or(span.until, |orbit| span.until.min(orbit.until));
+        let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
+        self.engine.take_watched_steps_in(field, p, rules, Span { until, ..span }, watch, pause)
+    }
+
+    fn reschedule(&mut self, changed: &[u32]) {
+        self.engine.reschedule(changed);
     }
 
     fn set_start(&mut self, start: f64) {

@@ -77,6 +77,13 @@ impl Buffers {
         self.neighbour_steps.iter_mut().flatten().for_each(|steps| steps.outdate());
     }
 
+    /// Notes that the host changed some particles.
+    pub fn note_changed(&mut self, changed: &[u32]) {
+        self.steps.iter_mut().flatten().for_each(DeviceSteps::outdate);
+        self.followed.iter_mut().flatten().for_each(|steps| steps.note_changed(changed));
+        self.neighbour_steps.iter_mut().flatten().for_each(|steps| steps.outdate());
+    }
+
     /// Notes that the host has the memory of the block steps for itself.
     pub fn drop_ahead(&mut self) {
         self.followed.iter_mut().flatten().for_each(|steps| steps.drop_ahead());

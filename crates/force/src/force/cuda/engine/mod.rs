@@ -12,6 +12,7 @@ use crate::force::canonical::{BAG, bags};
 use crate::force::cpu::Width;
 use crate::force::cpu::list_sums::ListSums;
 use crate::force::cuda::driver::device::{Device, Stopwatch};
+use crate::force::cuda::driver::memory::Pinned;
 use crate::force::cuda::forces::launch::{Call, Kernels, Scalars};
 use crate::force::cuda::forces::law;
 use crate::force::cuda::shapes::choice::{self, Shapes};
@@ -29,6 +30,7 @@ use crate::force::forces::Forces;
 use crate::force::neighbours::{NeighbourForces, NeighbourTargets, newton_only};
 use crate::force::precision::Precision;
 use crate::force::targets::Targets;
+use crate::force::watch::Watch;
 use crate::law::Law;
 use crate::particles::Particles;
 use crate::time::{Clock, Time};
@@ -273,10 +275,15 @@ impl CudaEngine {
 
     /// Copies the staged particles alone to the device and stores them there.
     fn flush(&mut self) -> Result<()> {
+        self.begin_flush()?;
+        self.device.wait()
+    }
+
+    /// Starts to do so. The staged particles are in use until then.
+    fn begin_flush(&mut self) -> Result<()> {
         let scalars = self.send(Time::default(), Targets::default(), true)?;
         let held = held(&mut self.held)?;
-        self.kernels.predict(&self.device, &Call::new(&held.arrays, &scalars))?;
-        self.device.wait()
+        self.kernels.predict(&self.device, &Call::new(&held.arrays, &scalars))
     }
 
     /// Sums the forces of all sources on the targets `part`, each without the source of its index, where those of all
@@ -366,7 +373,7 @@ impl ForceEngine for CudaEngine {
             return Ok(());
         }
         let held = held(&mut self.held)?;
-        held.outdate();
+        held.note_changed(changed);
         held.staging.note_changed(all, changed);
         self.lists.store(all, changed);
         Ok(())
@@ -456,11 +463,26 @@ impl ForceEngine for CudaEngine {
     }
 
     fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
-        self.step(None, p, rules, next)
+        self.follow(p, rules, (None, next.from), |steps, launcher, system, through| {
+            steps.take(launcher, system, rules, next, through)
+        })
     }
 
-    fn reschedule(&mut self) {
-        self.held.iter_mut().for_each(Buffers::outdate);
+    fn take_watched_steps(
+        &mut self,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        watch: &mut Watch<'_>,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        self.follow(p, rules, (None, span.from), |steps, launcher, system, through| {
+            steps.take_watched(launcher, system, (rules, span), (watch, pause), through)
+        })
+    }
+
+    fn reschedule(&mut self, changed: &[u32]) {
+        self.held.iter_mut().for_each(|held| held.note_changed(changed));
     }
 
     /// The neighbour scheme's steps in a field are the host's, and all where there is no NVRTC to compile the field.
@@ -490,7 +512,29 @@ impl ForceEngine for CudaEngine {
         rules: &StepRules,
         next: NextStep<'_>,
     ) -> Result<Option<Taken>> {
-        if self.has_kernel_of(field.parts) { self.step(Some(field), p, rules, next) } else { Ok(None) }
+        if !self.has_kernel_of(field.parts) {
+            return Ok(None);
+        }
+        self.follow(p, rules, (Some(field), next.from), |steps, launcher, system, through| {
+            steps.take(launcher, system, rules, next, through)
+        })
+    }
+
+    fn take_watched_steps_in(
+        &mut self,
+        field: StepField<'_>,
+        p: &mut Particles,
+        rules: &StepRules,
+        span: Span,
+        watch: &mut Watch<'_>,
+        pause: Option<&Pause>,
+    ) -> Result<Option<Taken>> {
+        if !self.has_kernel_of(field.parts) {
+            return Ok(None);
+        }
+        self.follow(p, rules, (Some(field), span.from), |steps, launcher, system, through| {
+            steps.take_watched(launcher, system, (rules, span), (watch, pause), through)
+        })
     }
 
     fn spent(&self) -> Result<Vec<(&'static str, f64)>> {
@@ -544,13 +588,13 @@ impl CudaEngine {
         steps.take(launcher, system, rules, span, (pause, staging.free_words()))
     }
 
-    /// Takes one block step, in an external field if there is one, and starts the next.
-    fn step(
+    /// Takes block steps from a moment on, in an external field if there is one, of a system that changes between them: by `take`.
+    fn follow(
         &mut self,
-        field: Option<StepField<'_>>,
         p: &mut Particles,
         rules: &StepRules,
-        next: NextStep<'_>,
+        (field, from): (Option<StepField<'_>>, Time),
+        take: impl FnOnce(&mut FollowedSteps, Launcher<'_>, System<'_>, &mut Pinned) -> Result<Option<Taken>>,
     ) -> Result<Option<Taken>> {
         let is_possible = self.stepping && self.law.is_none() && !matches!(rules.scheme, StepScheme::AhmadCohen { .. });
         let Some(held) = self.held.as_mut().filter(|_| is_possible) else { return Ok(None) };
@@ -560,11 +604,16 @@ impl CudaEngine {
             held.followed = Some(steps.map(Box::new));
         }
         // Before anything is sent.
-        if !matches!(&held.followed, Some(Some(steps)) if steps.can_follow(p, next.from)) {
+        if !matches!(&held.followed, Some(Some(steps)) if steps.can_follow(p, from)) {
             return Ok(None);
         }
         if held.staging.is_waiting() {
-            self.flush()?;
+            // Where all is sent anew that passes the same memory.
+            if held.followed.iter().flatten().any(|steps| steps.is_current(rules)) {
+                self.begin_flush()?;
+            } else {
+                self.flush()?;
+            }
         }
         let Some(Buffers { arrays, staging, steps, followed: Some(Some(followed)), sources, .. }) = &mut self.held
         else {
@@ -578,6 +627,11 @@ impl CudaEngine {
         let launcher =
             Launcher { device: &self.device, arrays, kernels: &self.kernels, field: of_field, shape: &shape };
         let system = System { p, clock: self.clock, eps2: self.eps2, field };
-        followed.take(launcher, system, rules, next, staging.free_words())
+        let taken = take(followed, launcher, system, staging.free_words())?;
+        if taken.is_none() {
+            // It has not waited for what was sent.
+            self.device.wait()?;
+        }
+        Ok(taken)
     }
 }

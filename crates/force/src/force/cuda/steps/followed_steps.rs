@@ -1,5 +1,6 @@
-//! Block steps on the device that the host follows one by one: it looks at each while the device works on the next. What that one
-//! computes is stored with the particles once the host asks for it; until then it can be dropped.
+//! Block steps on the device of systems that change between them. The host follows them one by one: it looks at each while the
+//! device works on the next. What that one computes is stored with the particles once the host asks for it; until then it can be
+//! dropped. Or the device takes many, and looks itself whether the host has to.
 
 use super::field_call::FieldCall;
 use super::launched_call::LaunchedCall;
@@ -7,21 +8,37 @@ use super::launched_steps::{LaunchedSteps, Launcher};
 use super::step_history::{Kept, StepHistory};
 use super::step_memory::Report;
 use super::system::System;
+use super::watch_memory::WatchMemory;
 use crate::error::Result;
-use crate::force::block_steps::{NextStep, Span, StepRules, Taken, is_on_schedule};
+use crate::force::block_steps::{NextStep, Pause, Span, StepRules, Taken, is_at_its_moment, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
+use crate::force::cuda::shapes::layout::index_words;
 use crate::force::cuda::shapes::step_shape::COLUMNS;
 use crate::force::precision::Precision;
+use crate::force::watch::Watch;
 use crate::particles::{Particles, Vec3};
-use crate::time::{Level, Time};
+use crate::time::{Clock, Level, Time};
+use rayon::prelude::*;
+
+/// Part of all particles, 1 / this number, that the host changed, from which on all are sent. Not measured; no result depends on it.
+const MIN_SHARE_TO_SEND_ALL: usize = 4;
+/// Number of rows from which on threads share them. Not measured.
+const MIN_TO_SHARE: usize = 512;
 
 /// Kernels of block steps with their memory, and what the device has computed ahead.
 pub struct FollowedSteps {
     steps: LaunchedSteps,
     sizes: (usize, usize),
-    /// What the targets of a step have after it: columns of numbers, and behind them their levels. Two, by turns.
+    /// What particles have after a step: columns of numbers, and behind them their levels, and where the host does not know them their
+    /// rows and their number. Two, by turns.
     results: Option<[Pinned; 2]>,
+    /// Memory of the search for pairs, once there was one; none where there is too little.
+    watch: Option<Option<WatchMemory>>,
+    /// What the host has given some particles, in the same columns, on its way to the device.
+    given: Option<Pinned>,
+    /// Those particles, of which the device has the states and times alone, in any order.
+    changed: Vec<u32>,
     /// What of the scheme there is room for.
     kept: Kept,
     /// Flag that the host has no memory for the results.
@@ -47,12 +64,33 @@ impl FollowedSteps {
     /// If the driver fails.
     pub fn new(device: &Device, precision: Precision, sizes: (usize, usize)) -> Result<Option<Self>> {
         let steps = LaunchedSteps::new(device, precision, sizes)?;
-        Ok(steps.map(|steps| Self { steps, sizes, results: None, kept: Kept::default(), is_full: false, ahead: None }))
+        Ok(steps.map(|steps| Self {
+            steps,
+            sizes,
+            results: None,
+            given: None,
+            changed: Vec::new(),
+            watch: None,
+            kept: Kept::default(),
+            is_full: false,
+            ahead: None,
+        }))
+    }
+
+    /// Notes that the host changed some particles: that is sent with the next step, unless all is.
+    pub fn note_changed(&mut self, changed: &[u32]) {
+        self.drop_ahead();
+        if self.steps.is_current() && self.changed.len() + changed.len() <= self.sizes.0 / MIN_SHARE_TO_SEND_ALL {
+            self.changed.extend_from_slice(changed);
+        } else {
+            self.outdate();
+        }
     }
 
     /// Notes that the host changed particles, or has their memory for itself.
     pub fn outdate(&mut self) {
         self.drop_ahead();
+        self.changed.clear();
         self.steps.outdate();
     }
 
@@ -61,10 +99,18 @@ impl FollowedSteps {
         self.ahead = None;
     }
 
+    /// Returns true if the device has the state that a scheme needs by its rules, but for what the host has changed of some particles.
+    #[must_use]
+    pub fn is_current(&self, rules: &StepRules) -> bool {
+        self.steps.is_current() && self.results.is_some() && self.kept == Kept::by(rules)
+    }
+
     /// Returns true if the particles are on schedule at the moment of the last block, as far as the device does not know.
     #[must_use]
     pub fn can_follow(&self, p: &Particles, from: Time) -> bool {
-        !self.is_full && (self.steps.is_current() || is_on_schedule(p, from))
+        let stands = |&i: &u32| is_at_its_moment(p.time[i as usize], p.step[i as usize], from);
+        let is_known = self.steps.is_current();
+        !self.is_full && if is_known { self.changed.iter().all(stands) } else { is_on_schedule(p, from) }
     }
 
     /// Takes the step `next` with the particles that the arrays of `launcher` hold, stores the new state of its block in `p`, and
@@ -88,11 +134,11 @@ impl FollowedSteps {
             Some(ahead) => ahead,
             None => {
                 let span = Span { from: next.from, until: next.now, max: 1 };
-                if !self.steps.send(launcher, p, (rules, span), through)? || !self.make_room(device, rules) {
-                    return Ok(None);
-                }
                 let Some(field) = self.steps.field_call(device, field)? else { return Ok(None) };
-                let call = LaunchedCall { field, ..self.steps.begin(launcher, (clock, eps2), rules, span)? };
+                let Some(call) = self.begin(launcher, (p, clock, eps2), (rules, span), through)? else {
+                    return Ok(None);
+                };
+                let call = LaunchedCall { field, ..call };
                 self.steps.advance(launcher, &call)?;
                 let report = self.steps.report(device, 0)?;
                 if !is_next(&report) {
@@ -132,9 +178,76 @@ impl FollowedSteps {
             clamped: ahead.report.clamped - clamped,
             ..Taken::default()
         };
-        read(&results[ahead.number as usize % 2], (self.sizes.1, self.kept), p, next);
+        read(&results[ahead.number as usize % 2], (self.sizes.1, self.kept), (p, next.now), next.block);
         self.ahead = Some(ahead);
         Ok(Some(taken))
+    }
+
+    /// Takes steps up to the first after which a particle of the block may form a pair by `watch`, and stores the new state of those
+    /// that have moved in `p`. What is sent of the state passes `through` pinned memory. [`None`] if the device has too little memory.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn take_watched(
+        &mut self,
+        launcher: Launcher<'_>,
+        System { p, clock, eps2, field }: System<'_>,
+        (rules, span): (&StepRules, Span),
+        (watch, pause): (&mut Watch<'_>, Option<&Pause>),
+        through: &mut Pinned,
+    ) -> Result<Option<Taken>> {
+        let device = launcher.device;
+        self.drop_ahead();
+        if self.watch.is_none() {
+            self.watch = Some(WatchMemory::new(device, self.sizes.1)?);
+        }
+        let (Some(field), Some(Some(memory))) = (self.steps.field_call(device, field)?, &mut self.watch) else {
+            return Ok(None);
+        };
+        let of_watch = memory.call(device, watch, span.from)?;
+        let Some(call) = self.begin(launcher, (p, clock, eps2), (rules, span), through)? else { return Ok(None) };
+        let call = LaunchedCall { field, watch: of_watch, ..call };
+        let Some([result, _]) = &self.results else { return Ok(None) };
+        let taken = self.steps.take_up_to(launcher, call, rules, span, pause)?;
+        watch.found.clear();
+        if taken.block_steps == 0 {
+            return Ok(Some(taken));
+        }
+        self.steps.gather(launcher, &call.followed_by(result.address()))?;
+        device.wait()?;
+        if let Some(Some(memory)) = &self.watch {
+            memory.read(&mut watch.found);
+        }
+        let first = (COLUMNS + self.kept.columns()) * self.sizes.1 + self.sizes.1.div_ceil(8);
+        let rows: &[u32] = bytemuck::cast_slice(&result.words()[first..]);
+        let moved = &rows[..rows[self.sizes.1] as usize];
+        read(result, (self.sizes.1, self.kept), (p, taken.now), moved);
+        Ok(Some(taken))
+    }
+
+    /// Brings the device up to the state of the host, and prepares it for a span of steps. Returns the call of its kernels; [`None`] if
+    /// there is too little memory.
+    fn begin<'a>(
+        &mut self,
+        launcher: Launcher<'a>,
+        (p, clock, eps2): (&Particles, Clock, f64),
+        (rules, span): (&StepRules, Span),
+        through: &mut Pinned,
+    ) -> Result<Option<LaunchedCall<'a>>> {
+        if !self.make_room(launcher.device, rules) {
+            return Ok(None);
+        }
+        let was_current = self.steps.is_current();
+        if !self.steps.send(launcher, p, (rules, span), through)? {
+            return Ok(None);
+        }
+        if let Some(given) = self.given.as_mut().filter(|_| was_current && !self.changed.is_empty()) {
+            write(given, (self.sizes.1, self.kept), p, &self.changed);
+            let call = self.steps.call(launcher, (clock, eps2), rules).followed_by(given.address());
+            self.steps.scatter(launcher, &call, self.changed.len())?;
+        }
+        self.changed.clear();
+        Ok(Some(self.steps.begin(launcher, (clock, eps2), rules, span)?))
     }
 
     /// Makes room for what the host gets of a step. Returns false if there is too little memory.
@@ -142,27 +255,58 @@ impl FollowedSteps {
         let kept = Kept::by(rules);
         if self.results.is_none() || self.kept != kept {
             let slots = self.sizes.1;
-            let words = (COLUMNS + kept.columns()) * slots + slots.div_ceil(8);
-            self.results = None;
-            let both = (device.pinned(words), device.pinned(words));
-            self.results = if let (Ok(one), Ok(other)) = both { Some([one, other]) } else { None };
+            let words = (COLUMNS + kept.columns()) * slots + slots.div_ceil(8) + index_words(slots + 1);
+            (self.results, self.given) = (None, None);
+            let all = [(); 3].map(|()| device.pinned(words));
+            if let [Ok(one), Ok(other), Ok(given)] = all {
+                (self.results, self.given) = (Some([one, other]), Some(given));
+            }
             (self.kept, self.is_full) = (kept, self.results.is_none());
+            // What was noted has other columns.
+            self.outdate();
         }
         !self.is_full
     }
 }
 
-/// Reads what the particles of a block have after their step.
-fn read(from: &Pinned, (slots, kept): (usize, Kept), p: &mut Particles, next: NextStep<'_>) {
+/// Writes what the host has given some rows besides states and times, with these rows and their number.
+fn write(to: &mut Pinned, (slots, kept): (usize, Kept), p: &Particles, rows: &[u32]) {
+    let (columns, levels) = to.words_mut().split_at_mut((COLUMNS + kept.columns()) * slots);
+    let (state, history) = columns.split_at_mut(COLUMNS * slots);
+    let (levels, list) = levels.split_at_mut(slots.div_ceil(8));
+    let levels: &mut [u8] = bytemuck::cast_slice_mut(levels);
+    for (k, i) in rows.iter().map(|&i| i as usize).enumerate() {
+        (state[12 * slots + k], levels[k]) = (p.pot[i].to_bits(), p.step[i].0);
+    }
+    if kept.columns() > 0 {
+        StepHistory::pack_rows((history, slots), kept, &p.states, rows);
+    }
+    let list: &mut [u32] = bytemuck::cast_slice_mut(list);
+    list[..rows.len()].copy_from_slice(rows);
+    list[slots] = rows.len() as u32;
+}
+
+/// Reads what the particles of some rows have after steps up to `now`.
+fn read(from: &Pinned, (slots, kept): (usize, Kept), (p, now): (&mut Particles, Time), rows: &[u32]) {
     let (columns, levels) = from.words().split_at((COLUMNS + kept.columns()) * slots);
     let (state, history) = columns.split_at(COLUMNS * slots);
     let (state, levels): (&[f64], &[u8]) = (bytemuck::cast_slice(state), bytemuck::cast_slice(levels));
-    let vector = |first: usize, k: usize| Vec3::from_fn(|c, _| state[(first + c) * slots + k]);
-    for (k, i) in next.block.iter().map(|&i| i as usize).enumerate() {
-        (p.pos[i], p.vel[i], p.acc[i], p.jerk[i]) = (vector(0, k), vector(3, k), vector(6, k), vector(9, k));
-        (p.pot[i], p.step[i], p.time[i]) = (state[12 * slots + k], Level(levels[k]), next.now);
+    let vectors = |(to, first): (&mut Vec<Vec3>, usize)| {
+        for (k, &i) in rows.iter().enumerate() {
+            to[i as usize] = Vec3::from_fn(|c, _| state[(first + c) * slots + k]);
+        }
+    };
+    let all = [(&mut p.pos, 0), (&mut p.vel, 3), (&mut p.acc, 6), (&mut p.jerk, 9)];
+    if rows.len() < MIN_TO_SHARE {
+        all.into_iter().for_each(vectors);
+    } else {
+        all.into_par_iter().for_each(vectors);
+    }
+    for (k, i) in rows.iter().map(|&i| i as usize).enumerate() {
+        let step = Level(levels[k]);
+        (p.pot[i], p.step[i], p.time[i]) = (state[12 * slots + k], step, Time(now.0 / step.ticks() * step.ticks()));
     }
     if kept.columns() > 0 {
-        StepHistory::unpack_rows((history, slots), kept, &mut p.states, next.block);
+        StepHistory::unpack_rows((history, slots), kept, &mut p.states, rows);
     }
 }

@@ -39,6 +39,36 @@ pub struct LaunchedCall<'a> {
     pub compensated: u32,
     /// External field.
     pub field: FieldCall,
+    /// Search for pairs.
+    pub watch: WatchCall,
+}
+
+/// Search for particles that may form a pair, with the layout of `Watch` in the same file, which describes the arrays.
+#[derive(Clone, Copy, Default)]
+#[repr(C)]
+pub struct WatchCall {
+    /// Places of the sources: two columns of `slots` units of 16 bytes; 0 where nothing is looked for.
+    pub places: u64,
+    /// What slices of the sources have at each target.
+    pub weighed: u64,
+    /// Targets whose update is due: `slots` u32.
+    pub looked: u64,
+    /// Targets that may form a pair, in the host's memory: `slots` u32.
+    pub found: u64,
+    /// Flags of the sources that are subsystems: `slots` u8.
+    pub compound: u64,
+    /// Time after which particles have moved, in ticks.
+    pub since: u64,
+    /// Limits; see [`Watch`](crate::force::watch::Watch).
+    pub forms: f64,
+    /// See `forms`.
+    pub joins: f64,
+    /// See `forms`.
+    pub min_binding: f64,
+    /// Number of warps that share the sources.
+    pub warps: u32,
+    /// See `forms`.
+    pub log2_steps: u32,
 }
 
 // SAFETY: has the layout of `Launched` in kernels/launched_steps.cuh; whoever launches checks what it points to.
@@ -93,6 +123,7 @@ impl<'a> LaunchedCall<'a> {
             last: 0,
             compensated: 0,
             field: FieldCall::default(),
+            watch: WatchCall::default(),
         }
     }
 }

@@ -23,6 +23,8 @@ pub struct LaunchedSpan<'a> {
     number: u64,
     in_progress: Option<Report>,
     taken: Taken,
+    /// Number of the targets of the last step that have to be looked at.
+    to_look_at: u64,
 }
 
 impl<'a> LaunchedSpan<'a> {
@@ -30,7 +32,7 @@ impl<'a> LaunchedSpan<'a> {
     pub fn new(rules: &'a StepRules, span: Span, (pause, at_least): (Option<&'a Pause>, Duration)) -> Self {
         let began = Instant::now();
         let taken = Taken { now: span.from, ..Taken::default() };
-        Self { rules, span, pause, at_least, began, looked: began, number: 0, in_progress: None, taken }
+        Self { rules, span, pause, at_least, began, looked: began, number: 0, in_progress: None, taken, to_look_at: 0 }
     }
 
     /// Waits for the report after the step in progress, in which the devices `with` share, and counts this step if it was
@@ -39,9 +41,14 @@ impl<'a> LaunchedSpan<'a> {
     /// # Errors
     /// If a device fails.
     pub fn next(&mut self, device: &Device, memory: &StepMemory, with: &[&Device]) -> Result<Option<Report>> {
-        let Self { rules, span, taken, .. } = self;
+        let Self { rules, span, taken, to_look_at, .. } = self;
         let report = memory.wait_for(device, self.number, with)?;
+        *to_look_at = 0;
         if let Some(step) = self.in_progress {
+            if report.found > 0 {
+                // After the step before.
+                return Ok(None);
+            }
             if report.refused {
                 taken.refused = 1;
                 return Ok(None);
@@ -50,6 +57,7 @@ impl<'a> LaunchedSpan<'a> {
             taken.block_steps += 1;
             taken.particle_steps += step.targets;
             taken.clamped = report.clamped;
+            *to_look_at = report.looked;
             taken.pairs = matches!(rules.scheme, StepScheme::AhmadCohen { .. }).then_some(report.pairs);
         }
         let below_floor = !rules.clamps && report.deepest > u64::from(rules.floor.0);
@@ -65,6 +73,11 @@ impl<'a> LaunchedSpan<'a> {
         self.in_progress = Some(report);
         self.number += 1;
         Ok(Some(report))
+    }
+
+    /// Returns the number of the targets of the step that was taken last that the device has to look at, where it looks for pairs.
+    pub const fn to_look_at(&self) -> usize {
+        self.to_look_at as usize
     }
 
     /// Returns the steps that were taken.

@@ -26,6 +26,12 @@ use std::time::Duration;
 
 /// Number of threads of a thread block of `correct` (`CORRECT_THREADS`).
 pub const CORRECT_THREADS: usize = 256;
+/// Number of threads of a thread block of `weigh` and of `judge` (`WEIGH_THREADS`, `JUDGE_THREADS` of kernels/watch.cu).
+pub const WEIGH_THREADS: usize = 128;
+/// See [`WEIGH_THREADS`].
+pub const JUDGE_THREADS: usize = 256;
+/// Least number of sources of a slice (`MIN_SLICE` of the same file).
+pub const MIN_SLICE: usize = 64;
 /// Number of spans that a thread reads at a time (`CHUNK` of kernels/reduce.cuh).
 const SPANS: usize = 32;
 /// Largest number of threads that share the spans of a sum: then a thread block has one target.
@@ -39,6 +45,10 @@ pub struct LaunchedSteps {
     advance: Kernel<LaunchedCall<'static>>,
     correct: Kernel<LaunchedCall<'static>>,
     put: Kernel<LaunchedCall<'static>>,
+    weigh: Kernel<LaunchedCall<'static>>,
+    judge: Kernel<LaunchedCall<'static>>,
+    gather: Kernel<LaunchedCall<'static>>,
+    scatter: Kernel<LaunchedCall<'static>>,
     precision: Precision,
     memory: StepMemory,
     /// External field, once there was one.
@@ -79,8 +89,24 @@ impl LaunchedSteps {
         let kernel = |name: &str| module.kernel(&format!("{name}_{mode}"));
         let Some(count) = module.find("count_levels")? else { return Ok(None) };
         let (advance, correct, put) = (kernel("advance")?, kernel("correct")?, kernel("put")?);
+        let [weigh, judge, gather, scatter] = ["weigh", "judge", "gather", "scatter"].map(|name| module.kernel(name));
+        let (weigh, judge, gather, scatter) = (weigh?, judge?, gather?, scatter?);
         let Some(memory) = StepMemory::new(device, (sources, slots))? else { return Ok(None) };
-        Ok(Some(Self { count, advance, correct, put, _module: module, precision, memory, field: None }))
+        let _module = module;
+        Ok(Some(Self {
+            _module,
+            count,
+            advance,
+            correct,
+            put,
+            weigh,
+            judge,
+            gather,
+            scatter,
+            precision,
+            memory,
+            field: None,
+        }))
     }
 
     /// Notes that the host changed particles.
@@ -111,7 +137,8 @@ impl LaunchedSteps {
             return Ok(None);
         }
         let Some(field) = self.field_call(launcher.device, field)? else { return Ok(None) };
-        let taken = self.take_up_to(launcher, (clock, eps2, field), rules, span, pause)?;
+        let call = LaunchedCall { field, ..self.begin(launcher, (clock, eps2), rules, span)? };
+        let taken = self.take_up_to(launcher, call, rules, span, pause)?;
         self.hand_over(launcher, (p, taken), through)?;
         Ok(Some(taken))
     }
@@ -170,21 +197,28 @@ impl LaunchedSteps {
         self.field.as_mut().map(|memory| memory.call(device, field)).transpose()
     }
 
-    /// Takes steps with the particles on the device.
-    fn take_up_to(
-        &mut self,
+    /// Takes steps with the particles on the device, by the call that [`begin`](Self::begin) returned. Where that looks for pairs, they
+    /// end with the first after which one may form.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn take_up_to(
+        &self,
         launcher: Launcher<'_>,
-        (clock, eps2, field): (Clock, f64, FieldCall),
+        call: LaunchedCall<'_>,
         rules: &StepRules,
         span: Span,
         pause: Option<&Pause>,
     ) -> Result<Taken> {
         let mut steps = LaunchedSpan::new(rules, span, (pause, Duration::ZERO));
-        let call = LaunchedCall { field, ..self.begin(launcher, (clock, eps2), rules, span)? };
         loop {
             // It is at work, with the moment from the device, while the host hears of it.
             self.advance(launcher, &call)?;
-            let Some(report) = self.next(launcher, &mut steps, &[])? else { return Ok(steps.taken()) };
+            let report = self.next(launcher, &mut steps, &[])?;
+            if steps.to_look_at() > 0 {
+                self.look(launcher, &call, steps.to_look_at())?;
+            }
+            let Some(report) = report else { return Ok(steps.taken()) };
             self.take_one(launcher, call, rules, &report)?;
         }
     }
@@ -207,6 +241,34 @@ impl LaunchedSteps {
             self.put(launcher, &call, targets)?;
         }
         self.evaluate_and_correct(launcher, &call, targets)
+    }
+
+    /// Launches the search for pairs among the targets of the last step whose update is due.
+    fn look(&self, Launcher { device, .. }: Launcher<'_>, call: &LaunchedCall<'_>, looked: usize) -> Result<()> {
+        let (groups, most) = (looked.div_ceil(32), self.memory.sources.div_ceil(MIN_SLICE));
+        let slices = (call.watch.warps as usize / groups).min(most).max(1);
+        let blocks = (groups * slices).div_ceil(WEIGH_THREADS / 32) as u32;
+        self.weigh.launch(device, (blocks, 1), (WEIGH_THREADS as u32, 1), 0, call)?;
+        let blocks = looked.div_ceil(JUDGE_THREADS / 32) as u32;
+        self.judge.launch(device, (blocks, 1), (JUDGE_THREADS as u32, 1), 0, call)
+    }
+
+    /// Starts to take what the host has given some `rows` besides states and times from its memory at `call.arrays.followed`.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn scatter(&self, Launcher { device, .. }: Launcher<'_>, call: &LaunchedCall<'_>, rows: usize) -> Result<()> {
+        let blocks = rows.div_ceil(JUDGE_THREADS) as u32;
+        self.scatter.launch(device, (blocks, 1), (JUDGE_THREADS as u32, 1), 0, call)
+    }
+
+    /// Starts to write the state of all particles that have moved since `call.watch.since` to the host's memory at
+    /// `call.arrays.followed`.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn gather(&self, Launcher { device, .. }: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
+        self.gather.launch(device, (call.chunks, 1), (CHUNK as u32, 1), 0, call)
     }
 
     /// Waits for the report after step `number` of a span.

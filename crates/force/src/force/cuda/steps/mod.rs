@@ -14,3 +14,4 @@ pub mod step_history;
 pub mod step_memory;
 pub mod step_state;
 pub mod system;
+pub mod watch_memory;

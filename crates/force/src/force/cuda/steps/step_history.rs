@@ -125,6 +125,33 @@ impl StepHistory {
         }
     }
 
+    /// Writes what is kept of some rows, in columns of `slots` words with an entry for each of the `rows`.
+    pub fn pack_rows((words, slots): (&mut [u64], usize), kept: Kept, states: &States, rows: &[u32]) {
+        let (history, low) = (states.get::<History>(), states.get::<LowParts>());
+        let mut vector = |first: usize, k: usize, vector: Vec3| {
+            (0..3).for_each(|c| words[(first + c) * slots + k] = vector[c].to_bits());
+        };
+        for (k, i) in rows.iter().map(|&i| i as usize).enumerate() {
+            history.derivatives.iter().enumerate().for_each(|(d, column)| vector(Kept::derivative(d), k, column[i]));
+            if kept.low {
+                let first = kept.first_low();
+                // None was kept yet: zero.
+                vector(first, k, low.pos.get(i).copied().unwrap_or_default());
+                vector(first + 3, k, low.vel.get(i).copied().unwrap_or_default());
+            }
+            for (number, point) in history.points.iter().enumerate() {
+                let [acc, jerk, _] = kept.point(number);
+                vector(acc, k, point.acc[i]);
+                vector(jerk, k, point.jerk[i]);
+            }
+        }
+        for (number, point) in history.points.iter().enumerate() {
+            let [.., moment] = kept.point(number);
+            let column = &mut words[moment * slots..];
+            rows.iter().zip(column).for_each(|(&i, word)| *word = point.time[i as usize].0);
+        }
+    }
+
     /// Sends what is kept of the particles.
     ///
     /// # Errors

@@ -1,7 +1,7 @@
 //! Memory of whole block steps by kernels that the host launches one after the other, and their reports.
 
 use super::field_call::FieldCall;
-use super::launched_call::{LaunchedArrays, LaunchedCall};
+use super::launched_call::{LaunchedArrays, LaunchedCall, WatchCall};
 use super::step_state::StepState;
 use crate::error::Result;
 use crate::force::block_steps::StepRules;
@@ -14,10 +14,11 @@ use crate::time::{Clock, LEVELS, Time};
 /// Number of particles, and of threads, of a thread block of `advance` (`STEP_CHUNK` of kernels/launched_steps.cuh).
 pub const CHUNK: usize = 512;
 /// Words of a report: step, moment, targets, deepest level, whether a target was refused, clamped steps; and of the
-/// neighbour scheme regular targets, pairs.
-const REPORT: usize = 8;
+/// neighbour scheme regular targets, pairs; of watched steps targets whose update is due, and how many of the step before
+/// may form a pair.
+const REPORT: usize = 10;
 /// Bytes of the schedule on the device (`Schedule`).
-const SCHEDULE_BYTES: usize = 16 + 4 * (7 + LEVELS);
+const SCHEDULE_BYTES: usize = 16 + 4 * (10 + LEVELS);
 
 /// Memory for a number of sources.
 pub struct StepMemory {
@@ -52,6 +53,9 @@ pub struct Report {
     /// Number of the targets with a regular step, and of pairs so far, by the neighbour scheme.
     pub regular: u64,
     pub pairs: u64,
+    /// Number of targets whose update is due, where the device looks for pairs, and of those of the step before that may form one.
+    pub looked: u64,
+    pub found: u64,
 }
 
 impl StepMemory {
@@ -110,6 +114,8 @@ impl StepMemory {
             clamped: words[5],
             regular: words[6],
             pairs: words[7],
+            looked: words[8],
+            found: words[9],
         })
     }
 
@@ -157,6 +163,7 @@ impl StepMemory {
             last: 1,
             compensated: u32::from(rules.compensated),
             field: FieldCall::default(),
+            watch: WatchCall::default(),
         }
     }
 }
