@@ -23,6 +23,8 @@ const FOUND_PER_STEP: usize = 64;
 const LONG: u64 = 16;
 const BODIES: usize = 256;
 const PATIENCE: [u32; 2] = [16, 1 << 14];
+/// Largest number of stars for which an engine is asked: with 65536 it took 1.02 to 1.08 of the time. No result depends on it.
+const MOST: usize = 1 << 15;
 
 impl Encounters {
     /// Lets the engine take up to `max` block steps in which no subsystem has a part, up to the first after which a pair may form. Returns
@@ -77,7 +79,11 @@ impl Encounters {
         let Hierarchy { rules, bodies, room, .. } = &mut self.hierarchy;
         let is_due = room.attended == 0;
         room.attended = room.attended.saturating_sub(1);
-        is_due && rules.perturbation > 0.0 && bodies.sizes.collisions.is_none() && bodies.rests.is_empty()
+        is_due
+            && bodies.stars.len() <= MOST
+            && rules.perturbation > 0.0
+            && bodies.sizes.collisions.is_none()
+            && bodies.rests.is_empty()
     }
 }
 
