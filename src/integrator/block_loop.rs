@@ -228,7 +228,7 @@ pub(crate) trait BlockLoop {
         Ok(Some(taken.clamped))
     }
 
-    /// Lets the engine take steps that nobody looks at; see [`Steps::advance_watched`](super::steps::Steps::advance_watched).
+    /// Lets the engine take steps with a search for pairs; see [`Steps::advance_watched`](super::steps::Steps::advance_watched).
     ///
     /// # Errors
     /// If the engine fails.

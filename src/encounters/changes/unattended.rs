@@ -1,4 +1,4 @@
-//! Block steps that an engine takes by itself, as no subsystem has a part in them. It watches for pairs that may form.
+//! Block steps that an engine takes without the host, as no subsystem has a part in them. It searches for pairs that may form.
 
 use crate::encounters::Encounters;
 use crate::encounters::membership::coupled_engine::{CoupledEngine, is_coupled};
@@ -13,13 +13,13 @@ use tisane_force::force::watch::Watch;
 use tisane_force::particles::Particles;
 use tisane_force::time::{TICKS_PER_DT_MAX, Time};
 
-/// Shortest time up to the next step of a subsystem for which an engine is asked, in steps of the deepest level: it is sent the state
-/// of the particles first. Not measured; no result depends on it.
+/// Shortest time up to the next step of a subsystem for which an engine is asked, in steps of the deepest level: it has to be sent first
+/// what has changed. Not measured; no result depends on it.
 const WORTH: u64 = 8;
 /// Number of subsystems whose next steps are found in the time of a block step. No result depends on it.
 const FOUND_PER_STEP: usize = 64;
-/// Number of steps of a call from which on it was worth it, and one more for [`BODIES`] bodies. After a shorter one the host takes steps
-/// before it asks again: the least and the largest number, which doubles each time. Not measured; no result depends on these.
+/// Number of steps below which a call was too short, and one more for every [`BODIES`] bodies. After such a call the host takes some steps
+/// before the engine is asked again: the least and the largest number. It doubles each time. Not measured; no result depends on these.
 const LONG: u64 = 16;
 const BODIES: usize = 256;
 const PATIENCE: [u32; 2] = [16, 1 << 14];
@@ -74,7 +74,8 @@ impl Encounters {
         Ok(Some((done, watch.found)))
     }
 
-    /// Returns true if steps may be unattended: nobody looks for contacts, and positions are all that is known of them.
+    /// Returns true if an engine may be asked for such steps: contacts of stars are not looked for, and positions have no
+    /// [rests](crate::encounters::forces::bodies::Bodies::rests).
     fn may_be_unattended(&mut self) -> bool {
         let Hierarchy { rules, bodies, room, .. } = &mut self.hierarchy;
         let is_due = room.attended == 0;
@@ -213,9 +214,10 @@ mod tests {
         p
     }
 
-    /// Bodies are put near others, at all distances and speeds: the search for pairs finds whoever the criteria of membership find.
+    /// Bodies are put near others, at all distances and speeds. Where a body may join another by the criteria of membership, the search
+    /// has to find it.
     #[test]
-    fn the_search_finds_whoever_may_join_another() {
+    fn the_search_finds_all_bodies_that_may_join_another() {
         let (mut seen, mut looked) = ([0, 0], 0);
         for round in 0..12 {
             let (mut p, mut f) = (cluster(80, 6, 2e-4), Watching::new(Precision::F64, false));
@@ -258,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_that_nobody_looks_at_end_in_the_same_state() {
+    fn unattended_steps_end_in_the_state_of_attended_ones() {
         const F64: Precision = Precision::F64;
         let cases = [
             (64, 0, 0.0, u64::MAX, F64),

@@ -1,4 +1,4 @@
-//! Search for particles that may form a pair, after block steps that an engine takes by itself and nobody looks at.
+//! Search for particles that may form a pair, in block steps that an engine takes without the host.
 
 use crate::particles::Vec3;
 

@@ -65,6 +65,28 @@ impl<E: Evaluation> WithExternal<E> {
     }
 }
 
+impl<E: Evaluation> WithExternal<E> {
+    /// Lets the engine take steps in the field from a moment on, by `take` with the moment up to which the orbit of the origin is known
+    /// at once. [`None`] if it cannot.
+    fn take_in_field(
+        &mut self,
+        rules: &StepRules,
+        (from, until): (Time, Time),
+        take: impl FnOnce(&mut dyn ForceEngine<E>, StepField<'_>, Time) -> Result<Option<Taken>>,
+    ) -> Result<Option<Taken>> {
+        let Some(parts) = self.parts.clone() else { return Ok(None) };
+        // Before the orbit is followed for steps that the engine does not take.
+        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.engine.can_take_steps_in(&parts)? {
+            return Ok(None);
+        }
+        let orbit = self.origin.as_ref().map(|origin| origin.span(from).ok().flatten());
+        let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(None) };
+        let until = orbit.as_ref().map_or(until, |orbit| until.min(orbit.until));
+        let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
+        take(&mut *self.engine, field, until)
+    }
+}
+
 impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
     fn load(&mut self, all: &Particles) -> Result<()> {
         self.engine.load(all)
@@ -181,19 +203,12 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
     }
 
     fn take_step(&mut self, p: &mut Particles, rules: &StepRules, next: NextStep<'_>) -> Result<Option<Taken>> {
-        let Some(parts) = self.parts.clone() else { return Ok(None) };
-        // As above.
-        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.engine.can_take_steps_in(&parts)? {
-            return Ok(None);
-        }
-        let orbit = self.origin.as_ref().map(|origin| origin.span(next.from).ok().flatten());
-        let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(None) };
-        let until = orbit.as_ref().map_or(next.until, |orbit| next.until.min(orbit.until));
-        if next.now > until {
-            return Ok(None);
-        }
-        let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
-        self.engine.take_step_in(field, p, rules, NextStep { until, ..next })
+        self.take_in_field(rules, (next.from, next.until), |engine, field, until| {
+            if next.now > until {
+                return Ok(None);
+            }
+            engine.take_step_in(field, p, rules, NextStep { until, ..next })
+        })
     }
 
     fn take_watched_steps(
@@ -204,16 +219,9 @@ impl<E: Evaluation> ForceEngine<E> for WithExternal<E> {
         watch: &mut Watch<'_>,
         pause: Option<&Pause>,
     ) -> Result<Option<Taken>> {
-        let Some(parts) = self.parts.clone() else { return Ok(None) };
-        // As above.
-        if matches!(rules.scheme, StepScheme::AhmadCohen { .. }) || !self.engine.can_take_steps_in(&parts)? {
-            return Ok(None);
-        }
-        let orbit = self.origin.as_ref().map(|origin| origin.span(span.from).ok().flatten());
-        let Some(orbit) = orbit.map_or(Some(None), |known| known.map(Some)) else { return Ok(None) };
-        let until = orbit.as_ref().map_or(span.until, |orbit| span.until.min(orbit.until));
-        let field = StepField { parts: &parts, start: self.clock.start, orbit: orbit.as_ref() };
-        self.engine.take_watched_steps_in(field, p, rules, Span { until, ..span }, watch, pause)
+        self.take_in_field(rules, (span.from, span.until), |engine, field, until| {
+            engine.take_watched_steps_in(field, p, rules, Span { until, ..span }, watch, pause)
+        })
     }
 
     fn reschedule(&mut self, changed: &[u32]) {
@@ -369,6 +377,19 @@ mod tests {
             let now = if block_steps == 5 { span.until } else { Time(span.from.0 + 1) };
             Ok(Some(Taken { now, block_steps, particle_steps: 10, clamped: 1, ..Taken::default() }))
         }
+
+        fn take_watched_steps_in(
+            &mut self,
+            field: StepField<'_>,
+            p: &mut Particles,
+            rules: &StepRules,
+            span: Span,
+            watch: &mut Watch<'_>,
+            pause: Option<&Pause>,
+        ) -> Result<Option<Taken>> {
+            watch.found.push(7);
+            self.take_steps_in(field, p, rules, span, pause)
+        }
     }
 
     #[test]
@@ -416,10 +437,23 @@ mod tests {
         let taken = take(&mut about(engine), 99).unwrap();
         assert_eq!((taken.now, taken.block_steps, taken.refused), (moment(2), 5, 7));
         assert_eq!(asked.lock().unwrap().len(), 2);
+        // With a search for pairs up to the first multiple of the longest step about an origin, and to the end at rest.
+        let watched = |engine: &mut WithExternal<Forces>| {
+            let (compound, found) = (&[][..], Vec::new());
+            let mut watch = Watch { compound, forms: 0.0, joins: 0.0, min_binding: 0.5, log2_steps: 2, found };
+            let span = Span { from: moment(1), until: moment(5), max: 99 };
+            let taken = engine.take_watched_steps(&mut Particles::default(), &rules, span, &mut watch, None).unwrap();
+            (taken.map(|taken| taken.now), watch.found.len())
+        };
+        let (asked, engine) = stepper(9);
+        assert_eq!(watched(&mut about(engine)), (Some(moment(2)), 1));
+        assert_eq!(*asked.lock().unwrap(), parts[..1]);
+        assert_eq!(watched(&mut WithExternal::new(stepper(9).1, sphere(), CLOCK)), (Some(moment(5)), 1));
         // A field of one's own is the host's.
         let (asked, engine) = stepper(9);
         let mut of_user = WithExternal::new(engine, Arc::new(Probe), CLOCK);
         assert!(!of_user.can_take_steps().unwrap() && take(&mut of_user, 99).is_none());
+        assert_eq!(watched(&mut of_user), (None, 0));
         assert!(asked.lock().unwrap().is_empty());
     }
 
