@@ -21,11 +21,13 @@ ENTRY = re.compile(
 # Least number of pair loops of a kernel, by the beginning of its name. Ours: one for bags that hold a target of the warp, one
 # for all the others; of a few bodies one for ordinary distances, one for any.
 PAIR_LOOPS = {
-    **dict.fromkeys(["force_", "accelerate_", "steps_", "any_steps_", "shared_steps_", "any_shared_steps_", "systems_", "few_bodies_"], 2),
+    **dict.fromkeys(["force_", "accelerate_", "steps_", "any_steps_", "shared_steps_", "any_shared_steps_", "watched_steps_",
+                     "any_watched_steps_", "systems_", "few_bodies_"], 2),
     **dict.fromkeys(["paper_simple", "paper_tiles", "paper_grid"], 1),
 }
 # Kernels whose pair loops read sources in units of 16 bytes, the last of which may be read in part.
-READ_UNITS = ("force_", "accelerate_", "steps_", "any_steps_", "shared_steps_", "any_shared_steps_", "systems_")
+READ_UNITS = ("force_", "accelerate_", "steps_", "any_steps_", "shared_steps_", "any_shared_steps_", "watched_steps_",
+              "any_watched_steps_", "systems_")
 INSTRUCTION = re.compile(r"\s*/\*([0-9a-f]{4,})\*/\s+(.*?)\s*;")
 
 
@@ -137,7 +139,7 @@ def main(log, fatbin):
         rows.setdefault(name, {})[arch] = f"{registers}/{stack}/{int(stores) + int(loads)}"
     code = machine_code(fatbin)
     for name, row in rows.items():
-        for arch in row if name.startswith(("steps_", "shared_steps_")) else ():
+        for arch in row if name.startswith(("steps_", "shared_steps_", "watched_steps_")) else ():
             words = [text for _, text in code[name, arch] if re.search(r"\bLDG?\.E\b.*\.STRONG", text)]
             # Of other devices (SYS) come numbers of 64 bits, and words whose halves are whole by themselves.
             divided = [text for text in words if ".128." not in text and ".64.STRONG.SYS" not in text]

@@ -12,6 +12,8 @@ enum Reason : u32 {
     DONE = 1,
     /// A force is not finite or out of range, or a particle has no step. The state is that before the launch.
     REFUSED = 2,
+    /// After the last step the host has to look for pairs that may form.
+    FOUND = 3,
 };
 
 /// Particles with their state. C says how they are stepped; STRIDE is the distance of neighbours in a column: above 1

@@ -31,7 +31,7 @@ constexpr u32 CORRECTED = 64;
 /// Largest number of devices that take steps together.
 constexpr u32 MAX_DEVICES = 8;
 
-/// Argument of the kernels. Mirrored by `StepsCall` in src/force/cuda/steps/resident.rs; both must be changed together.
+/// Argument of the kernels. Mirrored by `StepsCall` in src/force/cuda/steps/resident_memory.rs; both must be changed together.
 struct Steps {
     // Sources at their own times: as in `Call`.
     double *held;
@@ -142,7 +142,7 @@ template <class M> struct Group : Members<Steps> {
     static constexpr bool TREE = M::ORDER == Order::Tree;
     static constexpr bool RUNNING = M::ORDER == Order::Running;
 
-    // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/steps/resident.rs.
+    // Arrays in shared memory, in this order: `shared_bytes` in src/force/cuda/shapes/step_shape.rs.
     // The state, of `Members`;
     float4 *bodies;       // [own], in units
     float4 *target;       // [tile], in units

@@ -364,12 +364,22 @@ __device__ __forceinline__ bool correct_target(Group<M> &g, u32 k, u32 place, u6
     return is_usual(g.call, pos, vel) && is_usual(g.call, force);
 }
 
-/// PLAIN: the 4th-order scheme with one evaluation a step, whose loop needs fewer registers.
-template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const Steps &call) {
+/// Steps in which nothing is looked for; else `PairSearch` of watched_steps.cuh.
+struct NoSearch {
+    static constexpr bool LOOKS = false;
+    struct Verdict {};
+};
+
+/// Bits of what thread blocks tell each other: a target was refused, or the host has to look after the step.
+constexpr u32 IS_REFUSED = 1, IS_FOUND = 2;
+
+/// PLAIN: the 4th-order scheme with one evaluation a step, whose loop needs fewer registers. S: what is looked for.
+template <class M, bool PLAIN, class S> __device__ __forceinline__ void take_steps(const Steps &call, const S &search) {
     extern __shared__ float4 room[];
     __shared__ Agreed agreed;
     __shared__ double force[CORRECTED][8];
     __shared__ typename M::Node piece[STEP_WARPS][8];
+    __shared__ typename S::Verdict verdict[CORRECTED];
     __shared__ u32 refused_here, clamped_here;
     Group<M> g(call, room);
     g.load();
@@ -402,6 +412,8 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
                     u32 place = found + __popc(due & ((1u << g.lane) - 1));
                     g.due[place] = (unsigned short)(k + g.lane);
                     if (g.replica == 0) Record<M>::store(g.record(g.exchange & 1, g.group, place), body, g.exchange);
+                    if constexpr (S::LOOKS)
+                        if (g.replica == 0) search.post(g, place, k + g.lane, g.exchange);
                 }
             }
             found += __popc(due);
@@ -409,7 +421,8 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
         if (g.warp == STEP_WARPS - 1) agree<IS_TOGETHER<M>>(call, g.lane, g.exchange, now, agreed);
         __syncthreads();
         u64 moment = agreed.moment;
-        reason = agreed.refused ? REFUSED
+        reason = agreed.refused & IS_REFUSED ? REFUSED
+                 : agreed.refused            ? FOUND
                  : moment > call.until || steps == call.max || (!call.clamps && agreed.deepest > call.floor) ? DONE : 0;
         if (reason) break;
         ++steps;
@@ -424,10 +437,16 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
         for (u32 iteration = 1;; ++iteration) {
             bool last = PLAIN || iteration >= call.iterations;
             sum_forces(g, agreed);
+            // Whose update is due has a shorter step than some other target, or had the same step.
+            bool weighs = S::LOOKS && last && agreed.deepest > shallowest_level(moment);
+            if constexpr (S::LOOKS)
+                if (weighs) search.weigh(g, agreed, now, moment);
             u32 first_target = agreed.before[g.group];
             for (u32 first = 0; first < found; first += CORRECTED) {
                 u32 count = min(CORRECTED, found - first);
                 collect(g, first_target + first, count, force, piece);
+                if constexpr (S::LOOKS)
+                    if (weighs && g.replica == 0) search.collect(g, first_target + first, count, verdict);
                 __syncthreads();
                 if (g.thread < count) {
                     u32 k = g.due[first + g.thread], i = g.group * g.own + k;
@@ -437,7 +456,12 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
                         u32 result = correct_multipoint<Steps>(g, g.history, k, i, now, moment, force[g.thread], nullptr);
                         fine = result & FINE, clamped += result / CLAMPED;
                     } else fine = correct(g, g.history, k, i, now, moment, force[g.thread], clamped);
-                    if (!fine) atomicOr(&refused_here, 1u);
+                    if (!fine) atomicOr(&refused_here, IS_REFUSED);
+                    if constexpr (S::LOOKS) {
+                        if (!last) {
+                            if (g.replica == 0) search.post(g, first + g.thread, k, g.exchange + 1);
+                        } else if (g.replica == 0 && !search.is_settled(g, k, moment, weighs, verdict[g.thread])) atomicOr(&refused_here, IS_FOUND);
+                    }
                 }
                 if (first + CORRECTED < found) __syncthreads();
             }
@@ -454,7 +478,7 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
         __syncthreads();
     }
     if (clamped) atomicAdd(&clamped_here, clamped);
-    if (reason == DONE && g.replica == 0) g.save(now);
+    if (reason != REFUSED && g.replica == 0) g.save(now);
     __syncthreads();
     if (g.thread == 0 && g.replica == 0) call.report[5 + g.group] = clamped_here;
     if (g.thread == 0 && blockIdx.x == 0) {
@@ -469,6 +493,6 @@ template <class M, bool PLAIN> __device__ __forceinline__ void take_steps(const 
 /// Kernel `name` of mode M.
 #define TISANE_STEP_KERNEL(name, M, PLAIN)                                                                             \
     extern "C" __global__ void __launch_bounds__(STEP_THREADS, 1) name(const __grid_constant__ Steps call) {           \
-        take_steps<M, PLAIN>(call);                                                                                    \
+        take_steps<M, PLAIN>(call, NoSearch{});                                                                        \
     }
 #endif

@@ -2,4 +2,5 @@
 #include "forces.cu"
 #include "block_steps.cu"
 #include "shared_steps.cu"
+#include "watched_steps.cu"
 #include "neighbours.cu"

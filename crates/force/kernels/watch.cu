@@ -6,40 +6,21 @@
 // the slices of a target with a warp, and compares the sum with what a pair of both stands, in f64 and with a margin above all
 // rounding: it may find too much, never too little.
 #include "launched_steps.cuh"
+#include "watch.cuh"
 
 // As in launched_steps.cuh.
 #if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
 
 /// Number of threads of a thread block of `weigh`, of `judge`, and least number of sources of a slice.
 constexpr u32 WEIGH_THREADS = 128, JUDGE_THREADS = 256, MIN_SLICE = 64;
-/// Sum of m/r^3 of a slice, as far as it is surely less than that of the host; weights nearer to each other than this may
-/// be in another order; and what is above the rounding of perturbations.
-constexpr double BELOW_SUM = 1.0 - 1e-3, ABOVE_PERTURBATION = 1.0 + 1e-4;
+/// Sum of m/r^3 of a slice, as far as it is surely less than that of the host; and weights nearer to each other than this may
+/// be in another order.
+constexpr double BELOW_SUM = 1.0 - 1e-3;
 constexpr float TIE = 1.0f - 1e-4f;
-/// Weights outside of these need the host; squares of distances are not less than the third in sums.
-constexpr float MIN_WEIGHT = 1e-30f, MAX_WEIGHT = 1e36f, MIN_SQUARE = 1e-24f;
+/// Squares of distances are not less than this in sums.
+constexpr float MIN_SQUARE = 1e-24f;
 /// Distances nearer than this, and than this part of the coordinates, need the host.
 constexpr double MIN_DISTANCE = 1e-11, MIN_DISTANCE_PART = 1e-8;
-
-/// What sources have at a target: the largest m/r^3, the second one, the sum of all but the largest, and its source.
-struct Weighed {
-    float best, second, rest;
-    u32 source;
-
-    __device__ __forceinline__ void add(float weight, u32 of) {
-        float lesser = fminf(weight, best);
-        second = fmaxf(second, lesser);
-        rest += lesser;
-        if (weight > best) best = weight, source = of;
-    }
-    /// Takes in what other sources have.
-    __device__ __forceinline__ void add(const Weighed &other) {
-        float lesser = fminf(other.best, best);
-        second = fmaxf(fmaxf(second, other.second), lesser);
-        rest += other.rest + lesser;
-        if (other.best > best) best = other.best, source = other.source;
-    }
-};
 
 /// Returns the number of groups of 32 targets that are looked at, and in `slices` the number of slices for each.
 __device__ __forceinline__ u32 divide(const Launched &call, u32 looked, u32 warps, u32 &slices) {
@@ -89,30 +70,19 @@ __device__ __forceinline__ bool may_form(const Launched &call, u32 i, const Weig
     // Each as a comparison that a NaN does not pass.
     if (!(found.best > MIN_WEIGHT && found.best < MAX_WEIGHT && found.second < found.best * TIE && found.rest > 0.0f)) return true;
     u32 j = found.source;
-    double pos[3], vel[3], other_pos[3], other_vel[3], largest = 0.0, r2 = 0.0, v2 = 0.0, rv = 0.0;
+    double pos[3], vel[3], other_pos[3], other_vel[3], largest = 0.0, r2 = 0.0;
     state_of(call, i, pos, vel);
     state_of(call, j, other_pos, other_vel);
 #pragma unroll
     for (int c = 0; c < 3; ++c) {
-        double x = other_pos[c] - pos[c], v = other_vel[c] - vel[c];
         largest = fmax(largest, fabs(pos[c]));
-        r2 += x * x, v2 += v * v, rv += x * v;
+        pos[c] = other_pos[c] - pos[c], vel[c] = other_vel[c] - vel[c];
+        r2 += pos[c] * pos[c];
     }
-    double r = __dsqrt_rn(r2), mass = call.mass[i] + call.mass[j];
+    double r = __dsqrt_rn(r2);
     if (!(r > MIN_DISTANCE && r > MIN_DISTANCE_PART * largest)) return true;
-    double field = 2.0 * BELOW_SUM / ABOVE_PERTURBATION * (double)found.rest / mass;
-    double near = r * r2 * field, far = __longlong_as_double(0x7ff0000000000000);
-    double beta = 2.0 * mass / r - v2;
-    if (beta > 0.0) {
-        double axis = mass / beta, h2 = fmax(r2 * v2 - rv * rv, 0.0);
-        double apocentre = axis * (1.0 + __dsqrt_rn(fmax(1.0 - h2 / (axis * mass), 0.0)));
-        far = apocentre * apocentre * apocentre * field;
-    }
-    const Watch &watch = call.watch;
-    bool approaches = rv <= 1e-9 * r * __dsqrt_rn(v2);
-    bool is_bound = 2.0 * (1.0 + 1e-9) * mass >= watch.min_binding * r * v2;
-    return far <= watch.joins || (approaches && watch.compound[j] && near <= watch.joins) ||
-           (is_bound && (approaches ? near : far) <= watch.forms);
+    double mass = call.mass[i] + call.mass[j];
+    return BELOW_SUM * (double)found.rest <= largest_field(call.watch, pos, vel, mass, call.watch.compound[j], 0.0, 0.0);
 }
 
 /// Looks at the targets that were weighed, a warp at each.
@@ -125,13 +95,7 @@ extern "C" __global__ void __launch_bounds__(JUDGE_THREADS) judge(const __grid_c
             float4 part = call.watch.weighed[(size_t)slice * groups * 32 + number];
             all.add(Weighed{part.x, part.y, part.z, __float_as_uint(part.w)});
         }
-#pragma unroll
-        for (int apart = 16; apart > 0; apart /= 2) {
-            Weighed other;
-            other.best = __shfl_xor_sync(~0u, all.best, apart), other.second = __shfl_xor_sync(~0u, all.second, apart);
-            other.rest = __shfl_xor_sync(~0u, all.rest, apart), other.source = __shfl_xor_sync(~0u, all.source, apart);
-            all.add(other);
-        }
+        all.add_over_warp(1);
         u32 i = call.watch.looked[number];
         if (lane == 0 && may_form(call, i, all)) call.watch.found[1 + atomicAdd(&schedule->found, 1u)] = i;
     }

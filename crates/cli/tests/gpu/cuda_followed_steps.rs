@@ -1,6 +1,6 @@
 //! Promise: block steps that the host follows one by one, while the device works on the next, and those in which the device watches for
-//! pairs by itself, end in the state of those that the host takes, with changes between them. Without a GPU each test reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce
-//! the tests for a sanitizer.
+//! pairs by itself, by either kind of kernels, end in the state of those that the host takes, with changes between them. Without a GPU
+//! each test reports that it is skipped. `TISANE_MODES` and `TISANE_SIZES` reduce the tests for a sanitizer.
 #![cfg(feature = "cuda")]
 
 use crate::gpu;
@@ -8,7 +8,7 @@ use gpu::{modes, needed, sizes};
 use tisane::encounters::Encounters;
 use tisane::error::Result;
 use tisane::force::block_steps::{NextStep, Pause, Span, StepRules, Taken};
-use tisane::force::cuda::CudaEngine;
+use tisane::force::cuda::{CudaEngine, StepKernels};
 use tisane::force::precision::Precision;
 use tisane::force::watch::Watch;
 use tisane::force::{ForceEngine, Forces, Targets};
@@ -88,10 +88,22 @@ impl ForceEngine for Counting {
     }
 }
 
-/// An engine whose device takes steps that the host follows, or watches by itself, or leaves them to the host; [`None`] without a GPU.
-fn engine(precision: Precision, epsilon: f64, [follows, watches]: [bool; 2]) -> Option<Counting> {
+/// Who takes the steps: the host, the device one by one, or the device with a search for pairs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum By {
+    Host,
+    Following,
+    Watching(StepKernels),
+}
+
+/// An engine whose device takes steps so; [`None`] without a GPU.
+fn engine(precision: Precision, epsilon: f64, by: By) -> Option<Counting> {
     let mut engine = needed(CudaEngine::new(precision, epsilon, CLOCK, 0))?;
-    engine.set_stepping(follows || watches);
+    engine.set_stepping(by != By::Host);
+    let watches = matches!(by, By::Watching(_));
+    if let By::Watching(kernels) = by {
+        engine.set_step_kernels(Some(kernels));
+    }
     Some(Counting { engine, asked: 0, taken: 0, watches, unattended: 0, calls: 0, found: 0 })
 }
 
@@ -142,12 +154,12 @@ fn followed_steps_of_points_are_those_of_the_host() {
     for precision in modes() {
         for n in sizes() {
             for number in 0..4 {
-                let [followed, of_host] = [true, false].map(|follows| {
-                    let mut f = engine(precision, 1.0 / 64.0, [follows, false])?;
+                let [followed, of_host] = [By::Following, By::Host].map(|by| {
+                    let mut f = engine(precision, 1.0 / 64.0, by)?;
                     let mut scheme = schemes(precision).swap_remove(number);
                     let found = run(&mut *scheme, &mut f, cluster(n, 0, 1e-4), 7);
                     // A particle without a force needs the host.
-                    let expected = if follows && n > 1 { found.1 } else { 0 };
+                    let expected = if by == By::Following && n > 1 { found.1 } else { 0 };
                     assert_eq!(f.taken, expected, "{} steps, n = {n}", found.1);
                     Some(found)
                 });
@@ -157,38 +169,47 @@ fn followed_steps_of_points_are_those_of_the_host() {
     }
 }
 
+/// Returns where a cluster ends.
+fn ended(
+    precision: Precision,
+    number: usize,
+    (n, pairs, shortest): (usize, usize, f64),
+    by: By,
+) -> Option<(String, u64)> {
+    let mut f = engine(precision, 0.0, by)?;
+    let mut integrator = Encounters::new(schemes(precision).swap_remove(number), 1e-5, CLOCK);
+    let found = run(&mut integrator, &mut f, cluster(n, pairs, shortest), u64::MAX);
+    // With pairs the host has a part in many.
+    let least = if pairs == 0 { found.1 / 2 } else { 1 };
+    let is_right = match by {
+        By::Host => f.taken == 0,
+        By::Following => f.taken >= least,
+        // Short spans are the host's.
+        By::Watching(_) => pairs > 0 || f.unattended >= least / 4 && f.calls > f.found,
+    };
+    let Counting { unattended, taken, calls, found: ends, asked, .. } = f;
+    assert!(is_right, "{taken} of {} steps, {asked} asked, n = {n}, {pairs} pairs", found.1);
+    if matches!(by, By::Watching(_)) && number == 0 {
+        let steps = found.1;
+        println!(
+            "n = {n}, {pairs} pairs, {by:?}: {unattended} of {steps} steps unattended in {calls} calls, {ends} ends"
+        );
+    }
+    Some(found)
+}
+
 #[test]
 fn followed_steps_with_subsystems_are_those_of_the_host() {
     for precision in modes() {
         // Pairs that nobody disturbs are points to the device; wide ones have a part in their steps.
         for (n, pairs, shortest) in [(40, 0, 1e-4), (300, 0, 1e-4), (300, 4, 1e-4), (300, 4, 4e-3), (1200, 3, 4e-3)] {
             for number in 0..4 {
-                let [watched, followed, of_host] = [[true; 2], [true, false], [false; 2]].map(|by| {
-                    let mut f = engine(precision, 0.0, by)?;
-                    let scheme = schemes(precision).swap_remove(number);
-                    let mut integrator = Encounters::new(scheme, 1e-5, CLOCK);
-                    let found = run(&mut integrator, &mut f, cluster(n, pairs, shortest), u64::MAX);
-                    // With pairs the host has a part in many.
-                    let least = if pairs == 0 { found.1 / 2 } else { 1 };
-                    let is_right = match by {
-                        // Short spans are the host's.
-                        [_, true] => pairs > 0 || f.unattended >= least / 4 && f.calls > f.found,
-                        [true, _] => f.taken >= least,
-                        _ => f.taken == 0,
-                    };
-                    assert!(is_right, "{} of {} steps, {} asked, n = {n}, {pairs} pairs", f.taken, found.1, f.asked);
-                    if by[1] && number == 0 {
-                        let Counting { unattended, calls, found: ends, .. } = f;
-                        println!(
-                            "n = {n}, {pairs} pairs: {unattended} of {} steps unattended in {calls} calls, {ends} ends",
-                            found.1
-                        );
-                    }
-                    Some(found)
-                });
-                let what = format!("{}, scheme {number}, n = {n}, {pairs} pairs", precision.name());
-                assert_eq!(watched, of_host, "{what}, watched");
-                assert_eq!(followed, of_host, "{what}");
+                let of_host = ended(precision, number, (n, pairs, shortest), By::Host);
+                let watching = [StepKernels::Resident, StepKernels::Launched].map(By::Watching);
+                for by in [By::Following].into_iter().chain(watching) {
+                    let found = ended(precision, number, (n, pairs, shortest), by);
+                    assert_eq!(found, of_host, "{}, scheme {number}, n = {n}, {pairs} pairs, {by:?}", precision.name());
+                }
             }
         }
         println!("{}: followed steps end in one state", precision.name());

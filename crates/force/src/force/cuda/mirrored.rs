@@ -6,7 +6,7 @@ use super::shapes::acceleration_shape::{AccelerationShape, MAX_THREADS};
 use super::shapes::launch_shape::{MAX_SPAN_BAGS, MAX_WARP_BAGS};
 use super::shapes::layout::{FORCE, STATE, TARGET};
 use super::shapes::{step_shape, system_shape};
-use super::steps::{launched_steps, resident, step_memory};
+use super::steps::{launched_steps, resident_memory, step_memory};
 use super::systems::system_call;
 use crate::force::canonical::BAG;
 use crate::force::mode::{ACC_SUMS, Mode, SUMS, with_mode};
@@ -137,7 +137,8 @@ fn the_constants_of_the_kernels_are_those_of_rust() {
         (number(STEPS, "MAX_BLOCKS"), step_shape::MAX_BLOCKS),
         (number(MEMBERS, "COLUMNS"), step_shape::COLUMNS),
         (number(STEPS, "ROWS") * (number(CANONICAL, "BAG") + 4), step_shape::SCRATCH),
-        (number(MEMBERS, "REFUSED"), resident::REFUSED as usize),
+        (number(MEMBERS, "REFUSED"), resident_memory::REFUSED as usize),
+        (number(MEMBERS, "FOUND"), resident_memory::FOUND as usize),
         (number(LAUNCHED, "STEP_CHUNK"), step_memory::CHUNK),
         (number(LAUNCHED, "CORRECT_THREADS"), launched_steps::CORRECT_THREADS),
         (number(WATCH, "WEIGH_THREADS"), launched_steps::WEIGH_THREADS),

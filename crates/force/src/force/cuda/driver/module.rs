@@ -19,6 +19,7 @@ pub struct Image<T: ?Sized>(pub T);
 static FORCES: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/forces.fatbin"));
 static NEIGHBOURS: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/neighbours.fatbin"));
 static BLOCK_STEPS: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/block_steps.fatbin"));
+static WATCHED_STEPS: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/watched_steps.fatbin"));
 static SHARED_STEPS: &Image<[u8]> = &Image(*include_bytes!("../../../../kernels/shared_steps.fatbin"));
 
 /// Environment variable that names a file with other kernels, compiled or (`.cu`) in source, for development. It stands
@@ -109,6 +110,17 @@ impl Module {
             return Ok(None);
         }
         Self::load(device, SHARED_STEPS).map(Some)
+    }
+
+    /// Loads the program's kernels of block steps with a search for pairs, as [`Self::block_steps`].
+    ///
+    /// # Errors
+    /// As [`Self::forces`].
+    pub fn watched_steps(device: &Device) -> Result<Option<Arc<Self>>> {
+        if device.capability()? < BLOCK_STEPS_FROM {
+            return Ok(None);
+        }
+        Self::load(device, WATCHED_STEPS).map(Some)
     }
 
     /// Loads the program's kernels of the neighbour scheme, as [`Self::block_steps`].

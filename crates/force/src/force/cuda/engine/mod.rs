@@ -600,7 +600,8 @@ impl CudaEngine {
         let Some(held) = self.held.as_mut().filter(|_| is_possible) else { return Ok(None) };
         self.device.bind()?;
         if held.followed.is_none() {
-            let steps = FollowedSteps::new(&self.device, self.precision, (held.sources, held.slots))?;
+            let by = (self.step_kernels, self.step_blocks);
+            let steps = FollowedSteps::new(&self.device, self.precision, (held.sources, held.slots), by)?;
             held.followed = Some(steps.map(Box::new));
         }
         // Before anything is sent.

@@ -75,6 +75,12 @@ impl StepShape {
         self.bags * BAG
     }
 
+    /// Returns the number of particles in all thread blocks.
+    #[must_use]
+    pub const fn working(&self) -> usize {
+        self.groups * self.replicas * self.own()
+    }
+
     /// Returns the bytes of shared memory of a thread block (`Group` of kernels/steps.cuh).
     #[must_use]
     pub fn shared_bytes(&self, precision: Precision) -> usize {

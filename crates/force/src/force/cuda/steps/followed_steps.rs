@@ -1,20 +1,23 @@
 //! Block steps on the device of systems that change between them. The host follows them one by one: it looks at each while the
 //! device works on the next. What that one computes is stored with the particles once the host asks for it; until then it can be
-//! dropped. Or the device takes many, and looks itself whether the host has to.
+//! dropped. Or the device takes many, with a search for pairs that may form: by the kernel of [`super::watched_steps`], or for large systems
+//! by those of [`super::launched_steps`].
 
+use super::device_steps::StepKernels;
 use super::field_call::FieldCall;
 use super::launched_call::LaunchedCall;
 use super::launched_steps::{LaunchedSteps, Launcher};
 use super::step_history::{Kept, StepHistory};
 use super::step_memory::Report;
 use super::system::System;
-use super::watch_memory::WatchMemory;
+use super::watch_memory::{CompoundFlags, WatchMemory};
+use super::watched_steps::{WatchedSteps, can_watch, due};
 use crate::error::Result;
 use crate::force::block_steps::{NextStep, Pause, Span, StepRules, Taken, is_at_its_moment, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::Pinned;
 use crate::force::cuda::shapes::layout::index_words;
-use crate::force::cuda::shapes::step_shape::COLUMNS;
+use crate::force::cuda::shapes::step_shape::{COLUMNS, StepShape};
 use crate::force::precision::Precision;
 use crate::force::watch::Watch;
 use crate::particles::{Particles, Vec3};
@@ -29,12 +32,19 @@ const MIN_TO_SHARE: usize = 512;
 /// Kernels of block steps with their memory, and what the device has computed ahead.
 pub struct FollowedSteps {
     steps: LaunchedSteps,
+    precision: Precision,
     sizes: (usize, usize),
     /// What particles have after a step: columns of numbers, and behind them their levels, and where the host does not know them their
     /// rows and their number. Two, by turns.
     results: Option<[Pinned; 2]>,
-    /// Memory of the search for pairs, once there was one; none where there is too little.
+    /// Kernel that takes steps with a search for pairs in shared memory, once there was one, if there is one.
+    watched: Option<Option<Box<WatchedSteps>>>,
+    /// Largest number of its thread blocks; none where launched kernels take the steps.
+    blocks: Option<usize>,
+    /// Memory of that search by launched kernels, once there was one; none where there is too little.
     watch: Option<Option<WatchMemory>>,
+    /// Flags of subsystems, once there was a search.
+    compound: Option<CompoundFlags>,
     /// What the host has given some particles, in the same columns, on its way to the device.
     given: Option<Pinned>,
     /// Those particles, of which the device has the states and times alone, in any order.
@@ -58,14 +68,28 @@ struct Ahead {
 
 impl FollowedSteps {
     /// Prepares the steps of `sources` sources in `slots` places; [`None`] if there are no kernels for this device, or too little
-    /// memory.
+    /// memory. Steps with a search for pairs are taken by the kernels that were asked for, or else by the quicker ones; the resident
+    /// kernel has up to `blocks` thread blocks.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn new(device: &Device, precision: Precision, sizes: (usize, usize)) -> Result<Option<Self>> {
-        let steps = LaunchedSteps::new(device, precision, sizes)?;
-        Ok(steps.map(|steps| Self {
+    pub fn new(
+        device: &Device,
+        precision: Precision,
+        sizes: (usize, usize),
+        (kernels, blocks): (Option<StepKernels>, usize),
+    ) -> Result<Option<Self>> {
+        let Some(mut steps) = LaunchedSteps::new(device, precision, sizes)? else { return Ok(None) };
+        let kernels = kernels.unwrap_or_else(|| StepKernels::choose(precision, sizes.0, 1));
+        let shape = StepShape::choose(precision, sizes.0, blocks, device.max_shared_bytes()?);
+        let shape = shape.filter(|_| kernels == StepKernels::Resident);
+        steps.keep_besides(shape.map_or(0, |shape| shape.working()));
+        Ok(Some(Self {
             steps,
+            precision,
+            watched: None,
+            blocks: shape.map(|_| blocks),
+            compound: None,
             sizes,
             results: None,
             given: None,
@@ -135,9 +159,10 @@ impl FollowedSteps {
             None => {
                 let span = Span { from: next.from, until: next.now, max: 1 };
                 let Some(field) = self.steps.field_call(device, field)? else { return Ok(None) };
-                let Some(call) = self.begin(launcher, (p, clock, eps2), (rules, span), through)? else {
+                if !self.send(launcher, (p, clock, eps2), (rules, span), through)? {
                     return Ok(None);
-                };
+                }
+                let call = self.steps.begin(launcher, (clock, eps2), rules, span)?;
                 let call = LaunchedCall { field, ..call };
                 self.steps.advance(launcher, &call)?;
                 let report = self.steps.report(device, 0)?;
@@ -198,48 +223,67 @@ impl FollowedSteps {
     ) -> Result<Option<Taken>> {
         let device = launcher.device;
         self.drop_ahead();
-        if self.watch.is_none() {
+        if self.compound.is_none() {
+            self.compound = Some(CompoundFlags::new(device, self.sizes.1)?);
+        }
+        let Some(flags) = &mut self.compound else { return Ok(None) };
+        let compound = flags.send(device, watch.compound)?;
+        if let (Some(blocks), None) = (self.blocks, &self.watched) {
+            let steps = WatchedSteps::new(device, self.precision, self.sizes, blocks)?;
+            self.watched = Some(steps.map(Box::new));
+        }
+        let is_resident = field.is_none() && can_watch(rules, self.precision) && matches!(self.watched, Some(Some(_)));
+        if !is_resident && self.watch.is_none() {
             self.watch = Some(WatchMemory::new(device, self.sizes.1)?);
         }
-        let (Some(field), Some(Some(memory))) = (self.steps.field_call(device, field)?, &mut self.watch) else {
+        let Some(field) = self.steps.field_call(device, field)? else { return Ok(None) };
+        if !self.send(launcher, (p, clock, eps2), (rules, span), through)? {
             return Ok(None);
+        }
+        let (taken, looks_at_due) = match (&mut self.watched, &mut self.watch) {
+            (Some(Some(steps)), _) if is_resident => {
+                self.steps.clear(device)?;
+                let held = (device, launcher.arrays, self.steps.state());
+                steps.take(held, (&*p, clock, eps2), (rules, span), ((&*watch, compound), pause))?
+            }
+            (_, Some(Some(memory))) => {
+                let watch = memory.call(watch, compound);
+                let call = LaunchedCall { field, watch, ..self.steps.begin(launcher, (clock, eps2), rules, span)? };
+                (self.steps.take_up_to(launcher, call, rules, span, pause)?, false)
+            }
+            _ => return Ok(None),
         };
-        let of_watch = memory.call(device, watch, span.from)?;
-        let Some(call) = self.begin(launcher, (p, clock, eps2), (rules, span), through)? else { return Ok(None) };
-        let call = LaunchedCall { field, watch: of_watch, ..call };
-        let Some([result, _]) = &self.results else { return Ok(None) };
-        let taken = self.steps.take_up_to(launcher, call, rules, span, pause)?;
         watch.found.clear();
-        if taken.block_steps == 0 {
-            return Ok(Some(taken));
-        }
-        self.steps.gather(launcher, &call.followed_by(result.address()))?;
+        let Some([result, _]) = self.results.as_ref().filter(|_| taken.block_steps > 0) else { return Ok(Some(taken)) };
+        let call = self.steps.call(launcher, (clock, eps2), rules).followed_by(result.address());
+        self.steps.gather(launcher, &call, span.from)?;
         device.wait()?;
-        if let Some(Some(memory)) = &self.watch {
-            memory.read(&mut watch.found);
-        }
         let first = (COLUMNS + self.kept.columns()) * self.sizes.1 + self.sizes.1.div_ceil(8);
         let rows: &[u32] = bytemuck::cast_slice(&result.words()[first..]);
         let moved = &rows[..rows[self.sizes.1] as usize];
         read(result, (self.sizes.1, self.kept), (p, taken.now), moved);
+        match &self.watch {
+            Some(Some(memory)) if !is_resident => memory.read(&mut watch.found),
+            _ if looks_at_due => watch.found = due(p, taken.now, moved, watch.log2_steps),
+            _ => {}
+        }
         Ok(Some(taken))
     }
 
-    /// Brings the device up to the state of the host, and prepares it for a span of steps. Returns the call of its kernels; [`None`] if
-    /// there is too little memory.
-    fn begin<'a>(
+    /// Brings the device up to the state of the host. Returns false if there is too little memory.
+    fn send(
         &mut self,
-        launcher: Launcher<'a>,
+        launcher: Launcher<'_>,
         (p, clock, eps2): (&Particles, Clock, f64),
         (rules, span): (&StepRules, Span),
         through: &mut Pinned,
-    ) -> Result<Option<LaunchedCall<'a>>> {
+    ) -> Result<bool> {
         if !self.make_room(launcher.device, rules) {
-            return Ok(None);
+            return Ok(false);
         }
         let was_current = self.steps.is_current();
         if !self.steps.send(launcher, p, (rules, span), through)? {
-            return Ok(None);
+            return Ok(false);
         }
         if let Some(given) = self.given.as_mut().filter(|_| was_current && !self.changed.is_empty()) {
             write(given, (self.sizes.1, self.kept), p, &self.changed);
@@ -247,7 +291,7 @@ impl FollowedSteps {
             self.steps.scatter(launcher, &call, self.changed.len())?;
         }
         self.changed.clear();
-        Ok(Some(self.steps.begin(launcher, (clock, eps2), rules, span)?))
+        Ok(true)
     }
 
     /// Makes room for what the host gets of a step. Returns false if there is too little memory.

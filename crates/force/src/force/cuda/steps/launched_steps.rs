@@ -8,6 +8,7 @@ use super::field_source::FieldKernel;
 use super::launched_call::LaunchedCall;
 use super::launched_span::LaunchedSpan;
 use super::step_memory::{CHUNK, Report, StepMemory};
+use super::step_state::StepState;
 use super::system::System;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepField, StepRules, Taken, is_on_schedule};
@@ -19,7 +20,7 @@ use crate::force::cuda::forces::launch::{Arrays, Kernels};
 use crate::force::cuda::shapes::launch_shape::{LaunchShape, in_order};
 use crate::force::precision::Precision;
 use crate::particles::Particles;
-use crate::time::Clock;
+use crate::time::{Clock, Time};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
@@ -114,6 +115,17 @@ impl LaunchedSteps {
         self.memory.state.current = false;
     }
 
+    /// Makes room for what a scheme keeps of so many particles besides, before the first step.
+    pub fn keep_besides(&mut self, working: usize) {
+        self.memory.working = self.memory.working.max(working);
+    }
+
+    /// Returns what the device keeps of the particles.
+    #[must_use]
+    pub const fn state(&self) -> &StepState {
+        &self.memory.state
+    }
+
     /// Returns true if the device has the state of the particles.
     #[must_use]
     pub const fn is_current(&self) -> bool {
@@ -155,8 +167,8 @@ impl LaunchedSteps {
         (rules, span): (&StepRules, Span),
         through: &mut Pinned,
     ) -> Result<bool> {
-        let StepMemory { state, sources, slots, .. } = &mut self.memory;
-        if !state.prepare(device, rules, (*sources, *slots), arrays.history.as_ref())? {
+        let StepMemory { state, sources, working, .. } = &mut self.memory;
+        if !state.prepare(device, rules, (*sources, *working), arrays.history.as_ref())? {
             return Ok(false);
         }
         if !state.current {
@@ -262,13 +274,14 @@ impl LaunchedSteps {
         self.scatter.launch(device, (blocks, 1), (JUDGE_THREADS as u32, 1), 0, call)
     }
 
-    /// Starts to write the state of all particles that have moved since `call.watch.since` to the host's memory at
-    /// `call.arrays.followed`.
+    /// Starts to write the state of all particles that have moved since a moment to the host's memory at `call.arrays.followed`.
     ///
     /// # Errors
     /// If the driver fails.
-    pub fn gather(&self, Launcher { device, .. }: Launcher<'_>, call: &LaunchedCall<'_>) -> Result<()> {
-        self.gather.launch(device, (call.chunks, 1), (CHUNK as u32, 1), 0, call)
+    pub fn gather(&self, Launcher { device, .. }: Launcher<'_>, call: &LaunchedCall<'_>, since: Time) -> Result<()> {
+        let mut call = *call;
+        call.watch.since = since.0;
+        self.gather.launch(device, (call.chunks, 1), (CHUNK as u32, 1), 0, &call)
     }
 
     /// Waits for the report after step `number` of a span.
@@ -301,6 +314,14 @@ impl LaunchedSteps {
         with: &[&Device],
     ) -> Result<Option<Report>> {
         steps.next(launcher.device, &self.memory, with)
+    }
+
+    /// Prepares the device for a span of steps by other kernels.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn clear(&mut self, device: &Device) -> Result<()> {
+        self.memory.clear(device)
     }
 
     /// Prepares the device for a span of steps. Returns the call of its kernels.

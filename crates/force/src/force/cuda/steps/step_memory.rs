@@ -28,6 +28,8 @@ pub struct StepMemory {
     pub sources: usize,
     /// Number of sources and padding.
     pub slots: usize,
+    /// Number of particles for which there is room besides, for what a scheme keeps.
+    pub working: usize,
     new_level: Memory,
     chunk_at_least: Memory,
     first_of_chunk: Memory,
@@ -80,6 +82,7 @@ impl StepMemory {
             report: device.pinned(REPORT)?,
             sources,
             slots,
+            working: slots,
         }))
     }
 

@@ -6,7 +6,6 @@ use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::shapes::layout::index_words;
 use crate::force::watch::Watch;
-use crate::time::Time;
 
 /// Number of warps that share the sources, for each multiprocessor. No result depends on it.
 const WARPS: usize = 16;
@@ -23,12 +22,44 @@ pub struct WatchMemory {
     places: Memory,
     weighed: Memory,
     looked: Memory,
-    compound: Memory,
-    flags: Pinned,
     found: Pinned,
+    warps: usize,
+}
+
+/// Flags of the sources that are subsystems.
+pub struct CompoundFlags {
+    memory: Memory,
+    flags: Pinned,
     /// Sources that have a flag on the device.
     flagged: Vec<u32>,
-    warps: usize,
+}
+
+impl CompoundFlags {
+    /// Allocates memory for `slots` sources.
+    ///
+    /// # Errors
+    /// If there is too little.
+    pub fn new(device: &Device, slots: usize) -> Result<Self> {
+        Ok(Self { memory: device.memory(slots)?, flags: device.pinned(slots.div_ceil(8))?, flagged: Vec::new() })
+    }
+
+    /// Starts to send the flags, if they have changed, and returns their address.
+    ///
+    /// # Errors
+    /// If the device fails.
+    pub fn send(&mut self, device: &Device, compound: &[u32]) -> Result<u64> {
+        if self.flagged != compound {
+            // What was sent before is on its way no more.
+            device.wait()?;
+            let flags: &mut [u8] = bytemuck::cast_slice_mut(self.flags.words_mut());
+            self.flagged.iter().for_each(|&row| flags[row as usize] = 0);
+            compound.iter().for_each(|&row| flags[row as usize] = 1);
+            self.flagged.clear();
+            self.flagged.extend_from_slice(compound);
+            device.copy_up(&self.flags, 0..self.flags.words().len(), &self.memory)?;
+        }
+        Ok(self.memory.address())
+    }
 }
 
 impl WatchMemory {
@@ -40,46 +71,31 @@ impl WatchMemory {
         let warps = WARPS * device.multiprocessors();
         // Either each group of targets has several slices of the sources, at most one a warp, or one.
         let weighed = WEIGHED * (warps * LANES).max(slots + LANES);
-        let sizes = [STEPS * PLACE * slots, weighed, 4 * slots, slots];
+        let sizes = [STEPS * PLACE * slots, weighed, 4 * slots];
         if sizes.iter().sum::<usize>() > device.free_bytes()? {
             return Ok(None);
         }
-        let [places, weighed, looked, compound] = sizes.map(|bytes| device.memory(bytes));
-        let (flags, found) = (device.pinned(slots.div_ceil(8))?, device.pinned(index_words(slots + 1))?);
-        let (places, weighed, looked, compound) = (places?, weighed?, looked?, compound?);
-        Ok(Some(Self { places, weighed, looked, compound, flags, found, flagged: Vec::new(), warps }))
+        let [places, weighed, looked] = sizes.map(|bytes| device.memory(bytes));
+        let found = device.pinned(index_words(slots + 1))?;
+        Ok(Some(Self { places: places?, weighed: weighed?, looked: looked?, found, warps }))
     }
 
-    /// Starts to send the flags of subsystems, if they have changed, and returns what the kernels are given for steps from a moment
-    /// on.
-    ///
-    /// # Errors
-    /// If the device fails.
-    pub fn call(&mut self, device: &Device, watch: &Watch<'_>, from: Time) -> Result<WatchCall> {
-        if self.flagged != watch.compound {
-            // What was sent before is on its way no more.
-            device.wait()?;
-            let flags: &mut [u8] = bytemuck::cast_slice_mut(self.flags.words_mut());
-            self.flagged.iter().for_each(|&row| flags[row as usize] = 0);
-            watch.compound.iter().for_each(|&row| flags[row as usize] = 1);
-            self.flagged.clear();
-            self.flagged.extend_from_slice(watch.compound);
-            device.copy_up(&self.flags, 0..self.flags.words().len(), &self.compound)?;
-        }
+    /// Returns what the kernels are given, with the address of the flags of subsystems.
+    pub fn call(&mut self, watch: &Watch<'_>, compound: u64) -> WatchCall {
         self.found.words_mut()[0] = 0;
-        Ok(WatchCall {
+        WatchCall {
             places: self.places.address(),
             weighed: self.weighed.address(),
             looked: self.looked.address(),
             found: self.found.address(),
-            compound: self.compound.address(),
-            since: from.0,
+            compound,
+            since: 0,
             forms: watch.forms,
             joins: watch.joins,
             min_binding: watch.min_binding,
             warps: self.warps as u32,
             log2_steps: u32::from(watch.log2_steps),
-        })
+        }
     }
 
     /// Stores those that may form a pair after the last step, ascending, once the device is done.

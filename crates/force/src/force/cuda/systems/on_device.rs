@@ -10,7 +10,7 @@ use crate::force::block_steps::{Pause, SystemStepper, SystemSteps, Taken, is_on_
 use crate::force::cuda::driver::device::Device;
 use crate::force::cuda::driver::module::{Kernel, Module};
 use crate::force::cuda::shapes::system_shape::{FEW, FEW_THREADS, SystemShape, shared_bytes_of_few};
-use crate::force::cuda::steps::resident::REFUSED;
+use crate::force::cuda::steps::resident_memory::REFUSED;
 use crate::force::forces::Forces;
 use crate::force::precision::Precision;
 use crate::particles::Particles;

@@ -110,7 +110,7 @@ pub struct SystemReport {
     pub block_steps: u64,
     /// Number of particle steps.
     pub particle_steps: u64,
-    /// Why the steps ended: [`crate::force::cuda::steps::resident::REFUSED`] or another reason.
+    /// Why the steps ended: [`crate::force::cuda::steps::resident_memory::REFUSED`] or another reason.
     pub reason: u64,
     /// Number of particle steps that were clamped to the floor.
     pub clamped: u64,
