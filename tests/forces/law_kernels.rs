@@ -27,7 +27,7 @@ fn compile(law: &Law, folder: &Path) -> Option<PathBuf> {
 
 /// Compiles a program of this folder for the host with the text of a type, whose file has a name; [`None`] where there is no C++
 /// compiler.
-fn compile_with(text: &str, (name, source): (&str, &str), folder: &Path) -> Option<PathBuf> {
+pub(crate) fn compile_with(text: &str, (name, source): (&str, &str), folder: &Path) -> Option<PathBuf> {
     let (header, program) = (folder.join("type.hpp"), folder.join("kernels"));
     std::fs::write(&header, text).unwrap();
     let top = Path::new(env!("CARGO_MANIFEST_DIR"));
@@ -48,7 +48,7 @@ fn compile_with(text: &str, (name, source): (&str, &str), folder: &Path) -> Opti
 }
 
 /// Returns what the program writes when it reads these numbers.
-fn filtered(program: &Path, what: Option<&str>, numbers: &[f64]) -> Vec<f64> {
+pub(crate) fn filtered(program: &Path, what: Option<&str>, numbers: &[f64]) -> Vec<f64> {
     let mut child = Command::new(program).args(what).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = child.stdin.take().unwrap();
     let bytes: Vec<u8> = numbers.iter().flat_map(|x| x.to_le_bytes()).collect();

@@ -14,3 +14,5 @@ mod odd_distances;
 mod points;
 #[path = "../common/systems.rs"]
 mod systems;
+#[cfg(feature = "cuda")]
+mod watch_kernels;

@@ -41,7 +41,7 @@ struct Weighed {
 
 /// Returns the largest sum of m/r^3 of all others with which a particle and its strongest source form a pair, or one of them joins the
 /// other, by the limits of `watch`: zero if none is small enough. `pos` and `vel` are their relative state, `mass` is that of both. The
-/// state may be off: the distance by a `part` of it, the velocity by that part and by `speed`; then the result is an upper bound.
+/// state may be off: the position by a `part` of the distance, the velocity by `speed`; then the result is an upper bound.
 template <class W>
 __device__ __forceinline__ double largest_field(const W &watch, const double (&pos)[3], const double (&vel)[3], double mass,
                                                 bool is_compound, double part, double speed) {
