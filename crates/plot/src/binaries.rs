@@ -1,5 +1,5 @@
 //! Figures of the binaries of a cluster at the first and the last measurement: their orbits, and distributions of period,
-//! eccentricity, mass ratio and hardness.
+//! eccentricity, mass ratio and hardness of those that are bound to it.
 
 use super::bins::{counting_limits, decades, stairs, unit_interval};
 use super::figure::{Axis, Figure, Mark, Panel, Series};
@@ -51,25 +51,32 @@ struct Looks<'a> {
     at: Vec<Look>,
 }
 
-/// Rows of the binaries and of the outer orbits of hierarchies at a measurement, and its time as text.
+/// Rows of the binaries and of the outer orbits of hierarchies that are bound to the cluster at a measurement, of all others, and its
+/// time as text. Where none is bound there is no cluster, and none is another.
 struct Look {
     time: String,
     pairs: Vec<usize>,
     outer: Vec<usize>,
+    unbound: Vec<usize>,
 }
 
 impl<'a> Looks<'a> {
     /// Finds the rows; [`None`] where columns are missing.
     fn new(table: &'a Table, cluster: Option<&'a Table>) -> Option<Self> {
         let run = Run { table };
-        let (times, number) = (table.numbers("time")?, table.numbers("number")?);
+        let (times, number, bound) = (table.numbers("time")?, table.numbers("number")?, table.numbers("bound"));
         let looks = cluster.and_then(|cluster| cluster.numbers("time")).unwrap_or(times);
         let (first, last) = (looks.first()?, looks.last()?);
         let unit = run.label("", "time")?.replace("[N-body units]", "").replace(['[', ']'], "");
         let at = [Some(first), (last > first).then_some(last)].into_iter().flatten().map(|time| {
             let rows = (0..times.len()).filter(|&row| times.at(row) == time);
-            let (pairs, outer) = rows.partition(|&row| number.at(row) == 2.0);
-            Look { time: format!("t = {}{unit}", twelve_digits(time)).trim().to_owned(), pairs, outer }
+            let is_bound = |&row: &usize| bound.is_none_or(|bound| bound.at(row) != 0.0);
+            let (mut bound, mut unbound): (Vec<usize>, Vec<usize>) = rows.partition(is_bound);
+            if bound.is_empty() {
+                std::mem::swap(&mut bound, &mut unbound);
+            }
+            let (pairs, outer) = bound.into_iter().partition(|&row| number.at(row) == 2.0);
+            Look { time: format!("t = {}{unit}", twelve_digits(time)).trim().to_owned(), pairs, outer, unbound }
         });
         let at = at.collect();
         Some(Self { run, cluster, at })
@@ -78,7 +85,7 @@ impl<'a> Looks<'a> {
     /// Draws eccentricities over semi-major axes, a panel a measurement on the same axes, and how many there are over time.
     fn orbits(&self, dir: &Path) -> Option<Figure> {
         let (a, e) = (self.run.table.numbers("semi_major_axis")?, self.run.table.numbers("eccentricity")?);
-        let all = || self.at.iter().flat_map(|look| look.pairs.iter().chain(&look.outer));
+        let all = || self.at.iter().flat_map(|look| look.pairs.iter().chain(&look.outer).chain(&look.unbound));
         let edges = decades(all().map(|&row| a.at(row)), WIDTH);
         let mut panels = Vec::new();
         for look in &self.at {
@@ -90,15 +97,29 @@ impl<'a> Looks<'a> {
             let of = |rows: &[usize]| rows.iter().map(|&row| (a.at(row), e.at(row))).collect();
             let mark = |rows: &[usize]| if rows.len() > FEW_DOTS { Mark::Dots } else { Mark::Points };
             let mut panel = Panel::new(format!("Binaries at {}", look.time), x, y);
-            let name = if look.outer.is_empty() { "" } else { "binaries" };
-            panel.series.push(Series::new(name, mark(&look.pairs), of(&look.pairs)));
-            if !look.outer.is_empty() {
-                panel.series.push(Series::new("outer orbits of hierarchies", mark(&look.outer), of(&look.outer)));
+            // Those of the cluster above the others.
+            let kinds = [
+                ("not bound to the cluster", &look.unbound, 2),
+                ("outer orbits of hierarchies", &look.outer, 1),
+                (if look.unbound.is_empty() { "binaries" } else { "binaries of the cluster" }, &look.pairs, 0),
+            ];
+            let alone = look.outer.is_empty() && look.unbound.is_empty();
+            for (name, rows, colour) in kinds.into_iter().filter(|(_, rows, colour)| *colour == 0 || !rows.is_empty()) {
+                let series = Series::new(if alone { "" } else { name }, mark(rows), of(rows));
+                panel.series.push(Series { colour: Some(colour), ..series });
             }
             panels.push(panel);
         }
-        let lines = [("binaries", "binaries", true), ("hierarchies", "hierarchies", true)];
-        panels.extend(self.cluster.and_then(|table| Run { table }.counts("Numbers of hard ones", &lines)));
+        let lines = [
+            ("binaries", "binaries", true),
+            ("hierarchies", "hierarchies", true),
+            ("binaries bound to the cluster", "bound_binaries", true),
+        ];
+        panels.extend(self.cluster.and_then(|table| {
+            // A run that an earlier version began does not have the last one.
+            let there = if table.column("bound_binaries").is_some() { &lines[..] } else { &lines[..2] };
+            Run { table }.counts("Numbers of hard ones", there)
+        }));
         Some(self.run.figure(dir, panels))
     }
 
@@ -224,6 +245,27 @@ mod tests {
         assert_eq!(panels.len(), 2);
         assert_eq!(panels[0].x.range, panels[1].x.range);
         assert_eq!((panels[0].series.len(), panels[1].series.len()), (1, 2));
+    }
+
+    #[test]
+    fn binaries_that_are_not_bound_are_no_part_of_the_distributions() {
+        let mut table = table();
+        // Two at the start, and the triple.
+        let bound = (0..14).map(|row| u64::from(![3, 4, 13].contains(&row))).collect();
+        table.columns.push(Column::new("bound", "", "", Values::Counts(bound)));
+        let panels = figure(&table, "distributions").panels;
+        let names: Vec<&str> = panels[0].series.iter().map(|series| &*series.name).collect();
+        assert_eq!(names, ["t = 0 Myr: 10", "t = 1 Myr: 1"]);
+        let panels = figure(&table, "binaries").panels;
+        for (panel, unbound) in panels.iter().zip([2, 1]) {
+            let names: Vec<&str> = panel.series.iter().map(|series| &*series.name).collect();
+            assert_eq!(names, ["not bound to the cluster", "binaries of the cluster"]);
+            assert_eq!(panel.series[0].points.len(), unbound);
+        }
+        // Without a cluster none is bound, and all count.
+        table.columns.last_mut().unwrap().values = Values::Counts(vec![0; 14]);
+        let panels = figure(&table, "binaries").panels;
+        assert_eq!((panels[0].series.len(), panels[0].series[0].points.len()), (1, 12));
     }
 
     #[test]
