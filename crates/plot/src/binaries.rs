@@ -6,6 +6,7 @@ use super::figure::{Axis, Figure, Mark, Panel, Series};
 use super::gallery::Gallery;
 use super::journals;
 use super::over_time::Run;
+use std::cmp::Reverse;
 use std::path::Path;
 use tisane::units::names::TimeUnit;
 use tisane::units::twelve_digits;
@@ -97,12 +98,12 @@ impl<'a> Looks<'a> {
             let of = |rows: &[usize]| rows.iter().map(|&row| (a.at(row), e.at(row))).collect();
             let mark = |rows: &[usize]| if rows.len() > FEW_DOTS { Mark::Dots } else { Mark::Points };
             let mut panel = Panel::new(format!("Binaries at {}", look.time), x, y);
-            // Those of the cluster above the others.
-            let kinds = [
-                ("not bound to the cluster", &look.unbound, 2),
-                ("outer orbits of hierarchies", &look.outer, 1),
-                (if look.unbound.is_empty() { "binaries" } else { "binaries of the cluster" }, &look.pairs, 0),
-            ];
+            let name = if look.unbound.is_empty() { "binaries" } else { "binaries of the cluster" };
+            let others =
+                [("outer orbits of hierarchies", &look.outer, 1), ("not bound to the cluster", &look.unbound, 2)];
+            let mut kinds = [[(name, &look.pairs, 0)].as_slice(), &others].concat();
+            // The fewest above the others, which would hide them.
+            kinds.sort_by_key(|(_, rows, _)| Reverse(rows.len()));
             let alone = look.outer.is_empty() && look.unbound.is_empty();
             for (name, rows, colour) in kinds.into_iter().filter(|(_, rows, colour)| *colour == 0 || !rows.is_empty()) {
                 let series = Series::new(if alone { "" } else { name }, mark(rows), of(rows));
@@ -116,8 +117,10 @@ impl<'a> Looks<'a> {
             ("binaries bound to the cluster", "bound_binaries", true),
         ];
         panels.extend(self.cluster.and_then(|table| {
-            // A run that an earlier version began does not have the last one.
-            let there = if table.column("bound_binaries").is_some() { &lines[..] } else { &lines[..2] };
+            // The last one would hide the first if all are bound. A run that an earlier version began does not have it.
+            let values = |name| table.numbers(name).map(|of| (0..of.len()).map(|row| of.at(row)).collect());
+            let (all, bound): (Option<Vec<f64>>, _) = (values("binaries"), values("bound_binaries"));
+            let there = if bound.is_some() && all != bound { &lines[..] } else { &lines[..2] };
             Run { table }.counts("Numbers of hard ones", there)
         }));
         Some(self.run.figure(dir, panels))
@@ -258,9 +261,9 @@ mod tests {
         assert_eq!(names, ["t = 0 Myr: 10", "t = 1 Myr: 1"]);
         let panels = figure(&table, "binaries").panels;
         for (panel, unbound) in panels.iter().zip([2, 1]) {
-            let names: Vec<&str> = panel.series.iter().map(|series| &*series.name).collect();
-            assert_eq!(names, ["not bound to the cluster", "binaries of the cluster"]);
-            assert_eq!(panel.series[0].points.len(), unbound);
+            assert!(panel.series.iter().any(|series| series.name == "binaries of the cluster"));
+            let is_unbound = |series: &&Series| series.name == "not bound to the cluster";
+            assert_eq!(panel.series.iter().find(is_unbound).unwrap().points.len(), unbound);
         }
         // Without a cluster none is bound, and all count.
         table.columns.last_mut().unwrap().values = Values::Counts(vec![0; 14]);
