@@ -272,6 +272,23 @@ mod tests {
     }
 
     #[test]
+    fn bound_binaries_have_a_line_where_others_are_not() {
+        let lines = |bound: Option<Vec<u64>>| {
+            let counts = |name: &str, values: Vec<u64>| Column::new(name, "", "", Values::Counts(values));
+            let mut columns = vec![
+                Column::new("time", "Myr", "", Values::Floats(vec![0.0, 1.0])),
+                counts("binaries", vec![12, 12]),
+                counts("hierarchies", vec![0, 1]),
+            ];
+            columns.extend(bound.map(|bound| counts("bound_binaries", bound)));
+            let (binaries, cluster) = (table(), Table { columns, ..Table::default() });
+            let figure = Looks::new(&binaries, Some(&cluster)).unwrap().orbits(Path::new("r")).unwrap();
+            figure.panels.last().unwrap().series.len()
+        };
+        assert_eq!([Some(vec![12, 9]), Some(vec![12, 12]), None].map(lines), [3, 2, 2]);
+    }
+
+    #[test]
     fn few_binaries_have_no_distributions() {
         let few = |column: &Column| {
             let values = match &column.values {

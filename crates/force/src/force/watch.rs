@@ -16,7 +16,8 @@ pub struct Watch<'a> {
     pub min_binding: f64,
     /// A particle is looked at after its step if the moment is a multiple of 2 to the power of this many of its next steps.
     pub log2_steps: u8,
-    /// Particles that may form a pair after the last step that was taken, ascending.
+    /// Particles of which the host has to look whether they form a pair after the last step that was taken, ascending: those that
+    /// may, or where one may all whose update is due.
     pub found: Vec<u32>,
 }
 

@@ -115,7 +115,8 @@ impl LaunchedSteps {
         self.memory.state.current = false;
     }
 
-    /// Makes room for what a scheme keeps of so many particles besides, before the first step.
+    /// Sets the number of copies of particles with which thread blocks work: where a scheme keeps a history there is memory for theirs.
+    /// To be called before the first step.
     pub fn keep_besides(&mut self, working: usize) {
         self.memory.working = self.memory.working.max(working);
     }

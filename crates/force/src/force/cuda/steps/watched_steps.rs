@@ -162,3 +162,31 @@ pub fn due(p: &Particles, now: Time, moved: &[u32], log2_steps: u8) -> Vec<u32> 
     rows.sort_unstable();
     rows
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_are_due_once_in_some_steps_of_those_that_moved() {
+        let mut p = Particles::default();
+        // The moment is the sixth step of level 3, so that it is a multiple of steps of level 2.
+        let now = Time(6 * Level(3).ticks());
+        for (level, time) in [(3, now), (4, now), (2, now), (4, Time(0)), (5, now)] {
+            p.step.push(Level(level));
+            p.time.push(time);
+        }
+        assert_eq!(due(&p, now, &[4, 0, 1, 3, 2], 1), [0, 1, 4]);
+        assert_eq!(due(&p, now, &[0, 1, 2], 2), [1]);
+        assert_eq!(due(&p, now, &[0, 2, 4], 2), [4]);
+    }
+
+    #[test]
+    fn scales_are_those_of_the_particles_with_a_mass() {
+        let p = Particles { mass: vec![0.25, 0.0, 0.5, 1e-3], pot: vec![-4.0; 4], ..Particles::default() };
+        let Scales { speed, lightest } = Scales::of(&p);
+        // The mean potential is -4.
+        assert!((speed / (CHANGE * 2.0 / 4.0_f64.cbrt()) - 1.0).abs() < 1e-12);
+        assert!(f64::from(lightest) < 1e-3 && f64::from(lightest) > 0.999e-3);
+    }
+}
