@@ -27,7 +27,7 @@ pub use settings::section::EncounterSettings;
 pub use settings::stars::{CollisionAction, Collisions, EscapeAction, EscapeRadius, Escapes, RadiusLaw, StarEvents};
 
 use crate::integrator::timestep::shortened;
-use crate::integrator::{Integrator, Progress, Steps, limit_by_passages};
+use crate::integrator::{Integrator, Passages, Progress, Steps};
 use crate::star_changes::{Lost, StarChanges};
 use crate::subsystems::{Description, Event, Subsystems};
 use crate::tidal_frame::TideSource;
@@ -152,7 +152,11 @@ impl Encounters {
             None => {
                 let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
                 let done = self.scheme.advance(&mut self.particles, &mut coupled, until, 1)?;
-                if done.block_steps == 0 || self.hierarchy.rules.perturbation == 0.0 {
+                if done.block_steps == 0 {
+                    return Ok((done, false));
+                }
+                if self.hierarchy.rules.perturbation == 0.0 {
+                    self.follow_thrown(done.now);
                     return Ok((done, false));
                 }
                 let block = self.scheme.block().to_vec();
@@ -165,6 +169,7 @@ impl Encounters {
         self.update_membership(f, done.now, &block)?;
         self.unite_rest(f, done.now)?;
         let touched = self.settle(f, done.now)?;
+        self.follow_thrown(done.now);
         if done.now.is_synchronised() {
             self.order_rows(f, done.now)?;
         }
@@ -415,11 +420,34 @@ impl Encounters {
         scheme.reschedule(particles, &changed);
     }
 
-    /// Shortens the steps of all bodies that others may pass whose velocities have jumped at `now`, by these vectors.
+    /// Shortens the steps of all bodies that others may pass whose velocities have jumped at `now`, by these vectors; from then on
+    /// [`Self::follow_thrown`] does.
     fn limit_by_passages(&mut self, now: Time, jumps: &[(usize, Vec3)]) {
-        let Self { scheme, particles, hierarchy, clock, .. } = self;
-        let all = || hierarchy.bodies.occupied().map(|body| body as u32).collect();
-        limit_by_passages(&mut **scheme, particles, all, jumps, (clock, 0.0, now));
+        let Self { scheme, particles, hierarchy: Hierarchy { bodies, .. }, clock, recorded, .. } = self;
+        let all = || bodies.occupied().map(|body| body as u32).collect();
+        let fast = Passages { clock, eps2: 0.0, now }.limit_by_jumps(&mut **scheme, particles, all, jumps);
+        recorded.thrown.extend(fast.into_iter().map(|body| bodies.stars[body]));
+        recorded.thrown.sort_unstable();
+        recorded.thrown.dedup();
+    }
+
+    /// Shortens the steps that begin at `now` of bodies that others pass which were thrown out, and of these. Those that pass no other any
+    /// more are followed no longer.
+    fn follow_thrown(&mut self, now: Time) {
+        if self.recorded.thrown.is_empty() {
+            return;
+        }
+        let Self { scheme, particles, hierarchy, clock, recorded, .. } = self;
+        let body = |star: &u32| {
+            let lowest = hierarchy.with_star(*star).map_or(*star, |subsystem| subsystem.stars[0]);
+            hierarchy.bodies.of_star(lowest)
+        };
+        let mut bodies: Vec<usize> = recorded.thrown.iter().map(body).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        let all: Vec<u32> = hierarchy.bodies.occupied().map(|body| body as u32).collect();
+        let passing = Passages { clock, eps2: 0.0, now }.limit_by_thrown(&mut **scheme, particles, &all, &bodies);
+        recorded.thrown.retain(|star| passing.contains(&body(star)));
     }
 
     /// Returns the sum of the binding energies of all subsystems.

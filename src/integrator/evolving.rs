@@ -1,7 +1,7 @@
 //! Stars that change in a system of points alone, moved by block steps.
 
 use super::pair_series::Source;
-use super::passages::limit_by_passages;
+use super::passages::Passages;
 use super::steps::{RowChange, Steps};
 use crate::star_changes::{Lost, StarChange, StarChanges, disturbed};
 use tisane_force::error::Result;
@@ -40,6 +40,7 @@ pub(super) fn change_stars(
     if !begun.is_empty() {
         scheme.admit(p, f, &RowChange { begun, ..RowChange::default() }, now)?;
     }
-    limit_by_passages(scheme, p, all, &kicks, (clock, changes.eps2, now));
+    // Passages at high speed deflect less where forces are softened: steps that begin later are not limited.
+    let _ = Passages { clock, eps2: changes.eps2, now }.limit_by_jumps(scheme, p, all, &kicks);
     Ok(lost)
 }

@@ -26,7 +26,7 @@ pub use contract::{Integrator, Progress};
 pub use extrapolated::low_parts;
 pub use kinds::{IntegratorKind, IntegratorSettings};
 pub use pair_series::Source;
-pub use passages::limit_by_passages;
+pub use passages::Passages;
 pub use settings::{AnyIntegrator, BlockSteps, LateSetting, Scheme, SchemeInfo};
 pub use steps::{RowChange, Steps, Succession};
 pub use variant::Variant;

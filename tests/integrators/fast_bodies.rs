@@ -25,8 +25,19 @@ fn stars() -> Particles {
     Particles::new(mass, pos.map(Vec3::from).to_vec(), vec![Vec3::zeros(); 5])
 }
 
+/// The first star is to pass the second, at a distance of 0.05, after some steps of that, which feels the third much more until then.
+fn stars_on_the_way() -> Particles {
+    let pos = [[-8.0, 0.0, 0.0], [10.0, 0.05, 0.0], [10.0, 1.25, 0.0], [-2.0, 5.0, 2.0], [1.0, -6.0, 3.0]];
+    Particles::new(vec![1.0; 5], pos.map(Vec3::from).to_vec(), vec![Vec3::zeros(); 5])
+}
+
 fn system(kind: Kind) -> (Encounters, Box<dyn FieldEngine>) {
-    let it = Encounters::new(kind.build(CLOCK, 0.01, limits()), 1e-6, CLOCK);
+    system_of(kind, 1e-6)
+}
+
+/// With a perturbation of 0 all bodies are stars.
+fn system_of(kind: Kind, perturbation: f64) -> (Encounters, Box<dyn FieldEngine>) {
+    let it = Encounters::new(kind.build(CLOCK, 0.01, limits()), perturbation, CLOCK);
     (it, reference::engine(Precision::F64, 0.0, CLOCK))
 }
 
@@ -51,6 +62,35 @@ fn verify_a_star_that_is_kicked_is_felt_by_those_that_it_passes() {
         it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
         let error = energy(&mut it, &p, &mut *f, now) - start;
         assert!(error.abs() < 1e-6 && (p.vel[1].y + 0.222).abs() < 1e-3, "{error:e} {}", p.vel[1]);
+    });
+}
+
+/// Steps that begin after the kick end before the passage, at half of the way: those of the star that is passed, and of the fast one.
+/// Its force is too weak to be felt before.
+#[test]
+fn verify_steps_that_begin_later_do_not_step_over_a_passage_either() {
+    each(|kind| {
+        let (mut p, (mut it, mut f)) = (stars_on_the_way(), system_of(kind, 0.0));
+        let speed = 10.0 * KICK.1;
+        changed(&mut it, &mut p, &mut *f, (1e-3, speed));
+        let start = energy(&mut it, &p, &mut *f, Time::from_dt_max(1));
+        let until = Time::from_dt_max(2);
+        let mut looked_at = [0; 2];
+        loop {
+            let now = it.advance(&mut p, &mut *f, until, 1).unwrap().now;
+            if now == until {
+                break;
+            }
+            let left = p.pos[1].x - p.pos[0].x - speed.x * CLOCK.between(p.time[0], now);
+            for i in (0..2).filter(|&i| left > 0.1 && p.time[i] == now) {
+                let step = CLOCK.between(now, now.after(p.step[i]));
+                assert!(step < 0.51 * left / speed.x, "{i} {step} {left}");
+                looked_at[i] += 1;
+            }
+        }
+        assert!(looked_at.iter().all(|&number| number > 4), "{looked_at:?}");
+        let error = energy(&mut it, &p, &mut *f, until) - start;
+        assert!(error.abs() < 3e-6, "{error:e}");
     });
 }
 
@@ -80,23 +120,26 @@ fn verify_a_pair_that_recoils_is_felt_by_those_that_it_passes() {
 
 #[test]
 fn interruptions_of_a_passage_change_no_bit() {
-    each(|kind| {
-        let until = Time::from_dt_max(2);
-        let run = |max: u64| {
-            let (mut p, (mut it, mut f)) = (stars(), system(kind));
-            changed(&mut it, &mut p, &mut *f, KICK);
-            let mut calls = 0;
-            loop {
-                let done = it.advance(&mut p, &mut *f, until, max).unwrap();
-                if done.now == until {
-                    return (p, calls);
-                }
-                calls += 1;
-                (it, f) = system(kind);
-                it.resume(&p, done.now, &mut *f).unwrap();
+    let all: [(fn() -> Particles, f64); 3] = [(stars, 1e-6), (stars_on_the_way, 1e-6), (stars_on_the_way, 0.0)];
+    all.into_iter().for_each(|(stars, perturbation)| each(|kind| interrupted(kind, stars, perturbation)));
+}
+
+fn interrupted(kind: Kind, stars: fn() -> Particles, perturbation: f64) {
+    let until = Time::from_dt_max(2);
+    let run = |max: u64| {
+        let (mut p, (mut it, mut f)) = (stars(), system_of(kind, perturbation));
+        changed(&mut it, &mut p, &mut *f, KICK);
+        let mut calls = 0;
+        loop {
+            let done = it.advance(&mut p, &mut *f, until, max).unwrap();
+            if done.now == until {
+                return (p, calls);
             }
-        };
-        let (often, once) = (run(3), run(u64::MAX));
-        assert!(often.1 > 5 && once.1 == 0 && often.0 == once.0, "{} calls", often.1);
-    });
+            calls += 1;
+            (it, f) = system_of(kind, perturbation);
+            it.resume(&p, done.now, &mut *f).unwrap();
+        }
+    };
+    let (often, once) = (run(3), run(u64::MAX));
+    assert!(often.1 > 5 && once.1 == 0 && often.0 == once.0, "{} calls", often.1);
 }

@@ -237,10 +237,11 @@ impl Encounters {
         }
         self.hierarchy.index(self.ids.len());
         self.neighbours.renumber(stays, number);
-        let Recorded { touching, escaped, .. } = &mut self.recorded;
+        let Recorded { touching, escaped, thrown, .. } = &mut self.recorded;
         touching.retain(|stars| stars.iter().all(|&star| stays(star)));
         escaped.retain(|&star| stays(star));
-        touching.iter_mut().flatten().chain(escaped).for_each(|star| *star = number(*star));
+        thrown.retain(|&star| stays(star));
+        touching.iter_mut().flatten().chain(escaped).chain(thrown).for_each(|star| *star = number(*star));
         self.changed.push(changed);
     }
 }

@@ -75,13 +75,14 @@ impl Encounters {
         Ok(Some((done, watch.found)))
     }
 
-    /// Returns true if an engine may be asked for such steps: contacts of stars are not looked for, and positions have no
-    /// [rests](crate::encounters::forces::bodies::Bodies::rests).
+    /// Returns true if an engine may be asked for such steps: contacts of stars are not looked for, none was thrown out and passes
+    /// others, and positions have no [rests](crate::encounters::forces::bodies::Bodies::rests).
     fn may_be_unattended(&mut self) -> bool {
         let Hierarchy { rules, bodies, room, .. } = &mut self.hierarchy;
         let is_due = room.attended == 0;
         room.attended = room.attended.saturating_sub(1);
         is_due
+            && self.recorded.thrown.is_empty()
             && bodies.stars.len() <= MOST
             && rules.perturbation > 0.0
             && bodies.sizes.collisions.is_none()

@@ -22,6 +22,9 @@ const NUMBERS: &str = "subsystem_numbers";
 /// Mark of the changes that are held back: no number of members.
 const REPEATS: u64 = u64::MAX;
 
+/// Mark of the stars that were thrown out: no number of members either.
+const THROWN: u64 = u64::MAX - 1;
+
 /// Largest depth of brackets of a component: of the members of members.
 const MAX_DEPTH: usize = 64;
 
@@ -179,7 +182,7 @@ impl SubsystemState {
     }
 }
 
-/// What was recorded, and is not again as long as it lasts.
+/// What happened, and counts as long as it lasts: most of it was recorded, and is not again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Recorded {
     /// Changes that are held back.
@@ -188,6 +191,8 @@ pub struct Recorded {
     pub touching: Vec<[u32; 2]>,
     /// Stars that escaped, and have not come back since, ascending.
     pub escaped: Vec<u32>,
+    /// Stars that were thrown out, and pass others, ascending.
+    pub thrown: Vec<u32>,
 }
 
 /// Returns the state of subsystems, in the order of their lowest stars, whose centres of mass are at `places` among the bodies, and
@@ -196,7 +201,7 @@ pub fn encode<'a>(
     subsystems: impl Iterator<Item = (&'a Subsystem, usize)>,
     bodies: &Particles,
     rows: Option<&[u32]>,
-    Recorded { repeats, touching, escaped }: &Recorded,
+    Recorded { repeats, touching, escaped, thrown }: &Recorded,
 ) -> SubsystemState {
     let mut state = SubsystemState::default();
     subsystems.for_each(|(subsystem, place)| state.subsystem(subsystem, bodies, place));
@@ -208,6 +213,10 @@ pub fn encode<'a>(
     if repeats.cycles().len() > 0 {
         state.words.extend([REPEATS, repeats.cycles().len() as u64]);
         repeats.cycles().for_each(|cycle| state.cycle(cycle));
+    }
+    if !thrown.is_empty() {
+        state.words.extend([THROWN, thrown.len() as u64]);
+        state.words.extend(thrown.iter().map(|&star| u64::from(star)));
     }
     if !(touching.is_empty() && escaped.is_empty()) {
         state.words.extend([0, touching.len() as u64]);
@@ -258,12 +267,16 @@ pub struct Decoded {
 pub fn decode(state: &SubsystemState, n: usize) -> Result<Decoded> {
     let mut reader = Reader { words: &state.words, numbers: &state.numbers, stars: n };
     let mut found: Vec<(Subsystem, Centre)> = Vec::new();
-    while reader.words.first().is_some_and(|&word| word > 1 && word != REPEATS) {
+    while reader.words.first().is_some_and(|&word| word > 1 && word < THROWN) {
         found.push(reader.subsystem()?);
     }
-    let rows = reader.rows()?;
+    let rows = reader.stars_after(1)?;
     let repeats = reader.repeats()?;
-    let recorded = Recorded { repeats, ..reader.recorded()? };
+    let thrown = reader.stars_after(THROWN)?;
+    let recorded = Recorded { repeats, thrown, ..reader.recorded()? };
+    if !recorded.thrown.is_sorted() {
+        return Err(wrong());
+    }
     let mut stars: Vec<u32> = found.iter().flat_map(|(subsystem, _)| subsystem.stars.iter().copied()).collect();
     stars.sort_unstable();
     let ascending = found.windows(2).all(|two| two[0].0.stars[0] < two[1].0.stars[0]);
@@ -320,16 +333,16 @@ impl Reader<'_> {
         u32::try_from(word).ok().filter(|&star| (star as usize) < self.stars).ok_or_else(wrong)
     }
 
-    /// Reads the stars of the rows, if they were written.
-    fn rows(&mut self) -> Result<Vec<u32>> {
-        if self.words.first() != Some(&1) {
+    /// Reads as many stars as are said after a mark, if it is there.
+    fn stars_after(&mut self, mark: u64) -> Result<Vec<u32>> {
+        if self.words.first() != Some(&mark) {
             return Ok(Vec::new());
         }
         let [_, count] = self.words()?;
-        let rows = usize::try_from(count).ok().and_then(|count| self.words.split_at_checked(count));
-        let (rows, rest) = rows.ok_or_else(wrong)?;
+        let stars = usize::try_from(count).ok().and_then(|count| self.words.split_at_checked(count));
+        let (stars, rest) = stars.ok_or_else(wrong)?;
         self.words = rest;
-        rows.iter().map(|&word| self.star(word)).collect()
+        stars.iter().map(|&word| self.star(word)).collect()
     }
 
     /// Reads the changes that are held back, if there are any.
