@@ -3,7 +3,7 @@
 
 use crate::kinds::{Kind, each};
 use crate::subsystems::{energy, limits};
-use tisane::encounters::Encounters;
+use tisane::encounters::{Encounters, EscapeAction, EscapeRadius, Escapes, StarEvents};
 use tisane::force::FieldEngine;
 use tisane::force::precision::Precision;
 use tisane::force::reference;
@@ -91,6 +91,55 @@ fn verify_steps_that_begin_later_do_not_step_over_a_passage_either() {
         assert!(looked_at.iter().all(|&number| number > 4), "{looked_at:?}");
         let error = energy(&mut it, &p, &mut *f, until) - start;
         assert!(error.abs() < 3e-6, "{error:e}");
+    });
+}
+
+/// A star of a lower row escapes on the way of the fast one, so that all stars get other numbers.
+#[test]
+fn verify_a_fast_star_is_followed_where_another_one_is_taken_out() {
+    each(|kind| {
+        let mut p = stars_on_the_way();
+        p.pos[0].x -= 200.0;
+        let row = |of: &Particles, k: usize| (of.mass[k], of.pos[k], of.vel[k]);
+        let leaver = (0.01, Vec3::x() * -265.0, Vec3::x() * -40.0);
+        let all: Vec<_> = std::iter::once(leaver).chain([1, 2, 3, 4, 0].map(|k| row(&p, k))).collect();
+        let mut p = Particles::new(
+            all.iter().map(|star| star.0).collect(),
+            all.iter().map(|star| star.1).collect(),
+            all.iter().map(|star| star.2).collect(),
+        );
+        let escapes = Escapes { action: EscapeAction::Remove, radius: EscapeRadius::Length(300.0) };
+        let events = StarEvents { collisions: None, escapes: Some(escapes) };
+        let (it, mut f) = system(kind);
+        let mut it = it.with_star_events(events);
+        let moments = [1, 2, 3].map(Time::from_dt_max);
+        it.start(&mut p, &mut *f).unwrap();
+        it.advance(&mut p, &mut *f, moments[0], u64::MAX).unwrap();
+        let speed = 10.0 * KICK.1;
+        let all = [StarChange { row: 5, mass: 1e-3, loss: Loss::Sudden, kick: speed, radius: None }];
+        it.change_stars(
+            &mut p,
+            &mut *f,
+            &StarChanges { all: &all, eps2: 0.0, by_law: false, since_start: 0.5 },
+            moments[0],
+        )
+        .unwrap();
+        while it.advance(&mut p, &mut *f, moments[1], u64::MAX).unwrap().now < moments[1] {}
+        assert_eq!((p.len(), p.id[0]), (5, 1));
+        let mut looked_at = 0;
+        loop {
+            let now = it.advance(&mut p, &mut *f, moments[2], 1).unwrap().now;
+            let left = p.pos[0].x - p.pos[4].x - speed.x * CLOCK.between(p.time[4], now);
+            if left < 0.1 {
+                break;
+            }
+            if p.time[0] == now {
+                let step = CLOCK.between(now, now.after(p.step[0]));
+                assert!(step < 0.51 * left / speed.x, "{step} {left}");
+                looked_at += 1;
+            }
+        }
+        assert!(looked_at > 4, "{looked_at}");
     });
 }
 
