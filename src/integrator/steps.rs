@@ -73,6 +73,11 @@ pub trait Steps: Integrator<Evaluation = Forces> + Sync {
         Ok(None)
     }
 
+    /// Returns true if most of its work is on lists of neighbours: then particles of near places should be in near rows.
+    fn works_by_lists(&self) -> bool {
+        false
+    }
+
     /// Returns the level of the shortest step allowed.
     fn floor(&self) -> Level;
 

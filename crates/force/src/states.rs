@@ -247,31 +247,28 @@ impl States {
     /// # Panics
     /// If there is no such row: a programming error.
     pub fn select(&mut self, rows: &[Option<u32>], new_of: &[u32]) {
-        self.0.retain(|state| state.columns().iter().any(|column| column.values.rows().is_some()));
-        for column in self.iter_mut().flat_map(SchemeState::columns_mut) {
-            match column.values {
-                ValuesMut::Vectors(of) => *of = selected(of, rows, &Vec3::zeros()),
-                ValuesMut::Numbers(of) => *of = selected(of, rows, &0.0),
-                ValuesMut::Moments(of) => *of = selected(of, rows, &Time::default()),
-                ValuesMut::Steps(of, levels) => {
-                    *of = selected(of, rows, &Time::default());
-                    *levels = selected(levels, rows, &Level::default());
-                }
-                ValuesMut::Lists(of) => {
-                    if of.is_empty() {
-                        continue;
-                    }
-                    let old = |row: &Option<u32>| row.map_or(Vec::new(), |row| std::mem::take(&mut of[row as usize]));
-                    let mut lists: Vec<Vec<u32>> = rows.iter().map(old).collect();
-                    lists.par_iter_mut().for_each(|list| {
-                        list.iter_mut().for_each(|entry| *entry = new_of[*entry as usize]);
-                        list.retain(|&entry| entry != u32::MAX);
-                        list.sort_unstable();
-                    });
-                    *of = lists;
-                }
-                ValuesMut::Words(_) | ValuesMut::Reals(_) | ValuesMut::Digits(_) => {}
-            }
+        let of = std::mem::take(self);
+        self.take_rows(&of, rows, new_of);
+    }
+
+    /// Becomes what others are after [`Self::select`], in the memory that is there: a copy of all lists takes longer than what is copied.
+    ///
+    /// # Panics
+    /// If there is no such row: a programming error.
+    pub fn take_rows(&mut self, of: &Self, rows: &[Option<u32>], new_of: &[u32]) {
+        let has_rows = |state: &dyn SchemeState| state.columns().iter().any(|column| column.values.rows().is_some());
+        let is_like = |own: &dyn SchemeState, other: &dyn SchemeState| {
+            let names = |state: &dyn SchemeState| state.columns().into_iter().map(|it| it.name.into_owned()).collect();
+            let (own_names, other_names): (Vec<String>, Vec<String>) = (names(own), names(other));
+            own.as_any().type_id() == other.as_any().type_id() && own_names == other_names
+        };
+        let mut before = std::mem::take(&mut self.0);
+        for state in of.0.iter().map(|state| &**state).filter(|state| has_rows(*state)) {
+            let place = before.iter().position(|own| is_like(&**own, state));
+            let mut own = place.map_or_else(|| state.copied(), |place| before.swap_remove(place));
+            let pairs: Vec<_> = own.columns_mut().into_iter().zip(state.columns()).collect();
+            pairs.into_par_iter().for_each(|(to, from)| take_column(to.values, from.values, rows, new_of));
+            self.0.push(own);
         }
     }
 
@@ -298,10 +295,41 @@ impl States {
     }
 }
 
-/// Returns the rows of a column in another order; `none` where there is no such row, and nothing of a column that is empty.
-fn selected<T: Clone>(column: &[T], rows: &[Option<u32>], none: &T) -> Vec<T> {
-    let row = |row: &Option<u32>| row.map_or(none, |row| &column[row as usize]).clone();
-    if column.is_empty() { Vec::new() } else { rows.iter().map(row).collect() }
+/// Stores rows of a column, as [`States::take_rows`] does; a column without rows stays empty.
+fn take_column(to: ValuesMut<'_>, from: Values<'_>, rows: &[Option<u32>], new_of: &[u32]) {
+    fn take<T: Clone + Default>(to: &mut Vec<T>, from: &[T], rows: &[Option<u32>]) {
+        to.clear();
+        if !from.is_empty() {
+            to.extend(rows.iter().map(|row| row.map_or_else(T::default, |row| from[row as usize].clone())));
+        }
+    }
+    match (to, from) {
+        (ValuesMut::Vectors(to), Values::Vectors(from)) => take(to, from, rows),
+        (ValuesMut::Numbers(to), Values::Numbers(from)) => take(to, from, rows),
+        (ValuesMut::Moments(to), Values::Moments(from)) => take(to, from, rows),
+        (ValuesMut::Steps(to, to_levels), Values::Steps(from, levels)) => {
+            take(to, from, rows);
+            take(to_levels, levels, rows);
+        }
+        (ValuesMut::Lists(to), Values::Lists(from)) => {
+            to.resize(if from.is_empty() { 0 } else { rows.len() }, Vec::new());
+            to.par_iter_mut().zip(rows).for_each(|(to, row)| {
+                to.clear();
+                let from = row.map_or(&[][..], |row| &from[row as usize]);
+                to.extend(from.iter().map(|&entry| new_of[entry as usize]).filter(|&entry| entry != u32::MAX));
+                to.sort_unstable();
+            });
+        }
+        (ValuesMut::Words(to) | ValuesMut::Digits(to), Values::Words(from) | Values::Digits(from)) => {
+            to.clear();
+            to.extend_from_slice(from);
+        }
+        (ValuesMut::Reals(to), Values::Reals(from)) => {
+            to.clear();
+            to.extend_from_slice(from);
+        }
+        _ => unreachable!("a state lists its columns alike for reading and for changes"),
+    }
 }
 
 /// Removes the rows of a column that do not stay; nothing from one that is empty.
@@ -380,5 +408,17 @@ mod tests {
         assert_eq!(of.regular_step, [4, 0, 3, 1].map(Level));
         assert_eq!(of.lists, [vec![2, 3], vec![], vec![], vec![0, 2]]);
         assert_eq!(states.iter().count(), 1);
+        // In the memory of more rows, and of a state that has other columns.
+        for before in [Neighbours { lists: vec![vec![9; 8]; 8], ..Neighbours::new(8, 1, 2) }, Neighbours::new(2, 0, 0)]
+        {
+            let (mut taken, mut expected) = (States::default(), states.clone());
+            taken.set(before);
+            taken.set(Rowless(vec![9]));
+            let (rows, new_of) = ([Some(0), None, Some(3)], [0, u32::MAX, u32::MAX, 2]);
+            expected.select(&rows, &new_of);
+            taken.take_rows(&states, &rows, &new_of);
+            assert_eq!(taken, expected);
+            assert_eq!(taken.get::<Neighbours>().lists, [vec![2], vec![], vec![0]]);
+        }
     }
 }

@@ -112,7 +112,7 @@ impl Encounters {
         loop {
             let changes = self.pairs(f, now)?;
             if changes.is_empty() {
-                self.set_in_order();
+                self.set_in_order(now);
                 self.hierarchy.bodies.rests.clear();
                 return Ok(());
             }

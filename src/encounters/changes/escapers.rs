@@ -244,7 +244,8 @@ impl Encounters {
     /// Takes bodies, ascending, out of all that numbers bodies and stars.
     fn take_out_bodies(&mut self, gone: &[usize]) {
         let bodies = &self.hierarchy.bodies;
-        let lowest: Vec<u32> = gone.iter().map(|&body| bodies.stars[body]).collect();
+        let mut lowest: Vec<u32> = gone.iter().map(|&body| bodies.stars[body]).collect();
+        lowest.sort_unstable();
         let is_gone = |star: u32| lowest.binary_search(&star).is_ok();
         let mut stars: Vec<u32> = gone.iter().flat_map(|&body| self.stars_of(body)).collect();
         stars.sort_unstable();

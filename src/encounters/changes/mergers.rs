@@ -208,7 +208,7 @@ impl Encounters {
     }
 
     /// Takes stars that are gone out of all that numbers stars, with the changes of others, and keeps both for the caller. All
-    /// rows have bodies, in the order of their stars.
+    /// rows have bodies.
     pub(crate) fn take_out(&mut self, changed: Changed) {
         self.tell_held_back();
         let gone = &changed.gone;

@@ -2,6 +2,7 @@
 
 use crate::encounters::Encounters;
 use crate::encounters::forces::bodies::{Bodies, FirstState, motion_of};
+use crate::encounters::forces::regions::Regions;
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::coupled_engine::CoupledEngine;
 use crate::encounters::motion::evolved::Evolved;
@@ -271,19 +272,24 @@ impl Encounters {
         Ok(rebuilt)
     }
 
-    /// Puts the rows of the bodies in the order of their stars, if they are not, and leaves out empty ones, at `now`.
+    /// Puts the rows of the bodies in order at `now`, if they are not, and leaves out empty ones.
     pub(crate) fn order_rows(&mut self, f: &mut dyn ForceEngine, now: Time) -> Result<()> {
-        if self.hierarchy.bodies.in_order() {
+        if self.hierarchy.bodies.in_order() && !self.scheme.works_by_lists() {
             return Ok(());
         }
-        self.set_in_order();
+        self.set_in_order(now);
         let mut coupled = CoupledEngine { engine: f, hierarchy: &mut self.hierarchy };
         self.scheme.resume(&self.particles, now, &mut coupled)
     }
 
-    /// Puts the rows of the bodies in the order of their stars, and leaves out empty ones, before anyone knows them.
-    pub(crate) fn set_in_order(&mut self) {
-        let rows = self.hierarchy.bodies.ordered_rows();
+    /// Puts the rows of the bodies in order at `now`, and leaves out empty ones, before anyone knows them. The order is that of their
+    /// stars; where a scheme works by lists of neighbours, that of their places, so that what a list names is side by side in memory.
+    pub(crate) fn set_in_order(&mut self, now: Time) {
+        let rows = if self.scheme.works_by_lists() {
+            Regions::rows_by_place(&self.particles, &self.hierarchy.bodies.stars, &self.clock, now)
+        } else {
+            self.hierarchy.bodies.ordered_rows()
+        };
         self.particles.select_rows(&rows);
         let Bodies { stars, sizes, rests, .. } = std::mem::take(&mut self.hierarchy.bodies);
         let stars = rows.iter().map(|&row| stars[row as usize]).collect();

@@ -17,7 +17,8 @@ const FAR: f64 = 1e9;
 /// Stars that are alone and centres of mass of subsystems, each in a row.
 ///
 /// A row belongs to a star, the lowest one of its body. Where a body ends, its row is empty until a body of the same star begins; a star
-/// that has no row gets one at the end. So rows keep their numbers until they are all put in the order of their stars.
+/// that has no row gets one at the end. So rows keep their numbers until they are all put in order, which is that of their stars or, where
+/// a scheme works by lists of neighbours, that of their places.
 #[derive(Clone, Debug, Default)]
 pub struct Bodies {
     /// The bodies as particles; empty rows are particles without a mass that are far away and at rest.

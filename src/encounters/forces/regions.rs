@@ -328,6 +328,19 @@ impl Regions {
         is_old
     }
 
+    /// Returns the rows of bodies in the order of their places at `now`: near ones side by side, as in the leaves of a tree that is made
+    /// at that moment. Those of a leaf are in the order of their stars.
+    pub fn rows_by_place(p: &Particles, stars: &[u32], clock: &Clock, now: Time) -> Vec<u32> {
+        let mut regions = Self::default();
+        regions.make(p, clock, now);
+        let mut rows: Vec<u32> = regions.states.iter().map(|state| state.row).collect();
+        for leaf in regions.nodes.iter().filter(|node| node.second == NONE) {
+            let of_leaf = leaf.first as usize..(leaf.first + leaf.count) as usize;
+            rows[of_leaf].sort_unstable_by_key(|&row| stars[row as usize]);
+        }
+        rows
+    }
+
     fn make(&mut self, p: &Particles, clock: &Clock, now: Time) {
         let n = p.len();
         self.roots.resize(n, [0.0; 2]);
@@ -984,6 +997,36 @@ mod tests {
             }
         }
         assert!(looked_at > p.len());
+    }
+
+    #[test]
+    fn rows_by_place_are_all_bodies_near_ones_side_by_side() {
+        let mut p = cluster(3000);
+        let empty = [9, 700];
+        for row in empty {
+            (p.mass[row], p.pos[row]) = (0.0, Vec3::x() * 1e9);
+        }
+        let now = Time(Level(4).ticks());
+        let stars: Vec<u32> = (0..p.len() as u32).collect();
+        let rows = Regions::rows_by_place(&p, &stars, &CLOCK, now);
+        let mut sorted = rows.clone();
+        sorted.sort_unstable();
+        let occupied = (0..p.len() as u32).filter(|row| !empty.contains(&(*row as usize)));
+        assert_eq!(sorted, occupied.collect::<Vec<_>>());
+        let between = |rows: &[u32]| -> f64 {
+            let place = |row: u32| at(&p, row as usize, &CLOCK, now).0;
+            rows.windows(2).map(|two| (place(two[1]) - place(two[0])).norm()).sum()
+        };
+        assert!(between(&rows) < 0.4 * between(&sorted), "{} {}", between(&rows), between(&sorted));
+        let by_threads = |threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| Regions::rows_by_place(&p, &stars, &CLOCK, now))
+        };
+        assert!(by_threads(1) == rows && by_threads(4) == rows);
+        // Few bodies are in the order of their stars.
+        let few = Particles::new(p.mass[..7].to_vec(), p.pos[..7].to_vec(), p.vel[..7].to_vec());
+        let few = Particles { time: vec![now; 7], step: p.step[..7].to_vec(), ..few };
+        assert_eq!(Regions::rows_by_place(&few, &[4, 9, 0, 3, 8, 1, 2], &CLOCK, now), [2, 5, 6, 3, 0, 4, 1]);
     }
 
     #[test]

@@ -34,8 +34,7 @@ pub fn store(own: &Particles, hierarchy: &Hierarchy, recorded: &Recorded, p: &mu
     // The schemes' columns of a body are in the row of its lowest star.
     let row = |star: usize| u32::try_from(bodies.of_star(star as u32)).ok().filter(|&row| (row as usize) < own.len());
     let rows: Vec<Option<u32>> = (0..p.len()).map(row).collect();
-    p.states = own.states.clone();
-    p.states.select(&rows, &bodies.stars);
+    p.states.take_rows(&own.states, &rows, &bodies.stars);
     let places = hierarchy.in_order().map(|subsystem| (subsystem, bodies.of_star(subsystem.stars[0])));
     let layout = Some(&bodies.stars[..]).filter(|_| !bodies.in_order());
     p.states.set(state::encode(places, own, layout, recorded));

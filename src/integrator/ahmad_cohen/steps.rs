@@ -31,6 +31,10 @@ impl Steps for AhmadCohen {
         &self.block
     }
 
+    fn works_by_lists(&self) -> bool {
+        true
+    }
+
     fn floor(&self) -> Level {
         self.parameters.limits.floor
     }
