@@ -156,7 +156,7 @@ impl Encounters {
             };
             let is_fast =
                 |pair: Elements| pair.period * criteria::PARTS_OF_STEP as f64 <= criteria::MIN_PARTS_PER_PERIOD * span;
-            let mut found = subsystem.stars_at(&hierarchy.bodies, &self.clock, time)?;
+            let mut found = subsystem.stars_at(&hierarchy.bodies, &self.clock, &hierarchy.rules, time)?;
             if subsystem.settled(&hierarchy.rules).is_some_and(is_fast) {
                 found.iter_mut().for_each(|star| star.2 = [Vec3::zeros(); 2]);
             }
@@ -198,7 +198,7 @@ impl Encounters {
         let place = |star: u32, body: usize| {
             let (x, v) = at(p, body, &self.clock, until);
             let Some(subsystem) = self.hierarchy.of_star(bodies.stars[body]) else { return Some((p.mass[body], x, v)) };
-            let inside = subsystem.stars_at(bodies, &self.clock, until).ok()?;
+            let inside = subsystem.stars_at(bodies, &self.clock, &self.hierarchy.rules, until).ok()?;
             let (_, mass, [y, w]) = inside.into_iter().find(|it| it.0 == star)?;
             Some((mass, x + y, v + w))
         };

@@ -223,7 +223,7 @@ impl Encounters {
         match self.hierarchy.of_star(bodies.stars[body]) {
             None => stars.push(of_star(bodies.stars[body], mass, Vec3::zeros(), Vec3::zeros())),
             Some(subsystem) => {
-                let subsystem = subsystem.at(bodies, &self.clock, now)?;
+                let subsystem = subsystem.at(bodies, &self.clock, &self.hierarchy.rules, now)?;
                 let found = member::stars(&subsystem.members, &subsystem.motion, &self.clock, now)?;
                 stars.extend(found.into_iter().map(|star| of_star(star.of, star.mass, star.pos, star.vel)));
                 inside = -subsystem.binding();

@@ -38,8 +38,9 @@ fn perturbation_inside(subsystem: &Subsystem, place: usize, few: &Few) -> f64 {
 impl Encounters {
     /// Returns the subsystem whose lowest star is `star`, at `now` and at the place of its members on their orbits.
     fn present(&self, star: u32, now: Time) -> Result<Option<Subsystem>> {
-        let Hierarchy { bodies, clock, .. } = &self.hierarchy;
-        self.hierarchy.of_star(star).map(|subsystem| subsystem.at(bodies, clock, now.max(subsystem.time))).transpose()
+        let Hierarchy { bodies, rules, clock, .. } = &self.hierarchy;
+        let at = |subsystem: &Subsystem| subsystem.at(bodies, clock, rules, now.max(subsystem.time));
+        self.hierarchy.of_star(star).map(at).transpose()
     }
 
     /// Returns the body whose lowest star is `star`, and its subsystem.

@@ -2,31 +2,19 @@
 
 use crate::encounters::forces::bodies::{Bodies, Sizes};
 use crate::encounters::forces::coupling;
-use crate::encounters::forces::tides::Tides;
+use crate::encounters::forces::rings::{RingTide, move_alone};
 use crate::encounters::motion::elements::pericentre;
 use crate::encounters::motion::member::{Few, Member};
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::motion::touched::Touched;
 use crate::encounters::settings::criteria;
 use crate::encounters::settings::stars::{CollisionAction, Collisions};
-use crate::few_body::{Contact, Motion, Tide, Watch};
+use crate::few_body::{Contact, Motion, Watch};
 use crate::subsystems::stars::Removed;
 use tisane_force::error::Result;
 use tisane_force::gravity::predict;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
-
-/// Tide of a motion that began earlier.
-struct Later<'a> {
-    tide: &'a Tides,
-    by: f64,
-}
-
-impl Tide for Later<'_> {
-    fn acc(&self, time: f64, offsets: &[Vec3], acc: &mut [Vec3]) {
-        self.tide.acc(self.by + time, offsets, acc);
-    }
-}
 
 /// Returns the time from one moment to another, negative for an earlier one: a pair that nothing disturbs stands behind its
 /// centre of mass.
@@ -153,43 +141,36 @@ impl Subsystem {
         })
     }
 
-    /// Advances the internal motion from its moment by the time `dt`, and finds the contacts on the way. Where stars merge, and
-    /// others move with them, these go on with the merged star from the moment of the contact.
+    /// Advances the internal motion by the time `dt`, from the time `done` after its moment on, and finds the contacts on the way. Where
+    /// stars merge, and others move with them, it ends at the moment of the contact, and returns the time until then: the others go on
+    /// with the merged star.
     pub(crate) fn move_watched(
         &mut self,
-        dt: f64,
-        tides: Option<&Tides>,
+        [dt, done]: [f64; 2],
+        tide: &RingTide<'_>,
         bodies: &Bodies,
         clock: &Clock,
-    ) -> Result<()> {
-        let Some(collisions) = bodies.sizes.collisions else { return self.motion.advance(dt, tides.map(|it| it as _)) };
-        let mut done = 0.0;
-        loop {
-            let ends = collisions.action == CollisionAction::Merge && self.members.len() > 2;
-            let mut watch = self.watch(&bodies.sizes, &self.members, ends);
-            let later = tides.map(|tide| Later { tide, by: done });
-            let taken = self.motion.advance_watched(dt - done, later.as_ref().map(|it| it as _), &mut watch)?;
-            let since = |contact: &Contact| done + contact.time;
-            let found: Vec<(Touched, [usize; 2])> = watch
-                .found
-                .iter()
-                .filter_map(|it| {
-                    let touched = self.touched(Inside::of(self), it, since(it), bodies, clock)?;
-                    Some((touched, it.bodies))
-                })
-                .collect();
-            match (ends, found.first()) {
-                (true, Some((touched, members))) => {
-                    done += taken;
-                    let (touched, members) = (touched.clone(), *members);
-                    self.merge_two(touched, members, done, bodies, clock);
-                }
-                _ => {
-                    self.add_contacts(found.into_iter().map(|it| it.0), &bodies.sizes);
-                    return Ok(());
-                }
-            }
+    ) -> Result<Option<f64>> {
+        let Some(collisions) = bodies.sizes.collisions else { return move_alone(&mut self.motion, dt, tide) };
+        let ends = collisions.action == CollisionAction::Merge && self.members.len() > 2;
+        let mut watch = self.watch(&bodies.sizes, &self.members, ends);
+        let taken = self.motion.advance_watched(dt, tide.tide(), &mut watch)?;
+        let since = |contact: &Contact| done + contact.time;
+        let found: Vec<(Touched, [usize; 2])> = watch
+            .found
+            .iter()
+            .filter_map(|it| {
+                let touched = self.touched(Inside::of(self), it, since(it), bodies, clock)?;
+                Some((touched, it.bodies))
+            })
+            .collect();
+        if let (true, Some((touched, members))) = (ends, found.first()) {
+            let (touched, members) = (touched.clone(), *members);
+            self.merge_two(touched, members, done + taken, bodies, clock);
+            return Ok(Some(taken));
         }
+        self.add_contacts(found.into_iter().map(|it| it.0), &bodies.sizes);
+        Ok(None)
     }
 
     /// Makes one star of two of three or more members, at the present position of the motion, `since` after its moment.
@@ -244,11 +225,21 @@ impl Subsystem {
     /// of its inner ones.
     pub(crate) fn find_contacts_ahead(&mut self, bodies: &Bodies, clock: &Clock, now: Time) {
         let mut found = Vec::new();
-        let all = Inside::of(self);
         if self.members.len() == 2 && self.time < now && !self.is_perturbed {
-            self.find_contacts_of(all, bodies, clock, now, &mut found);
+            self.find_contacts_of(Inside::of(self), bodies, clock, now, &mut found);
         }
-        self.find_contacts_inside(all, bodies, clock, now, &mut found);
+        self.find_contacts_of_inner(bodies, clock, now, found);
+    }
+
+    /// Finds the contacts up to `now` of inner pairs that nothing moves, beside those that were found.
+    pub(crate) fn find_contacts_of_inner(
+        &mut self,
+        bodies: &Bodies,
+        clock: &Clock,
+        now: Time,
+        mut found: Vec<Touched>,
+    ) {
+        self.find_contacts_inside(Inside::of(self), bodies, clock, now, &mut found);
         found.retain(|touched| !self.contacts.iter().any(|other| other.stars == touched.stars));
         self.add_contacts(found, &bodies.sizes);
     }

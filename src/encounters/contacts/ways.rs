@@ -7,6 +7,7 @@ use crate::encounters::forces::surroundings::at;
 use crate::encounters::motion::member;
 use crate::encounters::motion::subsystem::Subsystem;
 use crate::encounters::motion::touched::Touched;
+use crate::encounters::settings::criteria::Rules;
 use std::collections::BTreeMap;
 use tisane_force::error::Result;
 use tisane_force::gravity::predict;
@@ -70,13 +71,13 @@ pub type Offset = (u32, f64, [Vec3; 2]);
 
 impl Subsystem {
     /// Returns the stars at a moment, also an earlier one, relative to the centre of mass.
-    pub fn stars_at(&self, bodies: &Bodies, clock: &Clock, time: Time) -> Result<Vec<Offset>> {
+    pub fn stars_at(&self, bodies: &Bodies, clock: &Clock, rules: &Rules, time: Time) -> Result<Vec<Offset>> {
         let subsystem = if time < self.time {
             let mut earlier = self.clone();
             earlier.motion.advance(elapsed(clock, self.time, time), None)?;
             earlier
         } else {
-            self.at(bodies, clock, time)?
+            self.at(bodies, clock, rules, time)?
         };
         let stars = member::stars(&subsystem.members, &subsystem.motion, clock, time.max(subsystem.time))?;
         Ok(stars.into_iter().map(|star| (star.of, star.mass, [star.pos, star.vel])).collect())

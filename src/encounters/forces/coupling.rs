@@ -143,7 +143,7 @@ pub fn averaged_force(pair: &AveragedPair, r: Vec3, v: Vec3, outer2: f64) -> (Ve
     let dq = (2.0 * along.dot(&v) + turning.dot(&r)) / r2;
     let per_r5 = 1.0 / (r2 * r2 * r2.sqrt());
     let radial = 1.5 * p - 7.5 * q;
-    let tide = (along * 3.0 + r * radial) * per_r5;
+    let tide = pair.pull(r);
     let by_time = (moments * v + turning) * 3.0 - along * (15.0 * s)
         + v * radial
         + r * (1.5 * dp - 7.5 * p * s - 7.5 * dq + 52.5 * q * s);

@@ -6,5 +6,6 @@ pub mod coupling;
 pub mod orbit;
 pub mod passing;
 pub mod regions;
+pub mod rings;
 pub mod surroundings;
 pub mod tides;

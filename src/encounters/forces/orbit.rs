@@ -45,6 +45,14 @@ impl AveragedPair {
         let r2 = r.norm_squared();
         0.5 * (self.moments.trace() - 3.0 * r.dot(&(self.moments * r)) / r2) / (r2 * r2.sqrt())
     }
+
+    /// Returns the acceleration of a particle at `r` from the centre of mass, less that by a point.
+    pub fn pull(&self, r: Vec3) -> Vec3 {
+        let r2 = r.norm_squared();
+        let along = self.moments * r;
+        let radial = 1.5 * self.moments.trace() - 7.5 * (along.dot(&r) / r2);
+        (along * 3.0 + r * radial) * (1.0 / (r2 * r2 * r2.sqrt()))
+    }
 }
 
 impl Orbit {

@@ -238,7 +238,7 @@ impl Hierarchy {
         let Self { subsystems, bodies, rules, clock, .. } = self;
         // Those of the targets are asked on threads whether they are followed: each is in other parts of the memory.
         let advance = |subsystem: &mut Subsystem| {
-            if subsystem.is_followed(rules) { subsystem.advance(bodies, clock, now) } else { Ok(()) }
+            if subsystem.is_followed(rules) { subsystem.advance(bodies, clock, rules, now) } else { Ok(()) }
         };
         let advanced = each_mut(subsystems, due, WORK, advance);
         points.resize(subsystems.len(), PointMasses::default());

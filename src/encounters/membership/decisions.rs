@@ -5,6 +5,7 @@
 //! on a parabola: encounters faster than that by less than a factor of two count too.
 
 use crate::encounters::forces::regions::{Bounds, Regions, Strongest};
+use crate::encounters::forces::rings::time_of_change;
 use crate::encounters::forces::surroundings::{Positions, Surroundings, at};
 use crate::encounters::membership::change::Change;
 use crate::encounters::membership::each::{SEARCH, each};
@@ -377,15 +378,17 @@ impl Membership<'_> {
                     2.0 * mass[j] / mu * ratio * ratio * ratio
                 };
                 let sum: f64 = (0..mass.len()).filter(|j| ![a, b].contains(j)).map(by).sum();
-                (sum < criteria::CLOSES_BELOW * min || is_inner(subsystem, [a, b], &found, self.hierarchy.rules))
-                    .then_some([a, b])
+                let rules = &self.hierarchy.rules;
+                (sum < criteria::CLOSES_BELOW * min
+                    || is_inner(subsystem, [a, b], &found, *rules)
+                    || may_be_ring(subsystem, [a, b], &found, sum, rules))
+                .then_some([a, b])
             });
             if let Some(two) = inner.take(1).next() {
                 return Some(Change::Close(i, two));
             }
         }
-        let (member, max) = subsystem.perturbed_inner()?;
-        (max > min).then_some(Change::Open(i, member))
+        subsystem.opening_inner(&self.hierarchy.rules).map(|member| Change::Open(i, member))
     }
 
     /// Returns the change of the subsystem of body `i`, if any: it dissolves, splits, or takes up the next body.
@@ -477,6 +480,26 @@ fn is_inner(subsystem: &Subsystem, two: [usize; 2], pair: &Elements, rules: Rule
     let far = outer.axis * (1.0 + outer.eccentricity);
     let stays = 2.0 * far * far * far * subsystem.field <= criteria::STABLE_STAYS_BELOW * rules.dissolves * mass;
     stays && is_pair && HierarchicalOrbits::of(pair, &outer, [a.mass, b.mass]).can_be_averaged(false)
+}
+
+/// Returns true if two stars of a subsystem, a binary with these elements that others perturb by so much, may be averaged over their
+/// orbit.
+fn may_be_ring(subsystem: &Subsystem, two: [usize; 2], pair: &Elements, perturbation: f64, rules: &Rules) -> bool {
+    // The plane of the orbit needs digits enough for its mean.
+    let is_flat = 1.0 - pair.eccentricity * pair.eccentricity > 4.0 * criteria::MIN_SQUARED_MINOR_AXIS;
+    if !is_flat || two.iter().any(|&k| subsystem.members[k].inner().is_some()) {
+        return false;
+    }
+    let mass = subsystem.motion.masses();
+    let total = mass[two[0]] + mass[two[1]];
+    let time = |j: usize| {
+        let [(x, v), (y, w)] = two.map(|k| subsystem.motion.vectors(k, j));
+        let share = [mass[two[0]] / total, mass[two[1]] / total];
+        time_of_change(x * share[0] + y * share[1], v * share[0] + w * share[1], total + mass[j])
+    };
+    let shortest = (0..mass.len()).filter(|j| !two.contains(j)).map(time).fold(f64::INFINITY, f64::min);
+    let periods = shortest / pair.period;
+    periods > criteria::MIN_PERIODS_OF_RING && rules.is_averaged(perturbation, periods, false)
 }
 
 /// Part of a subsystem.

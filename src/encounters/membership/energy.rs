@@ -65,7 +65,7 @@ impl Hierarchy {
     /// Sets the list of perturbers of the subsystem of a row, whose motion takes up the change of the energy.
     pub fn set_perturbers_conserving(&mut self, row: usize, list: PerturberList, now: Time) -> Result<()> {
         let Self { subsystems, bodies, rules, clock, .. } = self;
-        subsystems[row].advance(bodies, clock, now)?;
+        subsystems[row].advance(bodies, clock, rules, now)?;
         let is_settled = subsystems[row].settled(rules).is_some();
         let before = self.coupled_energy(row, now);
         self.set_perturbers(row, list);

@@ -307,10 +307,10 @@ impl Hierarchy {
 
     /// Applies changes of the coupling.
     pub fn apply_couplings(&mut self, changes: &[CouplingChange], now: Time) -> Result<()> {
-        let Self { subsystems, bodies, clock, perturbed, .. } = self;
+        let Self { subsystems, bodies, rules, clock, perturbed, .. } = self;
         for CouplingChange { row, choice } in changes {
             let subsystem = &mut subsystems[*row];
-            subsystem.apply_coupling(choice, bodies, clock, now)?;
+            subsystem.apply_coupling(choice, bodies, clock, rules, now)?;
             for perturber in choice.changed.iter().map(|&k| &subsystem.perturbers[k]) {
                 let by = &mut perturbed[perturber.star as usize];
                 if let Ok(k) = by.binary_search_by_key(&subsystem.stars[0], |it| it.star) {
@@ -346,9 +346,9 @@ impl Hierarchy {
 
     /// Adds new bodies to the perturbers of the subsystem of a row.
     pub fn add_perturbers(&mut self, row: usize, now: Time, new: Vec<Perturber>) -> Result<()> {
-        let Self { subsystems, bodies, clock, perturbed, .. } = self;
+        let Self { subsystems, bodies, rules, clock, perturbed, .. } = self;
         let subsystem = &mut subsystems[row];
-        subsystem.advance(bodies, clock, now)?;
+        subsystem.advance(bodies, clock, rules, now)?;
         for perturber in new {
             put(&mut subsystem.perturbers, perturber);
             put(&mut perturbed[perturber.star as usize], Perturber { star: subsystem.stars[0], ..perturber });
@@ -367,8 +367,8 @@ impl Hierarchy {
         due.extend_from_slice(&own);
         due.sort_unstable();
         due.dedup();
-        let Self { subsystems, bodies, clock, perturbed, .. } = self;
-        let advanced = each_mut(subsystems, &due, WORK, |subsystem| subsystem.advance(bodies, clock, now));
+        let Self { subsystems, bodies, rules, clock, perturbed, .. } = self;
+        let advanced = each_mut(subsystems, &due, WORK, |subsystem| subsystem.advance(bodies, clock, rules, now));
         advanced.into_iter().collect::<Result<()>>()?;
         for row in own {
             let subsystem = &mut subsystems[row];
@@ -386,8 +386,8 @@ impl Hierarchy {
 
     /// Advances the internal motion of all subsystems to `now`.
     pub fn advance(&mut self, now: Time) -> Result<()> {
-        let Self { subsystems, bodies, clock, .. } = self;
-        subsystems.par_iter_mut().try_for_each(|subsystem| subsystem.advance(bodies, clock, now))
+        let Self { subsystems, bodies, rules, clock, .. } = self;
+        subsystems.par_iter_mut().try_for_each(|subsystem| subsystem.advance(bodies, clock, rules, now))
     }
 }
 

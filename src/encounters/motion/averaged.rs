@@ -37,7 +37,7 @@ impl Subsystem {
         step: Level,
     ) -> Result<CouplingChoice> {
         if self.averaged.is_some() {
-            self.advance(bodies, clock, now)?;
+            self.advance(bodies, clock, rules, now)?;
             self.turn(bodies, clock);
         }
         self.turn_nested(clock, now)?;
@@ -71,16 +71,23 @@ impl Subsystem {
         }
         let choice = CouplingChoice { is_perturbed, is_averaged, changed };
         if choice.changed.is_empty() {
-            self.apply_coupling(&choice, bodies, clock, now)?;
+            self.apply_coupling(&choice, bodies, clock, rules, now)?;
         }
         Ok(choice)
     }
 
     /// Applies a choice.
-    pub fn apply_coupling(&mut self, choice: &CouplingChoice, bodies: &Bodies, clock: &Clock, now: Time) -> Result<()> {
+    pub fn apply_coupling(
+        &mut self,
+        choice: &CouplingChoice,
+        bodies: &Bodies,
+        clock: &Clock,
+        rules: &Rules,
+        now: Time,
+    ) -> Result<()> {
         let CouplingChoice { is_perturbed, is_averaged, ref changed } = *choice;
         if is_perturbed != self.is_perturbed || !changed.is_empty() {
-            self.advance(bodies, clock, now)?;
+            self.advance(bodies, clock, rules, now)?;
         }
         if !changed.is_empty() {
             let energy: f64 = changed.iter().map(|&k| self.change_of(k, bodies, clock)).sum();
@@ -89,7 +96,7 @@ impl Subsystem {
         }
         self.is_perturbed = is_perturbed;
         self.averaged = if is_averaged {
-            self.advance(bodies, clock, now)?;
+            self.advance(bodies, clock, rules, now)?;
             self.averaged_pair(&self.motion, bodies, clock).map(|pair| (now, pair))
         } else {
             None

@@ -6,5 +6,6 @@ pub mod evolved;
 pub mod member;
 pub mod nested;
 pub mod octupole;
+pub mod rings;
 pub mod subsystem;
 pub mod touched;

@@ -6,6 +6,7 @@ use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::orbit::AveragedPair;
 use crate::encounters::forces::passing::Passing;
 use crate::encounters::forces::regions::{Grip, Regions};
+use crate::encounters::forces::rings::{RingTide, move_alone};
 use crate::encounters::forces::surroundings::{Reach, at};
 use crate::encounters::forces::tides::{Far, Tides};
 use crate::encounters::motion::elements::{Elements, apocentre, extent, pair_elements, pericentre};
@@ -173,9 +174,9 @@ impl Subsystem {
         extent(&self.motion)
     }
 
-    /// Returns how strongly each inner subsystem is perturbed by the other members: the place of the one most perturbed, and
-    /// its perturbation at the distances `r(i, j)`.
-    fn strongest_inner(&self, r: impl Fn(usize, usize) -> f64) -> Option<(usize, f64)> {
+    /// Returns how strongly each inner subsystem is perturbed by the other members: its place, and its perturbation at the distances
+    /// `r(i, j)`.
+    pub(crate) fn perturbed_inner(&self, r: impl Fn(usize, usize) -> f64) -> Vec<(usize, f64)> {
         let mass = self.motion.masses();
         let perturbation = |(i, member): (usize, &Member)| {
             let size = member.inner()?.size();
@@ -185,16 +186,7 @@ impl Subsystem {
             };
             Some((i, (0..mass.len()).filter(|&j| j != i).map(by).sum()))
         };
-        let found = self.members.iter().enumerate().filter_map(perturbation);
-        found.fold(
-            None,
-            |max: Option<(usize, f64)>, one| if max.is_some_and(|max| max.1 >= one.1) { max } else { Some(one) },
-        )
-    }
-
-    /// Returns the inner subsystem that others perturb most, and by how much.
-    pub fn perturbed_inner(&self) -> Option<(usize, f64)> {
-        self.strongest_inner(|i, j| self.motion.vectors(i, j).0.norm())
+        self.members.iter().enumerate().filter_map(perturbation).collect()
     }
 
     /// Returns true if an inner subsystem may be perturbed before the next step of the centre of mass.
@@ -205,7 +197,7 @@ impl Subsystem {
         let [m1, m2] = self.motion.masses()[..] else { return true };
         let (pos, vel) = self.motion.pair();
         let nearest = pericentre(pos, vel, m1 + m2);
-        self.strongest_inner(|_, _| nearest).is_some_and(|(_, max)| max > rules.perturbation)
+        self.perturbed_inner(|_, _| nearest).iter().any(|(_, by)| *by > rules.perturbation)
     }
 
     /// Renews the size if it has changed.
@@ -292,50 +284,71 @@ impl Subsystem {
     }
 
     /// Advances the internal motion to `now`, and finds contacts on the way.
-    pub fn advance(&mut self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<()> {
-        self.advance_by(bodies, clock, now, Self::move_watched)
+    pub fn advance(&mut self, bodies: &Bodies, clock: &Clock, rules: &Rules, now: Time) -> Result<()> {
+        if now > self.time && bodies.sizes.collisions.is_some() && self.is_watched(rules) {
+            // Rings have passed those when others ask for them.
+            self.find_contacts_of_inner(bodies, clock, now, Vec::new());
+        }
+        let moves = |it: &mut Self, times: [f64; 2], tide: &RingTide<'_>| it.move_watched(times, tide, bodies, clock);
+        self.advance_by(bodies, clock, rules, now, moves)
     }
 
-    /// Advances the internal motion to `now` by a function; the centre of mass is the particle `here` of the bodies.
+    /// Returns the perturbation by others over the time `dt`.
+    fn tides(&self, bodies: &Bodies, clock: &Clock, dt: f64) -> Tides {
+        let here = bodies.of_star(self.stars[0]);
+        let course = |k: usize| Course::of(&bodies.particles, k, clock, self.time);
+        let own = course(here);
+        let mut passing = Passing::default();
+        for perturber in self.perturbers.iter().filter(|perturber| !perturber.is_averaged) {
+            let k = bodies.of_star(perturber.star);
+            if own.approach(&course(k)).comes_within(dt, perturber.outer2) {
+                passing.push(bodies, clock, self.time, [here, k], perturber.outer2);
+            }
+        }
+        Tides { passing, far: self.far }
+    }
+
+    /// Advances the internal motion to `now` by a function, which gets a time and the time since the begin, and returns the time after
+    /// which it ended where that is shorter.
     fn advance_by(
         &mut self,
         bodies: &Bodies,
         clock: &Clock,
+        rules: &Rules,
         now: Time,
-        moves: impl Fn(&mut Self, f64, Option<&Tides>, &Bodies, &Clock) -> Result<()>,
+        moves: impl Fn(&mut Self, [f64; 2], &RingTide<'_>) -> Result<Option<f64>>,
     ) -> Result<()> {
         if now <= self.time {
             return Ok(());
         }
         let dt = clock.between(self.time, now);
-        if self.is_perturbed {
-            let here = bodies.of_star(self.stars[0]);
-            let course = |k: usize| Course::of(&bodies.particles, k, clock, self.time);
-            let own = course(here);
-            let mut passing = Passing::default();
-            for perturber in self.perturbers.iter().filter(|perturber| !perturber.is_averaged) {
-                let k = bodies.of_star(perturber.star);
-                if own.approach(&course(k)).comes_within(dt, perturber.outer2) {
-                    passing.push(bodies, clock, self.time, [here, k], perturber.outer2);
-                }
+        let tides = self.is_perturbed.then(|| self.tides(bodies, clock, dt));
+        let mut rings = self.begin_rings(rules, clock)?;
+        let mut done = 0.0;
+        loop {
+            let rest = dt - done;
+            let length = self.step_of_rings(&rings).min(rest);
+            self.turn_rings(&mut rings, 0.5 * length);
+            let tide = self.tide_of_rings(&rings, tides.as_ref(), done);
+            let ended = moves(self, [length, done], &tide)?;
+            let taken = ended.unwrap_or(length);
+            self.turn_rings(&mut rings, taken - 0.5 * length);
+            if ended.is_none() && length == rest {
+                break;
             }
-            let tides = Tides { passing, far: self.far };
-            moves(self, dt, Some(&tides), bodies, clock)?;
-        } else {
-            moves(self, dt, None, bodies, clock)?;
+            done += taken;
         }
+        self.end_rings(&rings, dt, now)?;
         self.time = now;
         Ok(())
     }
 
     /// Returns the internal motion at a moment not before the present one, in which no one perturbs it, without looking for
     /// contacts.
-    pub fn at(&self, bodies: &Bodies, clock: &Clock, now: Time) -> Result<Self> {
+    pub fn at(&self, bodies: &Bodies, clock: &Clock, rules: &Rules, now: Time) -> Result<Self> {
         let mut later = self.clone();
-        let moves = |it: &mut Self, dt: f64, tides: Option<&Tides>, _: &Bodies, _: &Clock| {
-            it.motion.advance(dt, tides.map(|tides| tides as _))
-        };
-        later.advance_by(bodies, clock, now, moves)?;
+        let moves = |it: &mut Self, [dt, _]: [f64; 2], tide: &RingTide<'_>| move_alone(&mut it.motion, dt, tide);
+        later.advance_by(bodies, clock, rules, now, moves)?;
         later.resolve(bodies, clock, now)?;
         Ok(later)
     }

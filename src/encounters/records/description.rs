@@ -93,7 +93,7 @@ fn describe_one(
     now: Time,
 ) -> Result<Vec<Description>> {
     let (bodies, clock): (&Bodies, &Clock) = (&hierarchy.bodies, &hierarchy.clock);
-    let present = subsystem.at(bodies, clock, now.max(subsystem.time))?;
+    let present = subsystem.at(bodies, clock, &hierarchy.rules, now.max(subsystem.time))?;
     let inside = match places {
         Some(_) => stars(&present.members, &present.motion, clock, now)?,
         None => Vec::new(),

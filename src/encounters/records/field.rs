@@ -169,7 +169,7 @@ struct Correction {
 fn correction(hierarchy: &Hierarchy, places: &Places, row: usize, now: Time) -> Result<Correction> {
     let (bodies, clock, subsystem) = (&hierarchy.bodies, &hierarchy.clock, &hierarchy.subsystems[row]);
     let (p, here) = (&bodies.particles, bodies.of_star(subsystem.stars[0]));
-    let later = subsystem.at(bodies, clock, now.max(subsystem.time))?;
+    let later = subsystem.at(bodies, clock, &hierarchy.rules, now.max(subsystem.time))?;
     let stars = stars(&later.members, &later.motion, clock, now)?;
     let mass = stars.iter().map(|star| star.mass).collect();
     let offsets: Vec<Vec3> = stars.iter().map(|star| star.pos).collect();

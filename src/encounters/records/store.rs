@@ -13,7 +13,7 @@ pub fn store(own: &Particles, hierarchy: &Hierarchy, recorded: &Recorded, p: &mu
     let stars_of = |row: usize| {
         let subsystem = &hierarchy.subsystems[row];
         let now = own.time[bodies.of_star(subsystem.stars[0])].max(subsystem.time);
-        let later = subsystem.at(bodies, clock, now)?;
+        let later = subsystem.at(bodies, clock, &hierarchy.rules, now)?;
         member::stars(&later.members, &later.motion, clock, now)
     };
     let rows: Vec<usize> = (0..hierarchy.subsystems.len()).collect();

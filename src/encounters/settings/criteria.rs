@@ -117,6 +117,12 @@ pub const AVERAGED_BELOW: f64 = 30.0;
 pub const MIN_PERIODS_OF_APPROACH: f64 = 4.0;
 /// Factor by which both may exceed these bounds where they are orbit-averaged already. Not measured.
 pub const AVERAGED_MARGIN: f64 = 1.5;
+/// Time for which the rings of inner pairs stand still while the other members move, in units of that in which the nearest of them
+/// changes its place.
+pub const RING_STANDS: f64 = 0.1;
+/// Time in which the places of others change, in periods of a pair among them, from which on it becomes a ring. One that is a ring goes
+/// on to [`MIN_PERIODS_OF_APPROACH`]: it opens and closes once an outer orbit at most, and for some tens of its own.
+pub const MIN_PERIODS_OF_RING: f64 = 16.0;
 /// Largest perturbation, at the outer pericentre and with the inner axis as the size, of a binary that becomes the inner one of
 /// a stable orbit-averaged system. Not measured.
 pub const MAX_PERTURBATION_TO_NEST: f64 = 6e-3;
