@@ -2,7 +2,7 @@
 //! and that of all stars differs from it by what is neglected at that moment alone.
 
 use crate::kinds::{Kind, each};
-use crate::subsystems::{cluster_of, encounters_on, encounters_with, energy, engine, limits, passage};
+use crate::subsystems::{cluster_of, encounters_on, encounters_with, energy, engine, limits, passage, run};
 use tisane::encounters::Encounters;
 use tisane::force::{precision::Precision, reference};
 use tisane::initial::plummer;
@@ -140,28 +140,32 @@ fn regress_a_knot_keeps_its_energy() {
     });
 }
 
-/// A light companion on an eccentric orbit about a tighter pair, too close to it to be stable, beside five stars far away: it stays with
-/// the pair through 25 orbits, in place of leaving and coming back on each. The pair acts as a ring on the outer part of each.
+/// A light companion on an eccentric orbit about a tighter pair, too close to it to be stable, beside five stars far away.
+fn companion() -> Particles {
+    let (pair, companion) = ([0.965, 0.018], 0.017);
+    let apart = |mu: f64, a: f64, e: f64| (a * (1.0 + e), (mu * (1.0 - e) / (a * (1.0 + e))).sqrt());
+    let (inner, outer) = (apart(0.983, 2.37e-3, 0.2), apart(1.0, 55e-3, 0.865));
+    let (mut mass, mut pos, mut vel) = (vec![pair[0], pair[1], companion], Vec::new(), Vec::new());
+    for share in [-pair[1] / 0.983, pair[0] / 0.983] {
+        pos.push(Vec3::x() * (inner.0 * share));
+        vel.push(Vec3::new(0.0, 0.8, 0.6) * (inner.1 * share));
+    }
+    pos.push(Vec3::new(0.6, -0.8, 0.0) * outer.0);
+    vel.push(Vec3::new(0.8, 0.6, 0.0) * outer.1);
+    for k in 0..5 {
+        let (sin, cos) = (1.3 * f64::from(k)).sin_cos();
+        mass.push(0.1);
+        pos.push(Vec3::new(3.0 * cos, 3.0 * sin, 1.0 - 0.4 * f64::from(k)));
+        vel.push(Vec3::new(-0.5 * sin, 0.5 * cos, 0.0));
+    }
+    Particles::new(mass, pos, vel)
+}
+
+/// It stays with the pair through 25 orbits, in place of leaving and coming back on each. The pair acts as a ring on the outer part of each.
 #[test]
 fn a_companion_on_an_isolated_orbit_stays() {
     each(|kind| {
-        let (pair, companion) = ([0.965, 0.018], 0.017);
-        let apart = |mu: f64, a: f64, e: f64| (a * (1.0 + e), (mu * (1.0 - e) / (a * (1.0 + e))).sqrt());
-        let (inner, outer) = (apart(0.983, 2.37e-3, 0.2), apart(1.0, 55e-3, 0.865));
-        let (mut mass, mut pos, mut vel) = (vec![pair[0], pair[1], companion], Vec::new(), Vec::new());
-        for share in [-pair[1] / 0.983, pair[0] / 0.983] {
-            pos.push(Vec3::x() * (inner.0 * share));
-            vel.push(Vec3::new(0.0, 0.8, 0.6) * (inner.1 * share));
-        }
-        pos.push(Vec3::new(0.6, -0.8, 0.0) * outer.0);
-        vel.push(Vec3::new(0.8, 0.6, 0.0) * outer.1);
-        for k in 0..5 {
-            let (sin, cos) = (1.3 * f64::from(k)).sin_cos();
-            mass.push(0.1);
-            pos.push(Vec3::new(3.0 * cos, 3.0 * sin, 1.0 - 0.4 * f64::from(k)));
-            vel.push(Vec3::new(-0.5 * sin, 0.5 * cos, 0.0));
-        }
-        let (mut p, mut it, mut f) = (Particles::new(mass, pos, vel), encounters_on(kind, 0.01, 1e-6), engine());
+        let (mut p, mut it, mut f) = (companion(), encounters_on(kind, 0.01, 1e-6), engine());
         it.record_events();
         it.start(&mut p, &mut *f).unwrap();
         let start = energy(&mut it, &p, &mut *f, Time::default());
@@ -177,6 +181,16 @@ fn a_companion_on_an_isolated_orbit_stays() {
         };
         let (inside, others) = (number(true), number(false));
         assert!((40..=60).contains(&inside) && others < 8 && error.abs() < 1e-7, "{inside} {others} {error:e}");
+    });
+}
+
+#[test]
+fn calls_and_resuming_change_no_bit_where_a_pair_is_a_ring() {
+    each(|kind| {
+        let run = |max, resumes| run(kind, companion(), Time::from_dt_max(4), max, resumes).0;
+        let want = run(u64::MAX, false);
+        assert!(run(7, false) == want, "calls");
+        assert!(run(3, true) == want, "resuming");
     });
 }
 

@@ -76,7 +76,7 @@ pub fn energy(it: &mut Encounters, p: &Particles, f: &mut dyn ForceEngine, now: 
 
 /// Integrates to `until` in calls of up to `max` block steps; resumes in a new integrator before each if asked for. Returns the
 /// particles, and at how many stops the rows of the bodies were out of order.
-fn run(kind: Kind, mut p: Particles, until: Time, max: u64, resumes: bool) -> (Particles, usize) {
+pub fn run(kind: Kind, mut p: Particles, until: Time, max: u64, resumes: bool) -> (Particles, usize) {
     let new = || (encounters_on(kind, 0.01, 1e-6), engine());
     let ((mut it, mut f), mut out_of_order) = (new(), 0);
     it.start(&mut p, &mut *f).unwrap();
