@@ -169,8 +169,13 @@ fn a_companion_on_an_isolated_orbit_stays() {
         it.record_events();
         it.start(&mut p, &mut *f).unwrap();
         let start = energy(&mut it, &p, &mut *f, Time::default());
-        let now = Time::from_dt_max(32);
-        it.advance(&mut p, &mut *f, now, u64::MAX).unwrap();
+        let (now, mut rings) = (Time::from_dt_max(32), 0);
+        for k in 1..=32 {
+            it.advance(&mut p, &mut *f, Time::from_dt_max(k), u64::MAX).unwrap();
+            let found = it.describe(Time::from_dt_max(k)).unwrap();
+            rings += found.iter().filter(|of| of.inside_of.is_some() && of.is_averaged).count();
+        }
+        assert!((8..32).contains(&rings), "{rings}");
         let error = energy(&mut it, &p, &mut *f, now) / start - 1.0;
         let events = it.take_events();
         let held_back = it.held_back();

@@ -68,18 +68,23 @@ impl Subsystem {
         rules.is_averaged(perturbation, shortest / pair.period, true)
     }
 
-    /// Begins to average over the orbits of the inner pairs that others perturb by an amount that counts.
-    pub(crate) fn begin_rings(&mut self, rules: &Rules, clock: &Clock) -> Result<Vec<Ring>> {
-        let mut rings = Vec::new();
+    /// Returns the places of the inner pairs that act as rings: those that others perturb by an amount that counts.
+    pub(crate) fn places_of_rings(&self, rules: &Rules) -> Vec<usize> {
         if !rules.averages || !self.is_watched(rules) {
-            return Ok(rings);
+            return Vec::new();
         }
         let min = criteria::CLOSES_BELOW * rules.perturbation;
-        for (place, by) in self.perturbed_inner(|i, j| self.motion.vectors(i, j).0.norm()) {
+        let has_ring = |few: &Few| few.is_pair_of_stars() && few.ring().is_some();
+        let acts = |&(place, by): &(usize, f64)| by >= min && self.members[place].inner().is_some_and(has_ring);
+        let perturbed = self.perturbed_inner(|i, j| self.motion.vectors(i, j).0.norm());
+        perturbed.into_iter().filter(acts).map(|(place, _)| place).collect()
+    }
+
+    /// Begins to average over the orbits of the inner pairs that act as rings.
+    pub(crate) fn begin_rings(&mut self, rules: &Rules, clock: &Clock) -> Result<Vec<Ring>> {
+        let mut rings = Vec::new();
+        for place in self.places_of_rings(rules) {
             let Member::Inner(few) = &self.members[place] else { continue };
-            if by < min || !few.is_pair_of_stars() {
-                continue;
-            }
             let mut few = few.at(clock, self.time.max(few.time))?;
             let (held, mut found) = (few.motion.clone(), None);
             for _ in 0..criteria::REFINEMENTS {
@@ -236,8 +241,9 @@ mod tests {
     #[test]
     fn an_inner_pair_opens_where_its_mean_orbit_is_no_more_enough() {
         let (mut it, _) = subsystem(1);
-        assert_eq!(it.opening_inner(&RULES), None);
-        assert_eq!(it.opening_inner(&Rules { averages: false, ..RULES }), Some(0));
+        let one_by_one = Rules { averages: false, ..RULES };
+        assert_eq!((it.opening_inner(&RULES), it.places_of_rings(&RULES)), (None, vec![0]));
+        assert_eq!((it.opening_inner(&one_by_one), it.places_of_rings(&one_by_one)), (Some(0), Vec::new()));
         let near = it.motion.vectors(0, 1);
         it.motion = Motion::from_vectors(&[1.0, 0.5], &[near.0 * 0.3], &[near.1]);
         assert_eq!(it.opening_inner(&RULES), Some(0));

@@ -13,10 +13,10 @@ use tisane_force::error::Result;
 use tisane_force::particles::Vec3;
 use tisane_force::time::{Clock, Time};
 
-/// Adds the inner subsystems of some members to `found`; they are inside of the one of row `outer`, and pairs of a stable
-/// orbit-averaged system where it is `nested`.
-fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], outer: usize, nested: bool) {
-    for few in members.iter().filter_map(Member::inner) {
+/// Adds the inner subsystems of some members to `found`; they are inside of the one of row `outer`. Those at the `averaged` places are
+/// followed in the mean over their orbits.
+fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], outer: usize, averaged: &[usize]) {
+    for (place, few) in members.iter().enumerate().filter_map(|(place, member)| Some((place, member.inner()?))) {
         let row = found.len();
         found.push(Description {
             members: component(&few.members, ids),
@@ -25,11 +25,11 @@ fn add_inner(found: &mut Vec<Description>, members: &[Member], ids: &[u64], oute
             binding: few.motion.binding(),
             orbit: pair_orbit(&few.members, &few.motion, ids),
             is_perturbed: false,
-            is_averaged: nested,
+            is_averaged: averaged.contains(&place),
             neglected: 0.0,
             stars: Vec::new(),
         });
-        add_inner(found, &few.members, ids, row, false);
+        add_inner(found, &few.members, ids, row, &[]);
     }
 }
 
@@ -110,6 +110,10 @@ fn describe_one(
         neglected: places.map_or(0.0, |places| neglected(subsystem, &inside, hierarchy, places, now)),
         stars: inside.iter().map(star).collect(),
     }];
-    add_inner(&mut found, &present.members, ids, 0, subsystem.nested.is_some());
+    let averaged = match subsystem.nested {
+        Some(_) => (0..present.members.len()).collect(),
+        None => present.places_of_rings(&hierarchy.rules),
+    };
+    add_inner(&mut found, &present.members, ids, 0, &averaged);
     Ok(found)
 }
