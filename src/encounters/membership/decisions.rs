@@ -431,23 +431,22 @@ impl Membership<'_> {
         let max = if outer.is_bound_by(1.0) { criteria::BOUND_LEAVES_BELOW * min } else { criteria::LEAVES_BELOW };
         let sizes = &self.hierarchy.bodies.sizes;
         let touches = || subsystem.may_touch(sizes, first, a.size) || subsystem.may_touch(sizes, second, b.size);
-        let stays =
-            outer.is_bound_by(1.0) && (touches() || self.is_on_narrow_orbit(subsystem, [first, second], &outer, field));
+        let stays = outer.is_bound_by(1.0)
+            && (touches() || self.is_on_isolated_orbit(subsystem, [first, second], &outer, field));
         (!stays && !outer.approaches() && strength(a, b).max(strength(b, a)) < max).then(split).flatten()
     }
 
-    /// Returns true if two parts of a subsystem are on an isolated orbit about each other, with `field` that of all others, whose period is
-    /// not much longer than those inside of them.
-    fn is_on_narrow_orbit(&self, subsystem: &Subsystem, parts: [&[usize]; 2], outer: &Relative, field: f64) -> bool {
+    /// Returns true if two parts of a subsystem, bodies or bound pairs, are on an isolated orbit about each other, with `field` that of all
+    /// others. Where pairs are not averaged the period of that orbit is not much longer than those inside of them.
+    fn is_on_isolated_orbit(&self, subsystem: &Subsystem, parts: [&[usize]; 2], outer: &Relative, field: f64) -> bool {
         let rules = &self.hierarchy.rules;
         let Some(orbit) = elements(outer.pos, outer.vel, outer.mass, outer.beta()) else { return false };
         let far = orbit.axis * (1.0 + orbit.eccentricity);
         let isolated = 2.0 * far * far * far * field <= criteria::STABLE_STAYS_BELOW * rules.dissolves * outer.mass;
-        isolated
-            && parts.iter().all(|part| {
-                let inside = period_inside(subsystem, part);
-                inside.is_some_and(|inside| orbit.period <= criteria::MAX_PERIODS_TO_STAY * inside)
-            })
+        let max = if rules.averages { f64::INFINITY } else { criteria::MAX_PERIODS_TO_STAY };
+        let follows =
+            |part: &&[usize]| period_inside(subsystem, part).is_some_and(|inside| orbit.period <= max * inside);
+        isolated && parts.iter().all(follows)
     }
 }
 
