@@ -6,7 +6,7 @@
 use crate::gpu;
 use gpu::{modes, needed, shapes, sizes};
 use std::time::Duration;
-use tisane::force::block_steps::Pause;
+use tisane::force::block_steps::{Pause, Span};
 use tisane::force::cpu::{self, Width};
 use tisane::force::cuda::{CudaEngine, LaunchShape, StepKernels};
 use tisane::force::precision::Precision;
@@ -314,6 +314,23 @@ fn forces_that_need_a_closer_look_change_nothing() {
             let Some(mut device) = engine(precision, 1.0 / 64.0, Some(kernels)) else { return };
             assert_eq!(of(&mut device), want, "{} {kernels:?}", precision.name());
         }
+    }
+}
+
+/// Such a step is the host's, but none of those before it.
+#[test]
+fn one_step_is_left_to_the_host() {
+    let mut start = plummer::sample(40, 7, 0.999);
+    start.mass.iter_mut().skip(1).for_each(|mass| *mass = 0.0);
+    for kernels in kernels() {
+        let Some(mut engine) = engine(Precision::F64, 1.0 / 64.0, Some(kernels)) else { return };
+        let (mut p, mut integrator) = (start.clone(), hermite(Precision::F64, |limits| limits));
+        integrator.start(&mut p, &mut engine).unwrap();
+        let rules = integrator.step_rules(&p).unwrap();
+        let span = Span { from: Time::default(), until: Time::from_dt_max(2), max: u64::MAX };
+        let taken = engine.take_steps(&mut p, &rules, span, None).unwrap().unwrap();
+        assert!(taken.refused == 1 && taken.block_steps > 0, "{kernels:?} {taken:?}");
+        assert_eq!(taken.now.0, p.time.iter().map(|time| time.0).max().unwrap(), "{kernels:?}");
     }
 }
 

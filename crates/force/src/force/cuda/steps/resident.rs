@@ -1,7 +1,7 @@
 //! Whole block steps on the device by a kernel that keeps the particles in shared memory (kernels/steps.cu): the host
 //! launches some hundred at a time.
 
-use super::resident_memory::{MAX_DEVICES, ResidentMemory, Sharing, StepsCall};
+use super::resident_memory::{Launches, MAX_DEVICES, ResidentMemory, Sharing, StepsCall};
 use super::step_state::StepState;
 use super::system::System;
 use crate::error::Result;
@@ -55,12 +55,11 @@ pub fn take_together(
     let mail = |it: &ResidentMember<'_>| it.steps.shared.as_ref().map_or(0, |it| it.mail.address());
     let mail: Vec<_> = members.iter().map(mail).collect();
     let began = Instant::now();
-    let mut taken = Taken { now: span.from, ..Taken::default() };
-    while taken.block_steps < span.max {
-        let steps = members[0].steps.memory.steps.min(span.max - taken.block_steps);
+    let mut launches = Launches::of(span);
+    while let Some(steps) = launches.next(members[0].steps.memory.steps) {
         let launched = Instant::now();
         for (k, member) in members.iter_mut().enumerate() {
-            let part = Span { from: taken.now, until: span.until, max: steps };
+            let part = Span { from: launches.taken.now, until: span.until, max: steps };
             let sharing = Sharing { mail: &mail, device: k, from_pairs: shared_pairs };
             let steps = &*member.steps;
             let call = steps.memory.call((member.arrays, &steps.state), (clock, eps2), rules, part, sharing);
@@ -68,13 +67,14 @@ pub fn take_together(
         }
         members.iter_mut().try_for_each(|member| member.steps.end(member.device))?;
         // All have the same.
-        if !members[0].steps.memory.count(&mut taken, steps, launched) {
+        if !members[0].steps.memory.count(&mut launches, steps, launched) {
             break;
         }
         if pause.is_some_and(|pause| pause.is_due(began)) {
             break;
         }
     }
+    let taken = launches.taken;
     if taken.block_steps > 0 {
         let ResidentMember { device, arrays, steps, through } = &mut members[0];
         device.bind()?;

@@ -196,23 +196,15 @@ impl ResidentMemory {
         Ok(())
     }
 
-    /// Counts what a launch of up to `steps` steps took. Returns true if another one may follow.
-    pub fn count(&mut self, taken: &mut Taken, steps: u64, launched: Instant) -> bool {
-        let [now, block_steps, particle_steps, reason, _] = self.report();
-        if reason == REFUSED {
-            taken.refused = block_steps.max(1);
-            return false;
+    /// Counts what the last of these launches took, of up to `steps` steps. Returns true if another one may follow.
+    pub fn count(&mut self, launches: &mut Launches, steps: u64, launched: Instant) -> bool {
+        let clamped = self.report.words()[5..5 + self.shape.groups].iter().sum::<u64>();
+        let goes_on = launches.count(self.report(), clamped, steps);
+        if goes_on && launches.again == 0 {
+            let ratio = LAUNCH.as_secs_f64() / launched.elapsed().as_secs_f64().max(1e-6);
+            self.steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, 1 << 20);
         }
-        taken.now = Time(now);
-        taken.block_steps += block_steps;
-        taken.particle_steps += particle_steps;
-        taken.clamped += self.report.words()[5..5 + self.shape.groups].iter().sum::<u64>();
-        if block_steps < steps || reason == FOUND {
-            return false;
-        }
-        let ratio = LAUNCH.as_secs_f64() / launched.elapsed().as_secs_f64().max(1e-6);
-        self.steps = ((steps as f64 * ratio.min(4.0)) as u64).clamp(1, 1 << 20);
-        true
+        goes_on
     }
 
     /// Returns true if the host has to look for pairs after the last launch.
@@ -284,6 +276,48 @@ impl ResidentMemory {
     }
 }
 
+/// Launches that take the steps of a span.
+pub struct Launches {
+    /// What they have taken.
+    pub taken: Taken,
+    max: u64,
+    /// Number of steps before one that the last launch refused, by which it took none; 0 otherwise.
+    again: u64,
+}
+
+impl Launches {
+    /// Begins a span.
+    #[must_use]
+    pub fn of(span: Span) -> Self {
+        Self { taken: Taken { now: span.from, ..Taken::default() }, max: span.max, again: 0 }
+    }
+
+    /// Returns the largest number of steps of the next launch, of `steps` where nothing else ends it; [`None`] at the end.
+    #[must_use]
+    pub fn next(&self, steps: u64) -> Option<u64> {
+        let steps = if self.again > 0 { self.again } else { steps };
+        Some(steps.min(self.max - self.taken.block_steps)).filter(|&steps| steps > 0)
+    }
+
+    /// Counts what a launch of up to `steps` steps took. Returns true if another one may follow.
+    fn count(&mut self, [now, block_steps, particle_steps, reason, _]: [u64; 5], clamped: u64, steps: u64) -> bool {
+        let refuses = self.again > 0;
+        self.again = 0;
+        if reason == REFUSED {
+            // The state is that from before the launch. It can take the steps up to the one that it refuses.
+            self.again = block_steps.saturating_sub(1);
+            self.taken.refused = u64::from(self.again == 0);
+            return self.again > 0;
+        }
+        self.taken.now = Time(now);
+        self.taken.block_steps += block_steps;
+        self.taken.particle_steps += particle_steps;
+        self.taken.clamped += clamped;
+        self.taken.refused = u64::from(refuses && reason != FOUND);
+        !refuses && block_steps == steps && reason != FOUND
+    }
+}
+
 /// Returns 2³²/d rounded up, by which kernels divide numbers below 2²⁸ by the number d of devices, at least two.
 const fn inverse(devices: u64) -> u32 {
     (1_u64 << 32).div_ceil(devices) as u32
@@ -293,6 +327,38 @@ const fn inverse(devices: u64) -> u32 {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    const DONE: u64 = 1;
+
+    fn launches() -> Launches {
+        Launches::of(Span { from: Time(1), until: Time(1 << 20), max: 100 })
+    }
+
+    /// A launch refuses its seventh step: another one takes the six before it, and the host gets the seventh.
+    #[test]
+    fn the_steps_before_a_refused_one_are_taken() {
+        let mut of = launches();
+        assert!(of.next(64) == Some(64) && of.count([65, 64, 128, DONE, 0], 2, 64));
+        assert!(of.next(64) == Some(36) && of.count([70, 7, 14, REFUSED, 0], 9, 36));
+        assert!(of.next(64) == Some(6) && !of.count([71, 6, 12, DONE, 0], 1, 6));
+        let taken = Taken { now: Time(71), block_steps: 70, particle_steps: 140, clamped: 3, refused: 1, pairs: None };
+        assert_eq!(of.taken, taken);
+        // There is none before the first.
+        let mut of = launches();
+        assert!(!of.count([9, 1, 2, REFUSED, 0], 3, 64));
+        assert_eq!(of.taken, Taken { now: Time(1), refused: 1, ..Taken::default() });
+    }
+
+    #[test]
+    fn launches_end_with_the_span_and_where_a_pair_may_form() {
+        for (reason, steps) in [(FOUND, 64), (DONE, 60)] {
+            let mut of = launches();
+            assert!(!of.count([9, steps, 2, reason, 0], 0, 64) && of.taken.refused == 0, "{reason} {steps}");
+        }
+        let mut of = launches();
+        of.count([9, 100, 2, DONE, 0], 0, 100);
+        assert_eq!((of.next(64), of.taken.refused), (None, 0));
+    }
 
     proptest! {
         #[test]

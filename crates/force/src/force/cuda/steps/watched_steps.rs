@@ -1,7 +1,7 @@
 //! Block steps in shared memory that end where a pair may form (kernels/watched_steps.cuh), of particles that
 //! [`FollowedSteps`](super::followed_steps::FollowedSteps) keeps on the device.
 
-use super::resident_memory::{ResidentMemory, Sharing, StepsCall};
+use super::resident_memory::{Launches, ResidentMemory, Sharing, StepsCall};
 use super::step_state::StepState;
 use crate::error::Result;
 use crate::force::block_steps::{Pause, Span, StepRules, Taken};
@@ -95,7 +95,7 @@ impl WatchedSteps {
         (rules, span): (&StepRules, Span),
         ((watch, compound), pause): ((&Watch<'_>, u64), Option<&Pause>),
     ) -> Result<(Taken, bool)> {
-        let mut taken = Taken { now: span.from, ..Taken::default() };
+        let mut launches = Launches::of(span);
         let Scales { speed, lightest } = Scales::of(p);
         let search = SearchCall {
             rows: self.rows.address(),
@@ -110,18 +110,18 @@ impl WatchedSteps {
         };
         let kernel = self.kernels[usize::from(rules.scheme.plain_nu().is_none())];
         let began = Instant::now();
-        while taken.block_steps < span.max {
-            let steps = self.memory.steps.min(span.max - taken.block_steps);
+        while let Some(steps) = launches.next(self.memory.steps) {
             let launched = Instant::now();
-            let part = Span { from: taken.now, until: span.until, max: steps };
+            let part = Span { from: launches.taken.now, until: span.until, max: steps };
             let alone = Sharing { mail: &[0], device: 0, from_pairs: 0 };
             let steps_call = self.memory.call((arrays, state), (clock, eps2), rules, part, alone);
             self.memory.launch(device, kernel, &WatchedCall { steps: steps_call, search })?;
             self.memory.end(device, &[&self.rows, &self.weighed])?;
-            if !self.memory.count(&mut taken, steps, launched) || pause.is_some_and(|pause| pause.is_due(began)) {
+            if !self.memory.count(&mut launches, steps, launched) || pause.is_some_and(|pause| pause.is_due(began)) {
                 break;
             }
         }
+        let taken = launches.taken;
         Ok((taken, taken.refused == 0 && self.memory.has_found()))
     }
 }
