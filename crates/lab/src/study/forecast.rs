@@ -1,4 +1,4 @@
-//! Wall time of a run by its own beginning: about half a second of it is integrated and extrapolated to the end. Of a system
+//! Wall time of a run by its own beginning: about half a second of it, or more of a long run, is integrated and extrapolated to the end. Of a system
 //! whose first forces alone would take long, a part of the particles is integrated in place of all.
 
 use super::pace::three_digits;

@@ -9,6 +9,20 @@ use crate::validate::verdict::number;
 const SCATTER: [f64; 2] = [0.2, 0.55];
 /// Ratio of wall time and CPU time from which on the machine is called busy.
 const BUSY: f64 = 1.5;
+
+/// Part of the beginning of a run that was measured.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stretch {
+    /// Time that passed.
+    pub passed: Passed,
+    /// Pairs evaluated.
+    pub pairs: u64,
+    /// Time that was covered, in dt_max.
+    pub covered: f64,
+    /// Wall time of each whole dt_max, in s.
+    pub whole: Vec<f64>,
+}
+
 /// Pace of the beginning of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pace {
@@ -34,6 +48,17 @@ pub struct Pace {
 }
 
 impl Pace {
+    /// Takes in the part after what was measured: that is left out from now on, as its steps are shorter.
+    pub fn go_on(&mut self, next: Stretch) {
+        self.waited = self.waited.and(next.passed);
+        if next.covered > 0.0 {
+            self.skipped[0] += self.seconds;
+            self.skipped[1] += self.covered;
+            (self.seconds, self.pairs) = (next.passed.undisturbed, next.pairs);
+            (self.covered, self.whole) = (next.covered, next.whole);
+        }
+    }
+
     /// Returns the wall time of one dt_max in s: the mean of those that were measured, or what the time steps say.
     ///
     /// In a part of a dt_max only the small blocks are seen. The wall time of a pair, at most that of the start, gives
@@ -159,6 +184,25 @@ mod tests {
         assert!(text.ends_with(", and the run takes 6 times as long now"), "{text}");
         let whole = Pace { skipped: [0.1, 1.0], whole: vec![0.2; 3], ..Pace::default() };
         assert_eq!(described(&whole, 4, (1.0, "T")), "about 700 ms (469 ms to 1 s); measured: the whole run");
+    }
+
+    /// The first part of a dt_max takes 8 times as long as the rest of it, and as much as a later one.
+    #[test]
+    fn what_comes_later_counts() {
+        let passed = |seconds| Passed { wall: 2.0 * seconds, undisturbed: seconds };
+        let part = |seconds, covered| Stretch { passed: passed(seconds), pairs: 0, covered, whole: Vec::new() };
+        let mut it = Pace { start: 1.0, waited: passed(1.0), ..Pace::default() };
+        it.go_on(part(0.8, 0.1));
+        assert!((it.total(10) - (1.0 + 8.0 * 10.0)).abs() < 1e-12, "{}", it.total(10));
+        it.go_on(part(0.9, 0.9));
+        assert!((it.total(10) - (1.0 + 0.8 + 9.9)).abs() < 1e-12, "{}", it.total(10));
+        it.go_on(Stretch { whole: vec![0.5, 0.7], ..part(1.3, 2.2) });
+        assert!((it.total(10) - (1.0 + 0.8 + 0.9 + 0.6 * 9.0)).abs() < 1e-12, "{}", it.total(10));
+        // One that covered nothing is no measure.
+        let before = it.clone();
+        it.go_on(part(0.1, 0.0));
+        assert_eq!(it.waited, before.waited.and(passed(0.1)));
+        assert_eq!(Pace { waited: before.waited, ..it }, before);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Run without files: a span of time of a system, timed, with its energy error.
 
 use super::cpu_time::{Passed, Watch};
-use super::pace::Pace;
+use super::pace::{Pace, Stretch};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -116,15 +116,16 @@ pub fn run(set: &Setup, session: Session, span: Range<u64>, budget: Option<Durat
     }))
 }
 
-/// Integrates the beginning of a run for a wall time of `budget` after its start, without measuring its energy. A block
-/// that by the pace of the start would end later than twice that time is not begun.
+/// Integrates the beginning of a run for a wall time of `budget` after its start, without measuring its energy; longer where the run
+/// would take thousands of times as long, up to some whole dt_max. A block that by the pace of the start would end later than twice that
+/// time is not begun.
 ///
 /// # Errors
 /// As [`run`].
 pub fn pace(set: &Setup, budget: Duration) -> Result<Pace> {
     let evaluations = set.config.integrator.scheme().block_steps().map_or(1, |steps| steps.evaluations);
     let to = Time::from_dt_max(set.steps_to_end);
-    Trial::of(set, Session::default())?.work(set, |trial| trial.pace(to, budget, f64::from(evaluations)))
+    Trial::of(set, Session::default())?.work(set, |trial| trial.pace(to, budget.as_secs_f64(), f64::from(evaluations)))
 }
 
 /// Integrates systems that begin with the particles `starts`, side by side, and gives `each` their states at every multiple of dt_max after
@@ -207,28 +208,27 @@ const SKIPPED: f64 = 0.4;
 /// Wall time of a measurement on a busy machine, in its CPU time, and s between looks at that.
 const PATIENCE: f64 = 12.0;
 const LOOKS: f64 = 0.02;
+/// Largest number of block steps between two such looks: few enough that the budget is kept.
+const MAX_AT_ONCE: u64 = 64;
+/// Part of the wall time of a run for which more is measured, in s at most that, and the wall time of this, in its CPU time.
+const LONGER: f64 = 2e-3;
+const LONGEST: f64 = 5.0;
+const PATIENCE_FOR_MORE: f64 = 3.0;
 /// Number of steps after which a particle has left its first ones behind, and number of such particles that tell of the others.
 const FIRST_STEPS: u64 = 4;
 const FEWEST_MOVED: usize = 16;
 
-/// Part of the beginning of a run that was measured.
-#[derive(Default)]
-struct Stretch {
-    passed: Passed,
-    /// Time that counts, in s.
+/// What ends a measurement.
+#[derive(Clone, Copy)]
+struct Limits {
+    /// CPU time and wall time, in s.
     seconds: f64,
-    pairs: u64,
-    /// Time that was covered, in dt_max.
-    covered: f64,
-    /// Time of each whole dt_max, in s.
-    whole: Vec<f64>,
-}
-
-impl Stretch {
-    /// Returns true if it reached a multiple of dt_max, or took its time.
-    fn is_whole_or(&self, budget: f64) -> bool {
-        !self.whole.is_empty() || self.seconds >= budget
-    }
+    wall: f64,
+    /// Time of the evaluation of one particle, and the longest of a block, in s.
+    particle: f64,
+    block: f64,
+    /// Flag that it ends at the next multiple of dt_max.
+    once: bool,
 }
 
 struct Trial {
@@ -306,70 +306,94 @@ impl Trial {
     }
 
     /// Measures the pace, with a number of `evaluations` for each step. The first steps of the stars, which are shorter than those
-    /// that follow, are left out where time is left.
-    fn pace(mut self, to: Time, budget: Duration, evaluations: f64) -> Result<Pace> {
+    /// that follow, are left out where time is left. Of a run that takes long more is measured, as far as that is a small part of it.
+    fn pace(mut self, to: Time, budget: f64, evaluations: f64) -> Result<Pace> {
         let watch = Watch::start();
         let start_pairs = self.propagator.start(&mut self.particles)?.pairs;
         let started = self.passed(&watch);
         let n = self.particles.len();
         let first = self.particles.step.clone();
-        let mut it = Pace { start: started.undisturbed, start_pairs, ..Pace::default() };
+        let mut it = Pace { start: started.undisturbed, start_pairs, waited: started, ..Pace::default() };
         let particle = it.start * evaluations * (n as f64 - 1.0) / (start_pairs as f64).max(1.0);
-        let budget = budget.as_secs_f64();
-        let mut measured = self.stretch(to, [SKIPPED * budget, particle, 2.0 * budget], true)?;
-        if self.now < to && measured.is_whole_or(SKIPPED * budget) {
-            let rest = self.stretch(to, [(1.0 - SKIPPED) * budget, particle, 2.0 * budget], false)?;
-            if rest.covered > 0.0 {
-                it.skipped = [measured.passed.undisturbed, measured.covered];
-                measured = Stretch { passed: rest.passed.and(measured.passed), ..rest };
-                measured.seconds = rest.passed.undisturbed;
-            }
-        }
-        it.waited = [started, measured.passed].iter().fold(Passed::default(), |sum, more| sum.and(*more));
-        (it.seconds, it.pairs, it.covered, it.whole) =
-            (measured.seconds, measured.pairs, measured.covered, measured.whole);
+        let limits =
+            |seconds, patience, once| Limits { seconds, wall: patience * seconds, particle, block: 2.0 * budget, once };
+        let goes_on = self.measure(&mut it, to, limits(SKIPPED * budget, PATIENCE, true))?
+            && self.measure(&mut it, to, limits((1.0 - SKIPPED) * budget, PATIENCE, false))?;
         it.pairs_per_dt_max = evaluations * pairs_per_dt_max(&self.particles, &first);
+        let more = (LONGER * it.total(to.0 / TICKS_PER_DT_MAX)).min(LONGEST);
+        if goes_on && it.whole.is_empty() && more > budget {
+            // Up to a multiple of dt_max, and on if there is time for a whole one.
+            self.measure(&mut it, to, limits(more, PATIENCE_FOR_MORE, true))?;
+            let left = more - it.seconds;
+            if self.now < to && self.now.is_synchronised() && it.seconds <= left * it.covered {
+                self.measure(&mut it, to, limits(left, PATIENCE_FOR_MORE, false))?;
+            }
+            it.pairs_per_dt_max = evaluations * pairs_per_dt_max(&self.particles, &first);
+        }
         Ok(it)
     }
 
-    /// Integrates for `budget` s of CPU time, or with `once` to the next multiple of dt_max. `particle` is the time of the evaluation of
-    /// one particle, and `max` that of a block, in s.
-    fn stretch(&mut self, to: Time, [budget, particle, max]: [f64; 3], once: bool) -> Result<Stretch> {
+    /// Measures the next part up to these limits. Returns true if it can go on: the run has not ended, nor is the next block too long.
+    fn measure(&mut self, it: &mut Pace, to: Time, limits: Limits) -> Result<bool> {
+        let found = self.stretch(to, limits)?;
+        let is_whole = self.now.is_synchronised() || found.passed.undisturbed >= limits.seconds;
+        it.go_on(found);
+        Ok(is_whole && self.now < to)
+    }
+
+    /// Integrates up to a moment, or these limits.
+    fn stretch(&mut self, to: Time, limits: Limits) -> Result<Stretch> {
         let (from, n, watch) = (self.now, self.particles.len(), Watch::start());
         let mut it = Stretch::default();
-        // On a GPU enough that it takes them by itself, and few enough that the budget is kept.
-        let at_once = self.at_once().min(64);
+        // Where a call hands over all particles that takes time. On a GPU enough that it takes them by itself.
+        let mut at_once = if self.steps_on_device { MAX_AT_ONCE } else { 1 };
         let (mut ends, mut looked) = (Vec::new(), 0.0);
         while self.now < to {
             let wall = watch.wall();
-            if wall >= budget && wall - looked >= LOOKS {
+            if wall >= limits.seconds && wall - looked >= LOOKS {
                 looked = wall;
-                if self.passed(&watch).undisturbed >= budget || wall >= PATIENCE * budget {
+                if self.passed(&watch).undisturbed >= limits.seconds || wall >= limits.wall {
                     break;
                 }
             }
-            let fits = |block: usize| particle * block as f64 <= max;
+            let fits = |block: usize| limits.particle * block as f64 <= limits.block;
             if !fits(n) && !fits(self.next_block()) {
                 break;
             }
             let until = to.min(Time::from_dt_max(self.now.0 / TICKS_PER_DT_MAX + 1));
-            let done = self.propagator.advance(&mut self.particles, until, at_once)?;
+            // As many as keep the limits.
+            let number = if fits(n) { at_once } else { self.at_once().min(MAX_AT_ONCE) };
+            let done = self.propagator.advance(&mut self.particles, until, number)?;
             it.pairs += done.pairs;
             self.now = done.now;
+            if watch.wall() - wall < LOOKS / 2.0 {
+                at_once = (2 * at_once).min(MAX_AT_ONCE);
+            } else if !self.steps_on_device {
+                at_once = (at_once / 2).max(1);
+            }
             if self.now.is_synchronised() {
                 ends.push(watch.wall());
-                if once {
+                if limits.once {
                     break;
                 }
             }
         }
         it.passed = self.passed(&watch);
-        it.seconds = it.passed.undisturbed;
         it.covered = (self.now.0 - from.0) as f64 / TICKS_PER_DT_MAX as f64;
         // Where the machine was busy, it was so all the time.
         let free = if it.passed.wall > 0.0 { it.passed.undisturbed / it.passed.wall } else { 1.0 };
-        let begins = std::iter::once(0.0).chain(ends.iter().copied());
-        it.whole = ends.iter().zip(begins).map(|(end, begin)| (end - begin) * free).collect();
+        // Where it began within a dt_max, the rest of that is no whole one.
+        let begins = from.is_synchronised().then_some(0.0).into_iter().chain(ends.iter().copied());
+        it.whole = ends
+            .iter()
+            .skip(usize::from(!from.is_synchronised()))
+            .zip(begins)
+            .map(|(end, begin)| (end - begin) * free)
+            .collect();
+        if it.whole.is_empty() && it.covered >= 1.0 {
+            // As long as a whole one, from within a dt_max into the next.
+            it.whole.push(it.passed.undisturbed / it.covered);
+        }
         Ok(it)
     }
 
