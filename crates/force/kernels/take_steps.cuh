@@ -408,6 +408,7 @@ template <class M, bool PLAIN, class S> __device__ __forceinline__ void take_ste
             if (k / 32 % STEP_WARPS == g.warp) {
                 bool is_due = due >> g.lane & 1;
                 Body<M> body = g.place(k + g.lane, now, next, !PLAIN && g.by_derivatives(k + g.lane, is_due));
+                if constexpr (S::LOOKS && !PLAIN) search.store_shift(g, k + g.lane, is_due, body, now, next);
                 if (is_due) {
                     u32 place = found + __popc(due & ((1u << g.lane) - 1));
                     g.due[place] = (unsigned short)(k + g.lane);
@@ -429,8 +430,10 @@ template <class M, bool PLAIN, class S> __device__ __forceinline__ void take_ste
         if (IS_TOGETHER<M>) g.shared = agreed.shared;
         particle_steps += agreed.before[MAX_BLOCKS];
         if (moment != next) {
-            for (u32 k = g.thread; k < g.own; k += STEP_THREADS)
-                g.place(k, now, moment, !PLAIN && g.by_derivatives(k, false));
+            for (u32 k = g.thread; k < g.own; k += STEP_THREADS) {
+                Body<M> body = g.place(k, now, moment, !PLAIN && g.by_derivatives(k, false));
+                if constexpr (S::LOOKS && !PLAIN) search.store_shift(g, k, false, body, now, moment);
+            }
             __syncthreads();
             found = 0;
         }

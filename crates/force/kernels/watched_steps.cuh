@@ -28,6 +28,9 @@ struct Search {
     uint4 *rows;
     // [group][target]: what the sources of a group have at a target.
     uint4 *weighed;
+    // [thread block][place in the group]: squares of the distances between where sources stand and where the host predicts them, by
+    // acceleration and jerk alone.
+    float *shifts;
     // Flags of the sources that are subsystems.
     const unsigned char *compound;
     // As in `Watch` of launched_steps.cuh.
@@ -61,6 +64,23 @@ template <class M> struct PairSearch {
     }
     __device__ __forceinline__ uint4 *weighed(const Group<M> &g, u32 group, u32 k) const {
         return call.weighed + (size_t)group * g.call.slots + k;
+    }
+
+    /// Returns true if sources stand where the host, which looks for pairs, does not predict them.
+    static __device__ __forceinline__ bool shifts(const Group<M> &g) { return BY_DERIVATIVES<M> && g.call.points > 0; }
+
+    /// Stores how far source k of the group, which is no target, stands from where the host predicts it to be at a moment.
+    __device__ __forceinline__ void store_shift(const Group<M> &g, u32 k, bool is_target, const Body<M> &body, u64 now, u64 moment) const {
+        if (!shifts(g) || k >= g.filled) return;
+        double pos[3], vel[3], square = 0.0;
+        g.predict(k, g.since(now, moment, k), pos, vel);
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+            double x = position(body, c) - pos[c];
+            square += x * x;
+        }
+        // Rounded up.
+        call.shifts[(size_t)blockIdx.x * g.own + k] = is_target ? 0.0f : (float)(square * (1.0 + 1e-6));
     }
 
     /// Posts which particle of the group a target is.
@@ -111,6 +131,7 @@ template <class M> struct PairSearch {
             u32 i = (u32)word.x, own = group == g.group ? i - g.group * g.own : ~0u;
             float mass = __uint_as_float((u32)(word.x >> 32));
             Weighed found = {0.0f, 0.0f, 0.0f, ~0u};
+            bool is_shifted = false;
             for (u32 j = g.lane / width; j < g.filled; j += 32 / width) {
                 Body<M> source;
                 read(g.bodies + j * UNITS<M>, source);
@@ -121,8 +142,13 @@ template <class M> struct PairSearch {
                     if (M::SPLIT) r[c] += (float)(source.low[c] - target.low[c]);
                 }
                 float square = fmaxf(fmaf(r[2], r[2], fmaf(r[1], r[1], r[0] * r[0])), LEAST_SQUARE);
-                found.add(j == own ? 0.0f : (float)source.mass * __powf(square, -1.5f), j);
+                float weight = j == own ? 0.0f : (float)source.mass * __powf(square, -1.5f);
+                if (shifts(g) && weight > 0.0f)
+                    is_shifted |= call.shifts[(size_t)blockIdx.x * g.own + j] > square * (float)(MAX_CHANGE * MAX_CHANGE);
+                found.add(weight, j);
             }
+            // More than a correction may change: the host looks, as at a weight that is not known.
+            if (is_shifted) found.best = 2.0f * MAX_WEIGHT;
             found.add_over_warp(width);
             if (!there || g.lane >= width) continue;
             // No pair forms in a larger sum, whose strongest source has that weight.

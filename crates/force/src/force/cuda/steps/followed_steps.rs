@@ -11,7 +11,7 @@ use super::step_history::{Kept, StepHistory};
 use super::step_memory::Report;
 use super::system::System;
 use super::watch_memory::{CompoundFlags, WatchMemory};
-use super::watched_steps::{WatchedSteps, can_watch, due};
+use super::watched_steps::{WatchedSteps, due};
 use crate::error::Result;
 use crate::force::block_steps::{NextStep, Pause, Span, StepRules, Taken, is_at_its_moment, is_on_schedule};
 use crate::force::cuda::driver::device::Device;
@@ -232,7 +232,7 @@ impl FollowedSteps {
             let steps = WatchedSteps::new(device, self.precision, self.sizes, blocks)?;
             self.watched = Some(steps.map(Box::new));
         }
-        let is_resident = field.is_none() && can_watch(rules, self.precision) && matches!(self.watched, Some(Some(_)));
+        let is_resident = field.is_none() && matches!(self.watched, Some(Some(_)));
         if !is_resident && self.watch.is_none() {
             self.watch = Some(WatchMemory::new(device, self.sizes.1)?);
         }

@@ -37,6 +37,7 @@ pub struct WatchedCall<'a> {
 struct SearchCall {
     rows: u64,
     weighed: u64,
+    shifts: u64,
     compound: u64,
     forms: f64,
     joins: f64,
@@ -61,6 +62,7 @@ pub struct WatchedSteps {
     memory: ResidentMemory,
     rows: Memory,
     weighed: Memory,
+    shifts: Memory,
 }
 
 impl WatchedSteps {
@@ -70,7 +72,10 @@ impl WatchedSteps {
     /// # Errors
     /// If the driver fails.
     pub fn new(device: &Device, precision: Precision, sizes: (usize, usize), blocks: usize) -> Result<Option<Self>> {
-        let own = |shape: StepShape| [2 * WORD * shape.groups * shape.own(), WORD * shape.groups * sizes.1];
+        let own = |shape: StepShape| {
+            let sources = shape.groups * shape.own();
+            [2 * WORD * sources, WORD * shape.groups * sizes.1, size_of::<f32>() * shape.replicas * sources]
+        };
         let besides = |shape| own(shape).into_iter().sum();
         let Some(memory) = ResidentMemory::new(device, precision, sizes, blocks, besides)? else { return Ok(None) };
         let Some(module) = Module::watched_steps(device)? else { return Ok(None) };
@@ -78,8 +83,8 @@ impl WatchedSteps {
         let kernel = |name: &str| module.kernel(&format!("{name}_{mode}"));
         let kernels = [kernel("watched_steps")?, kernel("any_watched_steps")?];
         kernels.iter().try_for_each(|kernel| kernel.allow_shared_memory(device))?;
-        let [rows, weighed] = own(memory.shape).map(|bytes| device.memory(bytes));
-        Ok(Some(Self { _module: module, kernels, memory, rows: rows?, weighed: weighed? }))
+        let [rows, weighed, shifts] = own(memory.shape).map(|bytes| device.memory(bytes));
+        Ok(Some(Self { _module: module, kernels, memory, rows: rows?, weighed: weighed?, shifts: shifts? }))
     }
 
     /// Takes steps with the particles that the arrays and `state` hold, up to the first after which one of the particles may form a pair
@@ -100,6 +105,7 @@ impl WatchedSteps {
         let search = SearchCall {
             rows: self.rows.address(),
             weighed: self.weighed.address(),
+            shifts: self.shifts.address(),
             compound,
             forms: watch.forms,
             joins: watch.joins,
@@ -142,13 +148,6 @@ impl Scales {
         let speed = CHANGE * (deep / n).max(0.0).sqrt() * n.powf(-1.0 / 3.0);
         Self { speed, lightest: lightest as f32 * (1.0 - 1e-6) }
     }
-}
-
-/// Returns true if there are such steps by the rules: by a multi-point scheme in f64 other particles stand where the host, which looks
-/// for pairs, does not predict them.
-#[must_use]
-pub fn can_watch(rules: &StepRules, precision: Precision) -> bool {
-    rules.scheme.points() == 0 || !precision.in_f64()
 }
 
 /// Returns the particles whose update is due after steps up to `now`, among those that have moved, ascending.
