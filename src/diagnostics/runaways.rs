@@ -11,10 +11,10 @@ use tisane_force::gravity::pair;
 use tisane_force::particles::{Particles, Vec3};
 use tisane_force::time::{Clock, Time};
 
-/// Distance of another star, in units of their way in an interval, within which the quadrature may not resolve its work; and the
-/// energy of such stars at the least distances, in units of the kinetic energy, with which a star is followed no longer. That energy exceeds
-/// the energy of the cluster. Slow stars in a tail that passed others at 0.01 pc had errors of 4 % of it.
+/// Distance of another star, in units of their relative way in an interval, within which the quadrature may not resolve its work.
 const NEAR: f64 = 10.0;
+/// Potential energy of such stars at the least distances, in units of the kinetic energy of a star, above which it is followed no longer.
+/// That kinetic energy exceeds the energy of the cluster. Without this limit a slow star of a tail had an error of 4 % of that energy.
 const MAX_PASSING: f64 = 1e-6;
 
 /// Star that is followed, in internal units.

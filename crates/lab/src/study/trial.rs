@@ -210,9 +210,10 @@ const PATIENCE: f64 = 12.0;
 const LOOKS: f64 = 0.02;
 /// Largest number of block steps between two such looks: few enough that the budget is kept.
 const MAX_AT_ONCE: u64 = 64;
-/// Part of the wall time of a run for which more is measured, in s at most that, and the wall time of this, in its CPU time.
+/// CPU time for which more is measured of a run that takes long: this part of its wall time, and in s this at most.
 const LONGER: f64 = 2e-3;
 const LONGEST: f64 = 5.0;
+/// Wall time of that on a busy machine, in its CPU time.
 const PATIENCE_FOR_MORE: f64 = 3.0;
 /// Number of steps after which a particle has left its first ones behind, and number of such particles that tell of the others.
 const FIRST_STEPS: u64 = 4;
