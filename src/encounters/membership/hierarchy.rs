@@ -216,7 +216,7 @@ impl Hierarchy {
     /// shorter than that which the body has: of a body and of those that it is coupled with.
     pub fn longest_steps(&self, p: &Particles, body: usize, now: Time) -> Vec<(usize, f64)> {
         let (star, (pos, _)) = (self.bodies.stars[body], at(p, body, &self.clock, now));
-        let is_within = |k: usize, outer2: f64| (at(p, k, &self.clock, now).0 - pos).norm_squared() < outer2;
+        let square = |k: usize| (at(p, k, &self.clock, now).0 - pos).norm_squared();
         let mut found = Vec::new();
         let mut limit = |k: usize, longest: f64| {
             if longest < p.step[k].step(self.clock.dt_max) {
@@ -224,22 +224,25 @@ impl Hierarchy {
             }
         };
         if let Some(subsystem) = self.of_star(star).filter(|subsystem| subsystem.is_followed(&self.rules)) {
+            // Perturbers within the outer radius, each with its perturbation.
             let within = |perturber: &Perturber| {
                 let k = self.bodies.of_star(perturber.star);
-                is_within(k, perturber.outer2).then_some(k)
+                let r2 = square(k);
+                (r2 < perturber.outer2).then(|| (k, subsystem.perturbation_by(p.mass[k], r2), perturber.is_averaged))
             };
-            let is_alone = subsystem.perturbers.iter().all(|perturber| within(perturber).is_none());
-            let longest = subsystem.resolution(&self.rules, is_alone);
-            limit(body, longest);
-            if subsystem.is_perturbed && !is_alone {
-                let resolving = subsystem.perturbers.iter().filter(|perturber| !perturber.is_averaged);
-                resolving.filter_map(within).for_each(|k| limit(k, longest));
+            let within: Vec<(usize, f64, bool)> = subsystem.perturbers.iter().filter_map(within).collect();
+            let resolving = || within.iter().filter(|(.., is_averaged)| !is_averaged);
+            let felt = (!within.is_empty()).then(|| resolving().map(|(_, perturbation, _)| perturbation).sum());
+            limit(body, subsystem.resolution(&self.rules, felt));
+            if subsystem.is_perturbed {
+                resolving().for_each(|&(k, by, _)| limit(k, subsystem.resolution(&self.rules, Some(by))));
             }
         }
         for (subsystem, perturber) in self.perturbed_by(star) {
-            let is_resolved = subsystem.is_perturbed && !perturber.is_averaged;
-            if is_resolved && is_within(self.bodies.of_star(subsystem.stars[0]), perturber.outer2) {
-                limit(body, subsystem.resolution(&self.rules, false));
+            let r2 = square(self.bodies.of_star(subsystem.stars[0]));
+            if subsystem.is_perturbed && !perturber.is_averaged && r2 < perturber.outer2 {
+                let perturbation = subsystem.perturbation_by(p.mass[body], r2);
+                limit(body, subsystem.resolution(&self.rules, Some(perturbation)));
             }
         }
         found

@@ -221,19 +221,26 @@ impl Subsystem {
         apocentre(&self.motion).unwrap_or_else(|| self.extent())
     }
 
-    /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion. A subsystem is `alone` if no
-    /// perturber is within its outer radius. Then the step of a pair that is not settled, or of more stars, need not resolve their
-    /// motion: it is that at [`criteria::RESOLVED_ALONE`] times the distance at which they part in any case, of more than two at most at
+    /// Returns the perturbation by a body of a mass at a distance, given as its square.
+    pub fn perturbation_by(&self, mass: f64, r2: f64) -> f64 {
+        2.0 * mass / self.mass() * (self.size * self.size * self.size) / (r2 * r2.sqrt())
+    }
+
+    /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion where others feel the members:
+    /// `felt` is the perturbation by these, [`None`] if nobody is within the outer radius. A pair that others hardly perturb acts on them
+    /// as little, and needs fewer steps. Alone, the step of a pair that is not settled, or of more stars, need not resolve their motion: it
+    /// is that at [`criteria::RESOLVED_ALONE`] times the distance at which they part in any case, of more than two at most at
     /// [`criteria::RESOLVED_ALONE_IN_GAPS`] times their widest gap, if they are closer.
-    pub fn resolution(&self, rules: &Rules, alone: bool) -> f64 {
-        let mass = self.mass();
+    pub fn resolution(&self, rules: &Rules, felt: Option<f64>) -> f64 {
+        let (mass, alone) = (self.mass(), felt.is_none());
         let passage = |r: f64, speed: f64| 0.2 * r / (speed + (mass / r).sqrt());
         let of_pair = || {
             let (pos, vel) = self.motion.pair();
             (pos.norm(), vel.norm())
         };
         if let Some(pair) = self.settled(rules) {
-            let turn = pair.period / criteria::STEPS_PER_PERIOD;
+            let part = resolved_part(rules, felt.unwrap_or_default());
+            let turn = pair.period / (criteria::STEPS_PER_PERIOD * part);
             let (r, speed) = of_pair();
             return if self.is_watched(rules) { turn.min(passage(r, speed)) } else { turn };
         }
@@ -245,7 +252,7 @@ impl Subsystem {
                 let square = speed * speed - 2.0 * mass * (1.0 / r - 1.0 / wide);
                 return passage(wide, square.max(0.0).sqrt());
             }
-            return passage(r, speed);
+            return passage(r, speed) / resolved_part(rules, 2.0 * r * r * r * self.field / mass);
         }
         let gap = self.gaps().fold(0.0, f64::max);
         let resolved = 0.15 * (gap * gap * gap / mass).sqrt();
@@ -439,6 +446,12 @@ impl Subsystem {
     }
 }
 
+/// Returns the number of steps that resolve the motion of a pair with a perturbation, as a part of those at that with which a pair
+/// dissolves.
+fn resolved_part(rules: &Rules, perturbation: f64) -> f64 {
+    (perturbation / rules.dissolves).sqrt().clamp(criteria::MIN_RESOLVED_PART, 1.0)
+}
+
 /// Returns the tidal field of all others at a body, which is `tide` in sum, as far as they are no perturbers.
 fn far_field(tide: Far, perturbers: &[Perturber], search: &PerturberSearch<'_>, here: usize) -> Far {
     let PerturberSearch { bodies, clock, now, .. } = *search;
@@ -563,8 +576,33 @@ mod tests {
         // 2 r^3 D / M is 5e-3 at r = 1.
         let (near, wide) = (passing(1e-3, 2.5e-3), passing(0.8, 2.5e-3));
         let at_half = 0.2 * 0.5 / (2.0 + std::f64::consts::SQRT_2);
-        assert!((near.resolution(&rules, true) / at_half - 1.0).abs() < 1e-6, "{}", near.resolution(&rules, true));
-        assert!(near.resolution(&rules, false) < 1e-4 * at_half);
-        assert_eq!(wide.resolution(&rules, true), wide.resolution(&rules, false));
+        assert!((near.resolution(&rules, None) / at_half - 1.0).abs() < 1e-6, "{}", near.resolution(&rules, None));
+        assert!(near.resolution(&rules, Some(1.0)) < 1e-3 * at_half);
+        assert_eq!(wide.resolution(&rules, None), wide.resolution(&rules, Some(1.0)));
+    }
+
+    #[test]
+    fn a_pair_that_others_hardly_perturb_needs_fewer_steps() {
+        let rules = Rules { perturbation: 1e-5, averages: true, forms: 5e-4, dissolves: 5e-3 };
+        let motion = Motion::from_vectors(&[0.5, 0.5], &[Vec3::x()], &[Vec3::y()]);
+        let few = Few { members: vec![Member::Star(0), Member::Star(1)], motion, time: Time::default() };
+        let mut pair = Subsystem::new(few, 1e-4);
+        pair.measure(&rules);
+        let steps = |felt| std::f64::consts::TAU / pair.resolution(&rules, felt);
+        let expected = [(None, 6.0), (Some(0.0), 6.0), (Some(1.25e-3), 12.0), (Some(5e-3), 24.0), (Some(1.0), 24.0)];
+        for (felt, number) in expected {
+            assert!((steps(felt) / number - 1.0).abs() < 1e-9, "{felt:?}: {} steps a period", steps(felt));
+        }
+        // Half of the mass of both, at ten times the size.
+        assert!((pair.perturbation_by(0.5, 100.0) / 1e-3 - 1.0).abs() < 1e-9, "{}", pair.perturbation_by(0.5, 100.0));
+        // An open one, with a perturbation that dissolves it at the distance 1.
+        let passage =
+            |r: f64| passing(r, 2.5e-3).resolution(&rules, Some(1.0)) / passing(r, 1e-9).resolution(&rules, Some(1.0));
+        assert!(
+            (passage(1.0) - 0.25).abs() < 1e-9 && (passage(0.3) - 1.0).abs() < 1e-9,
+            "{} {}",
+            passage(1.0),
+            passage(0.3)
+        );
     }
 }
