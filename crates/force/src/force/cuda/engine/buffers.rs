@@ -8,6 +8,7 @@ use crate::force::cuda::neighbours::forces::HostNeighbours;
 use crate::force::cuda::neighbours::steps::NeighbourSteps;
 use crate::force::cuda::shapes::layout::PARTIAL_BYTES;
 use crate::force::cuda::shapes::memory_plan::MemoryPlan;
+use crate::force::cuda::shapes::step_shape::StepShape;
 use crate::force::cuda::steps::device_steps::DeviceSteps;
 use crate::force::cuda::steps::followed_steps::FollowedSteps;
 use std::sync::Arc;
@@ -64,8 +65,12 @@ impl Buffers {
     /// Notes another number of sources, for which there are slots.
     pub fn set_sources(&mut self, sources: usize) {
         if self.sources != sources {
+            let is_alike = StepShape::is_alike(self.sources, sources);
             self.sources = sources;
-            (self.steps, self.followed, self.neighbour_steps) = (None, None, None);
+            (self.steps, self.neighbour_steps) = (None, None);
+            // Its memory costs more than the steps between two changes of a system.
+            self.followed = self.followed.take().filter(|_| is_alike);
+            self.followed.iter_mut().flatten().for_each(|steps| steps.set_sources(sources));
             self.neighbours.iter_mut().for_each(|it| it.set_sources(sources));
         }
     }

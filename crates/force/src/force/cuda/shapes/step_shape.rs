@@ -69,6 +69,12 @@ impl StepShape {
         tiles.into_iter().find(fits).filter(|_| bags <= max && held && sources > 0)
     }
 
+    /// Returns true if as many sources as two systems have are divided alike.
+    #[must_use]
+    pub const fn is_alike(sources: usize, others: usize) -> bool {
+        bags(sources).next_power_of_two() == bags(others).next_power_of_two()
+    }
+
     /// Returns the number of particles of a group.
     #[must_use]
     pub const fn own(&self) -> usize {
@@ -117,5 +123,12 @@ mod tests {
         }
         assert!(on_h200(Precision::F32Direct, 1024).is_some() && on_h200(Precision::F32Direct, 1025).is_none());
         assert!(on_h200(Precision::F64, 0).is_none());
+        for n in [65, 100, 4095, 4096, 4097, 20000] {
+            for other in [n - 1, n + 1] {
+                let is_same = on_h200(Precision::Mixed, n) == on_h200(Precision::Mixed, other);
+                assert!(is_same || !StepShape::is_alike(n, other), "{n} and {other}");
+            }
+        }
+        assert!(StepShape::is_alike(4095, 4096) && !StepShape::is_alike(4096, 4097));
     }
 }

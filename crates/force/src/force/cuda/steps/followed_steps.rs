@@ -101,6 +101,14 @@ impl FollowedSteps {
         }))
     }
 
+    /// Notes another number of sources, for which there are slots, and which are [divided alike](StepShape::is_alike).
+    pub fn set_sources(&mut self, sources: usize) {
+        self.outdate();
+        self.sizes.0 = sources;
+        self.steps.set_sources(sources);
+        self.watched.iter_mut().flatten().for_each(|steps| steps.set_sources(sources));
+    }
+
     /// Notes that the host changed some particles: that is sent with the next step, unless all is.
     pub fn note_changed(&mut self, changed: &[u32]) {
         self.drop_ahead();

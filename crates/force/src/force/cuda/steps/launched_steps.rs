@@ -115,6 +115,12 @@ impl LaunchedSteps {
         self.memory.state.current = false;
     }
 
+    /// Sets the number of sources, for which there are slots. To be called with particles that are sent anew.
+    pub fn set_sources(&mut self, sources: usize) {
+        self.memory.sources = sources;
+        self.memory.state.set_sources(sources);
+    }
+
     /// Sets the number of copies of particles with which thread blocks work: where a scheme keeps a history there is memory for theirs.
     /// To be called before the first step.
     pub fn keep_besides(&mut self, working: usize) {

@@ -93,6 +93,11 @@ impl StepHistory {
         Ok(Some(Self { kept, sources, slots, columns, working: memory(working)?, pinned }))
     }
 
+    /// Sets the number of particles, for which there are slots.
+    pub const fn set_sources(&mut self, sources: usize) {
+        self.sources = sources;
+    }
+
     /// Returns what the scheme keeps.
     pub const fn kept(&self) -> Kept {
         self.kept

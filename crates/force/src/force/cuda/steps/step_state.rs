@@ -44,6 +44,11 @@ impl StepState {
         Ok(Self { pot: device.memory(8 * slots)?, level: device.memory(slots)?, slots, history: None, current: false })
     }
 
+    /// Sets the number of particles, for which there are slots.
+    pub fn set_sources(&mut self, sources: usize) {
+        self.history.iter_mut().for_each(|history| history.set_sources(sources));
+    }
+
     /// Makes room for what a scheme keeps by its rules of `sources` particles, unless it is `held` with the forces, and of
     /// `working` particles besides. Returns false if there is too little memory.
     ///

@@ -87,6 +87,11 @@ impl WatchedSteps {
         Ok(Some(Self { _module: module, kernels, memory, rows: rows?, weighed: weighed?, shifts: shifts? }))
     }
 
+    /// Sets the number of sources, for which there are slots, and which are [divided alike](StepShape::is_alike).
+    pub const fn set_sources(&mut self, sources: usize) {
+        self.memory.sources = sources;
+    }
+
     /// Takes steps with the particles that the arrays and `state` hold, up to the first after which one of the particles may form a pair
     /// by `watch`. `p` has masses and potentials of about now; the address is that of the flags of subsystems. Returns the steps, and
     /// whether the host has to look at all particles whose update is due.
