@@ -446,10 +446,9 @@ impl Subsystem {
     }
 }
 
-/// Returns the number of steps that resolve the motion of a pair with a perturbation, as a part of those at that with which a pair
-/// dissolves.
+/// Returns the number of steps that resolve the motion of a pair with a perturbation, as a part of the largest.
 fn resolved_part(rules: &Rules, perturbation: f64) -> f64 {
-    (perturbation / rules.dissolves).sqrt().clamp(criteria::MIN_RESOLVED_PART, 1.0)
+    (perturbation / (criteria::RESOLVED_ABOVE * rules.perturbation)).sqrt().clamp(criteria::MIN_RESOLVED_PART, 1.0)
 }
 
 /// Returns the tidal field of all others at a body, which is `tide` in sum, as far as they are no perturbers.
@@ -595,6 +594,9 @@ mod tests {
         }
         // Half of the mass of both, at ten times the size.
         assert!((pair.perturbation_by(0.5, 100.0) / 1e-3 - 1.0).abs() < 1e-9, "{}", pair.perturbation_by(0.5, 100.0));
+        // With a smaller one that it feels.
+        let finer = Rules { perturbation: 1e-7, ..rules };
+        assert!((std::f64::consts::TAU / pair.resolution(&finer, Some(1.25e-5)) / 12.0 - 1.0).abs() < 1e-9);
         // An open one, with a perturbation that dissolves it at the distance 1.
         let passage =
             |r: f64| passing(r, 2.5e-3).resolution(&rules, Some(1.0)) / passing(r, 1e-9).resolution(&rules, Some(1.0));
