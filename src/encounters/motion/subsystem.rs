@@ -255,7 +255,9 @@ impl Subsystem {
             return passage(r, speed) / resolved_part(rules, 2.0 * r * r * r * self.field / mass);
         }
         let gap = self.gaps().fold(0.0, f64::max);
-        let resolved = 0.15 * (gap * gap * gap / mass).sqrt();
+        // Other members may come so near to an inner pair that it has to open, however wide the widest gap is.
+        let approaches = self.approaches(rules).map(|(r, speed)| passage(r, speed));
+        let resolved = approaches.fold(0.15 * (gap * gap * gap / mass).sqrt(), f64::min);
         let parted = criteria::RESOLVED_ALONE * cube_root(criteria::SPLITS_ABOVE * mass / (2.0 * self.field));
         let wide = parted.min(criteria::RESOLVED_ALONE_IN_GAPS * gap);
         // An inner subsystem must not be found late to be perturbed.
@@ -268,6 +270,20 @@ impl Subsystem {
             return resolved.max(passage(wide, self.motion.order().windows(2).map(speed).fold(0.0, f64::max)));
         }
         resolved
+    }
+
+    /// Returns the distances of inner subsystems from members that would perturb them on their present orbit about each other, and the
+    /// relative speeds.
+    fn approaches(&self, rules: &Rules) -> impl Iterator<Item = (f64, f64)> {
+        let (mass, n) = (self.motion.masses(), self.members.len());
+        let sizes = self.members.iter().enumerate().filter_map(|(i, member)| Some((i, member.inner()?.size())));
+        let pairs = sizes.flat_map(move |(i, size)| (0..n).filter(move |&j| j != i).map(move |j| (i, j, size)));
+        pairs.filter_map(move |(i, j, size)| {
+            let (pos, vel) = self.motion.vectors(i, j);
+            let ratio = size / pericentre(pos, vel, mass[i] + mass[j]);
+            let by = 2.0 * mass[j] / mass[i] * ratio * ratio * ratio;
+            (by > rules.perturbation).then(|| (pos.norm(), vel.norm()))
+        })
     }
 
     /// Returns the distances of neighbours along the chain.
@@ -606,5 +622,23 @@ mod tests {
             passage(1.0),
             passage(0.3)
         );
+    }
+
+    #[test]
+    fn regress_a_member_does_not_run_through_an_inner_pair_in_one_step() {
+        let rules = Rules { perturbation: 1e-5, averages: true, forms: 5e-4, dissolves: 5e-3 };
+        let now = Time::default();
+        let longest = |size: f64, vel: [f64; 3]| {
+            let two = Motion::from_vectors(&[0.5, 0.5], &[Vec3::x() * size], &[Vec3::y() * size.recip().sqrt()]);
+            let inner = Few { members: vec![Member::Star(0), Member::Star(1)], motion: two, time: now };
+            let members = vec![Member::Inner(Box::new(inner)), Member::Star(2), Member::Star(3)];
+            let pos = [0.0, 0.3, 10.0].map(|x| Vec3::x() * x);
+            let motion = Motion::new(&[1.0; 3], &pos, &[Vec3::zeros(), vel.into(), Vec3::zeros()]);
+            Subsystem::new(Few { members, motion, time: now }, 1e-4).resolution(&rules, None)
+        };
+        // Head on, and on an orbit on which it stays away.
+        let (meets, passes) = (longest(1e-3, [-3.0, 0.0, 0.0]), longest(1e-3, [0.0, 3.0, 0.0]));
+        assert!(meets < 0.2 * 0.3 / 3.0 && passes > 1.0, "{meets} {passes}");
+        assert!(longest(0.03, [0.0, 3.0, 0.0]) < 0.2 * 0.3 / 3.0);
     }
 }
