@@ -178,15 +178,12 @@ impl Subsystem {
     /// `r(i, j)`.
     pub(crate) fn perturbed_inner(&self, r: impl Fn(usize, usize) -> f64) -> Vec<(usize, f64)> {
         let mass = self.motion.masses();
-        let perturbation = |(i, member): (usize, &Member)| {
+        let perturbed = |(i, member): (usize, &Member)| {
             let size = member.inner()?.size();
-            let by = |j: usize| {
-                let ratio = size / r(i, j);
-                2.0 * mass[j] / mass[i] * ratio * ratio * ratio
-            };
+            let by = |j: usize| perturbation((size, mass[i]), (r(i, j), mass[j]));
             Some((i, (0..mass.len()).filter(|&j| j != i).map(by).sum()))
         };
-        self.members.iter().enumerate().filter_map(perturbation).collect()
+        self.members.iter().enumerate().filter_map(perturbed).collect()
     }
 
     /// Returns true if an inner subsystem may be perturbed before the next step of the centre of mass.
@@ -223,12 +220,12 @@ impl Subsystem {
 
     /// Returns the perturbation by a body of a mass at a distance, given as its square.
     pub fn perturbation_by(&self, mass: f64, r2: f64) -> f64 {
-        2.0 * mass / self.mass() * (self.size * self.size * self.size) / (r2 * r2.sqrt())
+        perturbation((self.size, self.mass()), (r2.sqrt(), mass))
     }
 
     /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion where others feel the members:
-    /// `felt` is the perturbation by these, [`None`] if nobody is within the outer radius. A pair that others hardly perturb acts on them
-    /// as little, and needs fewer steps. Alone, the step of a pair that is not settled, or of more stars, need not resolve their motion: it
+    /// `felt` is the perturbation by these, [`None`] if nobody is within the outer radius. The weaker it is, the weaker is what the others
+    /// feel of the motion, and the longer the step. Alone, the step of a pair that is not settled, or of more stars, need not resolve their motion: it
     /// is that at [`criteria::RESOLVED_ALONE`] times the distance at which they part in any case, of more than two at most at
     /// [`criteria::RESOLVED_ALONE_IN_GAPS`] times their widest gap, if they are closer.
     pub fn resolution(&self, rules: &Rules, felt: Option<f64>) -> f64 {
@@ -280,8 +277,8 @@ impl Subsystem {
         let pairs = sizes.flat_map(move |(i, size)| (0..n).filter(move |&j| j != i).map(move |j| (i, j, size)));
         pairs.filter_map(move |(i, j, size)| {
             let (pos, vel) = self.motion.vectors(i, j);
-            let ratio = size / pericentre(pos, vel, mass[i] + mass[j]);
-            let by = 2.0 * mass[j] / mass[i] * ratio * ratio * ratio;
+            let nearest = pericentre(pos, vel, mass[i] + mass[j]);
+            let by = perturbation((size, mass[i]), (nearest, mass[j]));
             (by > rules.perturbation).then(|| (pos.norm(), vel.norm()))
         })
     }
@@ -460,6 +457,12 @@ impl Subsystem {
     pub fn is_followed(&self, rules: &Rules) -> bool {
         self.is_perturbed || self.members.len() > 2 || self.settled(rules).is_none() || self.is_watched(rules)
     }
+}
+
+/// Returns the perturbation of a subsystem of a size and mass by a body at a distance, with its mass: a ratio of forces.
+fn perturbation((size, mass): (f64, f64), (r, other): (f64, f64)) -> f64 {
+    let ratio = size / r;
+    2.0 * other / mass * ratio * ratio * ratio
 }
 
 /// Returns the number of steps that resolve the motion of a pair with a perturbation, as a part of the largest.
