@@ -284,11 +284,11 @@ impl Encounters {
         let Self { particles, hierarchy: Hierarchy { subsystems, bodies, rules, .. }, regions, clock, .. } = self;
         if regions.renew(particles, clock, now) {
             let grip = |subsystem: &Subsystem| (bodies.of_star(subsystem.stars[0]), subsystem.grip(rules));
-            spin_pool::map(subsystems, ASK, grip).into_iter().for_each(|(row, grip)| regions.set_grip(row, grip));
+            regions.set_all_grips(&spin_pool::map(subsystems, ASK, grip));
         }
     }
 
-    /// Returns new lists of the perturbers at `now` of the subsystems of some rows.
+    /// Returns new lists of the perturbers at `now` of the subsystems of some ascending rows.
     fn perturber_lists(&mut self, f: &dyn ForceEngine, rows: &[usize], now: Time) -> Result<Vec<PerturberList>> {
         let Hierarchy { subsystems, bodies, rules, .. } = &self.hierarchy;
         let body = |row: usize| bodies.of_star(subsystems[row].stars[0]);
@@ -305,7 +305,7 @@ impl Encounters {
         let (search, tides) = (hierarchy.search(regions, now), positions.tides(&all));
         let found = each(rows, WORK, |row| {
             let (subsystem, body) = (&subsystems[row], body(row));
-            let tide = open.iter().position(|&it| it == row).map(|k| {
+            let tide = open.binary_search(&row).ok().map(|k| {
                 let mut tide = Far::new(tides[k]);
                 external.get(k).into_iter().for_each(|external| tide.add_external(*external));
                 tide
@@ -341,8 +341,9 @@ impl Encounters {
         }
         let lists = self.perturber_lists(f, &due, now)?;
         let mut changed = Vec::new();
-        for (&row, list) in due.iter().zip(&lists) {
-            let others = self.hierarchy.coupling_changed(row, list, now);
+        let pairs: Vec<(usize, &PerturberList)> = due.iter().copied().zip(&lists).collect();
+        let others = spin_pool::map(&pairs, WORK, |&(row, list)| self.hierarchy.coupling_changed(row, list, now));
+        for (&row, others) in due.iter().zip(others) {
             if !others.is_empty() {
                 let bodies = &self.hierarchy.bodies;
                 changed.push(bodies.of_star(self.hierarchy.subsystems[row].stars[0]) as u32);
@@ -350,13 +351,7 @@ impl Encounters {
             }
         }
         self.synchronise(f, now, changed.iter().copied())?;
-        for ((row, takes_up), list) in due.into_iter().zip(takes_up).zip(lists) {
-            if takes_up {
-                self.hierarchy.set_perturbers_conserving(row, list, now)?;
-            } else {
-                self.hierarchy.set_perturbers(row, list);
-            }
-        }
+        self.hierarchy.set_lists(&due, lists.into_iter().zip(takes_up).collect(), now)?;
         Ok(changed)
     }
 
@@ -366,7 +361,7 @@ impl Encounters {
         let _phase = self.hierarchy.phase("perturbers");
         self.renew_regions(now);
         let row = |&body: &u32| self.hierarchy.row(self.hierarchy.bodies.stars[body as usize]);
-        let mut rows: Vec<usize> = block.iter().filter_map(row).collect();
+        let mut rows: Vec<usize> = spin_pool::map(block, ASK, row).into_iter().flatten().collect();
         rows.sort_unstable();
         let mut changed = self.renew_perturbers(f, now, &rows)?;
         let choices = self.hierarchy.choose_couplings(&rows, now, &self.particles.step)?;

@@ -32,6 +32,8 @@ const PART: usize = 256;
 const PART_TIME: usize = 10_000;
 /// Number of sums whose parts are computed together, which bounds the memory for these.
 const TOGETHER: usize = 64;
+/// Number of pieces of work on these for each thread. No result depends on it.
+const PIECES: usize = 4;
 
 /// Sums over rows of particles.
 pub trait RowSums<const N: usize>: Copy + Sync {
@@ -81,11 +83,20 @@ pub fn sums_of_each<const N: usize>(of: &[impl RowSums<N> + Send]) -> Vec<[f64; 
         };
     }
     let mut found = Vec::with_capacity(of.len());
+    let parts = rows.div_ceil(PART);
     for of in of.chunks(TOGETHER) {
-        let part = |k: usize| of.iter().map(|&of| run(Part::<_, N>(of, k * PART..rows.min((k + 1) * PART)))).collect();
-        let parts: Vec<Vec<[[f64; LANES]; N]>> = (0..rows.div_ceil(PART)).into_par_iter().map(part).collect();
+        // Groups of sums in parts of the rows: several for each thread.
+        let groups = (PIECES * rayon::current_num_threads()).div_ceil(parts).min(of.len());
+        let size = of.len().div_ceil(groups);
+        let piece =
+            |(rows, of): (Range<usize>, &[_])| of.iter().map(|&of| run(Part::<_, N>(of, rows.clone()))).collect();
+        let of_part = |k: usize| of.chunks(size).map(move |of| (k * PART..rows.min((k + 1) * PART), of));
+        let pieces: Vec<_> = (0..parts).flat_map(of_part).collect();
+        let sums: Vec<Vec<[[f64; LANES]; N]>> = pieces.into_par_iter().map(piece).collect();
+        let groups = sums.len() / parts;
         found.extend((0..of.len()).map(|place| {
-            let lanes = parts[1..].iter().fold(parts[0][place], |to, part| added(to, &part[place]));
+            let of_part = |k: usize| &sums[k * groups + place / size][place % size];
+            let lanes = (1..parts).fold(*of_part(0), |to, k| added(to, of_part(k)));
             lanes.map(|lanes| lanes.iter().sum())
         }));
     }

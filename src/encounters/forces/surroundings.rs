@@ -236,7 +236,16 @@ mod tests {
         let but: Vec<usize> = (0..n).filter(|i| i % 10 == 1).collect();
         let found = |threads: usize| {
             // One alone, and beside others.
-            let rests = || [&[[1, 5]][..], &[[7, 2], [1, 5], [3, 4]]].map(|of| positions.rests(of)[of.len() / 2]);
+            let many: Vec<[usize; 2]> = (0..151).map(|k| if k == 75 { [1, 5] } else { [k + 2, k] }).collect();
+            let rests = || {
+                let [one, few, many] = [&[[1, 5]][..], &[[7, 2], [1, 5], [3, 4]], &many].map(|of| {
+                    let found = positions.rests(of);
+                    assert_eq!(found[0], positions.rests(&of[..1])[0]);
+                    found[of.len() / 2]
+                });
+                assert_eq!(few, many);
+                [one, few]
+            };
             let tides = || [&[1][..], &[4, 1, 2]].map(|of| positions.tides(of)[of.len() / 2]);
             let of = || (rests(), tides(), positions.potential(1, &but));
             let ([rest, same], [tide, also], potential) = spin_pool::pool_of(threads).unwrap().install(of);

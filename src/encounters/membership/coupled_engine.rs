@@ -2,7 +2,7 @@
 
 use crate::encounters::forces::bodies::motion_of;
 use crate::encounters::forces::coupling::{self, PointMasses};
-use crate::encounters::membership::each::{ASK, WORK, each, each_mut, those};
+use crate::encounters::membership::each::{ASK, FOLLOW, WORK, each, each_mut, each_mut_with, those};
 use crate::encounters::membership::hierarchy::{Hierarchy, NONE, Passage, Room};
 use crate::encounters::motion::subsystem::{Perturber, Subsystem};
 use crate::integrator::particle_slices::ParticleSlices;
@@ -242,13 +242,11 @@ impl Hierarchy {
         };
         let advanced = each_mut(subsystems, due, WORK, advance);
         points.resize(subsystems.len(), PointMasses::default());
-        for row in due.drain(..) {
-            is_due[row] = false;
-            // On one thread: memory that another one has asked for costs more than these few.
-            if subsystems[row].is_perturbed {
-                points[row].follow(&subsystems[row].motion);
-            }
-        }
+        due.iter().for_each(|&row| is_due[row] = false);
+        due.retain(|&row| subsystems[row].is_perturbed);
+        let subsystems = &*subsystems;
+        each_mut_with(points, due, due.clone(), FOLLOW, |points, row| points.follow(&subsystems[row].motion));
+        due.clear();
         self.room = room;
         advanced.into_iter().collect()
     }

@@ -1,6 +1,5 @@
 //! Work on some bodies or subsystems, on threads where there is enough of it. No result depends on their number.
 
-use crate::encounters::motion::subsystem::Subsystem;
 use rayon::prelude::*;
 use tisane_force::spin_pool::{self, is_worth_sharing};
 
@@ -10,8 +9,12 @@ pub const ASK: usize = 60;
 pub const PATH: usize = 150;
 /// Nanoseconds of a search of the regions.
 pub const SEARCH: usize = 1250;
+/// Nanoseconds of a search for subsystems that a body perturbs.
+pub const GRIPS: usize = 50_000;
 /// Nanoseconds of a sum over all bodies.
 pub const SUM: usize = 10_000;
+/// Nanoseconds in which others take note of where the members of a subsystem are: most of them for the memory.
+pub const FOLLOW: usize = 150;
 /// Nanoseconds in which a subsystem is measured.
 pub const MEASURE: usize = 100;
 /// Nanoseconds of other work on a subsystem.
@@ -32,29 +35,41 @@ pub fn those(n: usize, nanoseconds: usize, test: impl Fn(usize) -> bool + Sync) 
     }
 }
 
-/// Runs a function on the subsystems of some ascending rows. Returns its results in their order. Where there are many, all threads
-/// take part. `nanoseconds` is the time of one call.
-pub fn each_mut<T: Send>(
-    subsystems: &mut [Subsystem],
+/// Runs a function on those of some items, such as subsystems, that have ascending rows. Returns its results in their order. Where there
+/// are many, all threads take part. `nanoseconds` is the time of one call.
+pub fn each_mut<S: Send, T: Send>(
+    items: &mut [S],
     rows: &[usize],
     nanoseconds: usize,
-    run: impl Fn(&mut Subsystem) -> T + Sync,
+    run: impl Fn(&mut S) -> T + Sync,
+) -> Vec<T> {
+    each_mut_with(items, rows, vec![(); rows.len()], nanoseconds, |item, ()| run(item))
+}
+
+/// Does the same with a function of each item and what there is for it.
+pub fn each_mut_with<S: Send, W: Send, T: Send>(
+    items: &mut [S],
+    rows: &[usize],
+    with: Vec<W>,
+    nanoseconds: usize,
+    run: impl Fn(&mut S, W) -> T + Sync,
 ) -> Vec<T> {
     if !is_worth_sharing(rows.len(), nanoseconds) {
-        return rows.iter().map(|&row| run(&mut subsystems[row])).collect();
+        return rows.iter().zip(with).map(|(&row, with)| run(&mut items[row], with)).collect();
     }
     // A chain takes a hundred times as long as a pair: no piece of work is larger than it has to be.
     let piece = spin_pool::min_share(nanoseconds);
-    chosen_mut(subsystems, rows).into_par_iter().with_min_len(piece).with_max_len(piece).map(&run).collect()
+    let each = chosen_mut(items, rows).into_par_iter().zip(with);
+    each.with_min_len(piece).with_max_len(piece).map(|(item, with)| run(item, with)).collect()
 }
 
-/// Returns the subsystems of some ascending rows.
-fn chosen_mut<'a>(mut subsystems: &'a mut [Subsystem], rows: &[usize]) -> Vec<&'a mut Subsystem> {
+/// Returns the items of some ascending rows.
+fn chosen_mut<'a, S>(mut items: &'a mut [S], rows: &[usize]) -> Vec<&'a mut S> {
     let (mut chosen, mut first) = (Vec::with_capacity(rows.len()), 0);
     for row in rows {
-        let (up_to_row, later) = subsystems.split_at_mut(row + 1 - first);
+        let (up_to_row, later) = items.split_at_mut(row + 1 - first);
         chosen.push(&mut up_to_row[row - first]);
-        (subsystems, first) = (later, row + 1);
+        (items, first) = (later, row + 1);
     }
     chosen
 }
@@ -63,6 +78,7 @@ fn chosen_mut<'a>(mut subsystems: &'a mut [Subsystem], rows: &[usize]) -> Vec<&'
 mod tests {
     use super::*;
     use crate::encounters::motion::member::{Few, Member};
+    use crate::encounters::motion::subsystem::Subsystem;
     use crate::few_body::Motion;
     use tisane_force::particles::Vec3;
     use tisane_force::spin_pool::pool_of;

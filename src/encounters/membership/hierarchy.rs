@@ -5,7 +5,7 @@ use crate::encounters::forces::bodies::Bodies;
 use crate::encounters::forces::coupling::{self, PointMasses};
 use crate::encounters::forces::regions::{Gripping, Regions};
 use crate::encounters::forces::surroundings::at;
-use crate::encounters::membership::each::{WORK, each, each_mut};
+use crate::encounters::membership::each::{GRIPS, WORK, each, each_mut};
 use crate::encounters::motion::averaged::CouplingChoice;
 use crate::encounters::motion::subsystem::{Perturber, PerturberList, PerturberSearch, Subsystem};
 use crate::encounters::settings::criteria::{self, Rules};
@@ -274,12 +274,18 @@ impl Hierarchy {
 
     /// Sets the list of perturbers of the subsystem of a row.
     pub fn set_perturbers(&mut self, row: usize, list: PerturberList) {
+        let old = self.subsystems[row].take_list(list);
+        self.follow_perturbers(row, &old);
+    }
+
+    /// Lets the lists the other way round follow the list of the subsystem of a row, which had these perturbers before.
+    pub fn follow_perturbers(&mut self, row: usize, old: &[Perturber]) {
         let Self { subsystems, perturbed, .. } = self;
-        let subsystem = &mut subsystems[row];
+        let subsystem = &subsystems[row];
         let star = subsystem.stars[0];
         // Heavy bodies perturb many: only what changes is looked up in their lists.
-        let mut old = subsystem.perturbers.iter().copied().peekable();
-        for new in &list.perturbers {
+        let mut old = old.iter().copied().peekable();
+        for new in &subsystem.perturbers {
             while let Some(gone) = old.next_if(|old| old.star < new.star) {
                 remove(&mut perturbed[gone.star as usize], star);
             }
@@ -288,8 +294,6 @@ impl Hierarchy {
             }
         }
         old.for_each(|gone| remove(&mut perturbed[gone.star as usize], star));
-        PerturberList { perturbers: subsystem.perturbers, until: subsystem.perturbers_until, far: subsystem.far } =
-            list;
     }
 
     /// Chooses for each perturber of the subsystems of some ascending rows: direct or orbit-averaged coupling, until the centre of mass moves
@@ -331,17 +335,15 @@ impl Hierarchy {
         let bodies = &self.bodies;
         let mut is_new = new.to_vec();
         is_new.sort_unstable();
-        let mut found = Vec::new();
-        for &k in new {
-            let mut gripping = regions.gripping(&self.clock, now, k, by);
-            gripping.retain(|body| is_new.binary_search(body).is_err());
-            let perturbers = each(&gripping, WORK, |body| {
-                let row = self.row(bodies.stars[body])?;
+        let of_new = |k: usize| {
+            let perturbed = |body: usize| {
+                let row = self.row(bodies.stars[body]).filter(|_| is_new.binary_search(&body).is_err())?;
                 let perturber = self.subsystems[row].new_perturber(bodies, &self.clock, &self.rules, now, k);
                 perturber.map(|perturber| (row, perturber))
-            });
-            found.extend(perturbers.into_iter().flatten());
-        }
+            };
+            regions.gripping(&self.clock, now, k, by).into_iter().filter_map(perturbed).collect::<Vec<_>>()
+        };
+        let mut found: Vec<_> = each(new, GRIPS, of_new).into_iter().flatten().collect();
         // Stable: the new bodies of each in their order.
         found.sort_by_key(|found| found.0);
         found.chunk_by(|a, b| a.0 == b.0).map(|of| (of[0].0, of.iter().map(|found| found.1).collect())).collect()

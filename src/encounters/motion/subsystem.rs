@@ -415,6 +415,12 @@ impl Subsystem {
         PerturberList { perturbers, until, far }
     }
 
+    /// Takes a list of perturbers, and returns those that it had before.
+    pub fn take_list(&mut self, PerturberList { perturbers, until, far }: PerturberList) -> Vec<Perturber> {
+        (self.perturbers_until, self.far) = (until, far);
+        std::mem::replace(&mut self.perturbers, perturbers)
+    }
+
     /// Returns whom the present list of perturbers may have to take up.
     pub fn grip(&self, rules: &Rules) -> Grip {
         let distance = self.size * cube_root(2.0 / (self.mass() * self.min(rules, true)));
