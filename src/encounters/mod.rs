@@ -238,7 +238,8 @@ impl Encounters {
         let mut looks = each(&bodies, SEARCH, |body| membership.look(body)).into_iter();
         bodies.retain(|&body| match looks.next() {
             Some(Look::Quiet(field)) => {
-                self.hierarchy.set_field(self.hierarchy.bodies.stars[body], field);
+                let star = self.hierarchy.bodies.stars[body];
+                self.hierarchy.of_star_mut(star).into_iter().for_each(|subsystem| subsystem.field = field);
                 false
             }
             look => look == Some(Look::Sum),

@@ -108,9 +108,21 @@ pub(super) fn tiles(n: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n).step_by(TILE).map(move |begin| begin..n.min(begin + TILE))
 }
 
+/// Number of pieces of uneven work for each thread. No result depends on it.
+const PIECES: usize = 4;
+
 /// Returns the number of particles for each thread, of `n`.
 pub(super) fn share(n: usize) -> usize {
     spin_pool::share(n, WORK)
+}
+
+/// Returns the number of particles in a piece of work on `n` that takes longer for some than for others: there are some for each thread,
+/// unless they are too few.
+pub(super) fn piece(n: usize) -> usize {
+    match share(n) {
+        all if all >= n => n.max(1),
+        share => share.div_ceil(PIECES).max(spin_pool::min_share(WORK)),
+    }
 }
 
 impl<S: HermiteScheme> BlockHermite<S> {

@@ -98,6 +98,14 @@ impl Positions {
         let of = [&p.pos, &p.vel, &p.acc, &p.jerk];
         let axes = vectors.iter_mut().zip(of).flat_map(|(to, of)| to.iter_mut().enumerate().map(move |it| (it, of)));
         let axes: Vec<_> = axes.collect();
+        let (mass, time) = (mass.as_flattened_mut(), time.as_flattened_mut());
+        let mut load_rest = || {
+            let mut load = |i: usize| (mass[i], time[i]) = (p.mass[i], p.time[i].0);
+            match rows {
+                None => (0..p.len()).for_each(load),
+                Some(rows) => rows.iter().for_each(|&i| load(i as usize)),
+            }
+        };
         let load = |((axis, to), of): ((usize, &mut Column), &Vec<Vec3>)| {
             let to = to.as_flattened_mut();
             match rows {
@@ -107,14 +115,9 @@ impl Positions {
         };
         if rows.map_or(p.len(), <[u32]>::len) < spin_pool::min_share(LOADED) {
             axes.into_iter().for_each(load);
+            load_rest();
         } else {
-            axes.into_par_iter().for_each(load);
-        }
-        let (mass, time) = (mass.as_flattened_mut(), time.as_flattened_mut());
-        let mut load = |i: usize| (mass[i], time[i]) = (p.mass[i], p.time[i].0);
-        match rows {
-            None => (0..p.len()).for_each(load),
-            Some(rows) => rows.iter().for_each(|&i| load(i as usize)),
+            rayon::join(|| axes.into_par_iter().for_each(load), load_rest);
         }
     }
 

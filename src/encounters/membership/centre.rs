@@ -71,7 +71,9 @@ impl Membership<'_> {
 
     /// Returns the positions of the perturbers without a mass of the subsystem of body `i`, relative to it.
     pub(crate) fn without_mass(&self, i: usize, subsystem: &Subsystem) -> impl Iterator<Item = Vec3> {
-        let bodies = subsystem.perturbers.iter().map(|perturber| self.hierarchy.bodies.of_star(perturber.star));
+        // Most often there is none, and nobody has to be asked.
+        let asked = if self.regions.massless().is_empty() { &[] } else { &subsystem.perturbers[..] };
+        let bodies = asked.iter().map(|perturber| self.hierarchy.bodies.of_star(perturber.star));
         bodies.filter(|&k| self.particles.mass[k] == 0.0).map(move |k| self.relative(i, k).pos)
     }
 }

@@ -225,7 +225,7 @@ impl Membership<'_> {
             let stays = !pair.recedes() && is_below(rules.dissolves / pair.perturbation(1.0));
             return if stays { Look::Nothing } else { Look::Sum };
         }
-        match subsystem.quiet_field(rules, &self.hierarchy.bodies) {
+        match subsystem.quiet_field_of_masses(rules) {
             Some(max) if is_below(max) => Look::Quiet(max),
             _ => Look::Sum,
         }

@@ -162,11 +162,15 @@ impl Subsystem {
     /// Returns the Σ m/r³ of all others up to which a settled pair of stars stays what it is, if it joins no other; [`None`] for other
     /// subsystems, and with perturbers without a mass, as those may stand between the stars.
     pub fn quiet_field(&self, rules: &Rules, bodies: &Bodies) -> Option<f64> {
-        let pair = self.is_pair_of_stars().then(|| self.settled(rules)).flatten()?;
         let has_mass = |perturber: &Perturber| bodies.particles.mass[bodies.of_star(perturber.star)] > 0.0;
+        self.quiet_field_of_masses(rules).filter(|_| self.perturbers.iter().all(has_mass))
+    }
+
+    /// Returns the same where all perturbers have a mass.
+    pub fn quiet_field_of_masses(&self, rules: &Rules) -> Option<f64> {
+        let pair = self.is_pair_of_stars().then(|| self.settled(rules)).flatten()?;
         let far = pair.axis * (1.0 + pair.eccentricity);
-        let field = criteria::QUIET_BELOW * rules.dissolves * self.mass() / (2.0 * far * far * far);
-        self.perturbers.iter().all(has_mass).then_some(field)
+        Some(criteria::QUIET_BELOW * rules.dissolves * self.mass() / (2.0 * far * far * far))
     }
 
     /// Returns the largest distance of two members.

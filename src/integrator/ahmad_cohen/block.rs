@@ -1,11 +1,10 @@
 //! Block steps: prediction, forces, correction and next steps of all particles that are due.
 
-use super::lists::Changes;
 use super::slices::{self, Slices};
 use super::{AhmadCohen, Order, particle};
 use crate::integrator::block_loop::BlockLoop as _;
 use crate::integrator::contract::out_of_range;
-use crate::integrator::hermite::{LANES, MIN_SHARE, Moved, share};
+use crate::integrator::hermite::{LANES, MIN_SHARE, Moved, piece, share};
 use crate::integrator::multipoint;
 use crate::integrator::timestep::next_level;
 use rayon::prelude::*;
@@ -123,19 +122,19 @@ impl AhmadCohen {
         self.evaluate(p, f, now)?;
         self.find_changes(p, now);
         let (n, all) = (self.block.len(), slices::all(p));
-        let moved = match share(n) {
-            share if share == n => self.move_part(all, 0..n, now),
-            share => {
-                let slices = all.for_chunks(&self.block, share).into_par_iter().enumerate();
-                let part = |(k, slice)| self.move_part(slice, k * share..n.min((k + 1) * share), now);
+        let moved = match piece(n) {
+            size if size >= n => self.move_part(all, 0..n, now),
+            size => {
+                let slices = all.for_chunks(&self.block, size).into_par_iter().enumerate();
+                let part = |(k, slice)| self.move_part(slice, k * size..n.min((k + 1) * size), now);
                 slices.map(part).reduce(Moved::default, Moved::and)
             }
         };
         self.check(p, now, moved)?;
         let owners = self.regular.iter().map(|&k| self.block[k as usize]);
         if let Some(holders) = self.holders.as_mut().filter(|holders| !holders.is_outgrown()) {
-            let changes = self.changes.iter().flat_map(Changes::iter);
-            owners.clone().zip(changes).for_each(|(owner, change)| holders.enter(owner, change.entered));
+            let owner = |rank: usize| self.block[self.regular[rank] as usize];
+            holders.enter_all(&self.changes, owner);
         }
         let lists = &mut p.states.get_mut::<Neighbours>().lists;
         owners.zip(&mut self.forces.lists).for_each(|(owner, list)| std::mem::swap(&mut lists[owner as usize], list));

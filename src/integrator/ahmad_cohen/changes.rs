@@ -2,7 +2,7 @@
 
 use super::lists::{Change, Changes};
 use super::{AhmadCohen, Order};
-use crate::integrator::hermite::share;
+use crate::integrator::hermite::piece;
 use crate::integrator::pair_series::{Relative, Series, pair_series};
 use rayon::prelude::*;
 use tisane_force::particles::{Particles, Vec3};
@@ -13,22 +13,22 @@ impl AhmadCohen {
     /// Finds what changes in the lists of the targets with a new one, and what the parts of the force on each exchange.
     pub(super) fn find_changes(&mut self, p: &Particles, now: Time) {
         let (mut changes, mut exchanges) = (std::mem::take(&mut self.changes), std::mem::take(&mut self.exchanges));
-        let (n, share) = (self.regular.len(), share(self.regular.len()).max(1));
-        changes.resize_with(n.div_ceil(share).max(1), Changes::default);
+        let (n, size) = (self.regular.len(), piece(self.regular.len()));
+        changes.resize_with(n.div_ceil(size).max(1), Changes::default);
         changes.iter_mut().for_each(Changes::clear);
         exchanges.resize(n, None);
         let lists = &p.states.get::<Neighbours>().lists;
         let part = |(k, (changes, exchanges)): (usize, (&mut Changes, &mut [Option<Series>]))| {
-            for (rank, exchange) in (k * share..).zip(exchanges) {
+            for (rank, exchange) in (k * size..).zip(exchanges) {
                 let place = self.regular[rank] as usize;
                 let change = changes.push(&lists[self.block[place] as usize], &self.forces.lists[rank]);
                 *exchange = self.exchange(p, now, [place, rank], change);
             }
         };
-        if share >= n {
-            changes.iter_mut().zip(exchanges.chunks_mut(share)).enumerate().for_each(part);
+        if size >= n {
+            changes.iter_mut().zip(exchanges.chunks_mut(size)).enumerate().for_each(part);
         } else {
-            changes.par_iter_mut().zip(exchanges.par_chunks_mut(share)).enumerate().for_each(part);
+            changes.par_iter_mut().zip(exchanges.par_chunks_mut(size)).enumerate().for_each(part);
         }
         (self.changes, self.exchanges) = (changes, exchanges);
     }

@@ -63,6 +63,11 @@ impl Changes {
         Change { left: &self.rows[first..middle], entered: &self.rows[middle..] }
     }
 
+    /// Returns the number of lists.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
     /// Returns all changes, in the order in which they were added.
     pub fn iter(&self) -> impl Iterator<Item = Change<'_>> {
         let mut first = 0;
@@ -78,7 +83,7 @@ impl Changes {
 const MAX_PENDING: usize = 1 << 16;
 const SERIAL: usize = 1 << 10;
 /// Number of rows whose new entries wait together, for one thread.
-const ROWS: usize = 1 << 11;
+const ROWS: usize = 1 << 10;
 
 /// Owners of the lists that each row is in, in any order, and some of lists that it was in before: to look for an entry that is gone
 /// takes longer than to pass it over. Where particles give way to others, they say whose lists may change; a look through all lists
@@ -86,8 +91,9 @@ const ROWS: usize = 1 << 11;
 #[derive(Debug, Default)]
 pub struct Holders {
     of: Vec<Vec<u32>>,
-    /// Entries that wait, of [`ROWS`] rows each, and their number.
+    /// Entries that wait, those of [`ROWS`] rows together; of several threads one after the other; and their number.
     pending: Vec<Vec<Entry>>,
+    of_threads: Vec<Vec<Vec<Entry>>>,
     waiting: usize,
     /// Number of all that were taken in, and the number from which on they are not worth keeping.
     entries: usize,
@@ -104,7 +110,7 @@ struct Entry {
 impl Holders {
     /// Collects those of all lists, in place of what there was.
     pub fn collect(&mut self, lists: &[Vec<u32>]) {
-        let Self { of, pending, .. } = self;
+        let Self { of, pending, of_threads, .. } = self;
         of.resize(lists.len(), Vec::new());
         let entries: usize = lists.par_iter().map(Vec::len).sum();
         // Most rows are in about as many lists; memory is asked for once, and kept.
@@ -126,6 +132,7 @@ impl Holders {
         });
         pending.iter_mut().for_each(Vec::clear);
         pending.resize(of.len().div_ceil(ROWS), Vec::new());
+        of_threads.clear();
         (self.waiting, self.entries, self.max) = (0, entries, 2 * entries + MAX_PENDING);
     }
 
@@ -150,6 +157,30 @@ impl Holders {
         }
     }
 
+    /// Takes note of changes of many lists, all parts of them at once; `owner` returns the owner of each list by its number.
+    pub fn enter_all(&mut self, changes: &[Changes], owner: impl Fn(usize) -> u32 + Sync) {
+        let firsts = changes.iter().scan(0, |next, part| Some(std::mem::replace(next, *next + part.len())));
+        let parts: Vec<(usize, &Changes)> = firsts.zip(changes).collect();
+        if let [(_, part)] = parts[..] {
+            return part.iter().enumerate().for_each(|(k, change)| self.enter(owner(k), change.entered));
+        }
+        let groups = self.pending.len();
+        let of_part = |&(first, part): &(usize, &Changes)| {
+            let mut pending = vec![Vec::new(); groups];
+            for (k, change) in part.iter().enumerate() {
+                let owner = owner(first + k);
+                change.entered.iter().for_each(|&row| pending[row as usize / ROWS].push(Entry { row, owner }));
+            }
+            pending
+        };
+        let found: Vec<Vec<Vec<Entry>>> = parts.par_iter().map(of_part).collect();
+        self.waiting += found.iter().flatten().map(Vec::len).sum::<usize>();
+        self.of_threads.extend(found);
+        if self.waiting > MAX_PENDING {
+            self.take_in();
+        }
+    }
+
     /// Returns true if nothing was collected, or about half of the entries are of lists that the rows have left: then it is quicker to
     /// [collect](Self::collect) all anew.
     pub const fn is_outgrown(&self) -> bool {
@@ -158,14 +189,16 @@ impl Holders {
 
     /// Takes in the entries that wait.
     fn take_in(&mut self) {
-        let Self { of, pending, waiting, entries, .. } = self;
-        let part = |(of, pending): (&mut [Vec<u32>], &mut Vec<Entry>)| {
-            pending.drain(..).for_each(|Entry { row, owner }| of[row as usize % ROWS].push(owner));
+        let Self { of, pending, of_threads, waiting, entries, .. } = self;
+        let of_threads = std::mem::take(of_threads);
+        let part = |(group, (of, pending)): (usize, (&mut [Vec<u32>], &mut Vec<Entry>))| {
+            let of_threads = of_threads.iter().filter_map(|of| of.get(group)).flatten().copied();
+            pending.drain(..).chain(of_threads).for_each(|Entry { row, owner }| of[row as usize % ROWS].push(owner));
         };
         if *waiting < SERIAL {
-            of.chunks_mut(ROWS).zip(pending).filter(|(_, pending)| !pending.is_empty()).for_each(part);
+            of.chunks_mut(ROWS).zip(pending).enumerate().for_each(part);
         } else {
-            of.par_chunks_mut(ROWS).zip(pending).for_each(part);
+            of.par_chunks_mut(ROWS).zip(pending).enumerate().for_each(part);
         }
         *entries += *waiting;
         *waiting = 0;
