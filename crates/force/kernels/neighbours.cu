@@ -49,7 +49,8 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_irregular(const 
     }
     target.mass = 0;
     Sums<F64> sums;
-    const u32 *list = list_of(call, row);
+    // The host sends its lists one after the other.
+    const u32 *list = call.steps || call.renewed ? list_of(call, row) : call.packed + call.offsets[row];
     u32 count = call.counts[row];
     if (add_list<true>(call, list, count, lane, target, sums)) add_list<false>(call, list, count, lane, target, sums);
     double *to = sum_at(call, call.renewed ? 2 : 0, call.renewed ? sums_place(call, k) : place);
@@ -177,6 +178,20 @@ extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_sort(const __gri
         list[before] = entry;
     }
     if (lane == 0) call.counts[row] = count;
+}
+
+/// Copies the new lists of `number` regular targets from `first_target` on to the host's memory at `packed`, one after the other in any
+/// order, and the place of the first entry of that of target r to `offsets[r + 1]`: a warp each. `offsets[0]` is 0 before, then the
+/// number of all entries.
+extern "C" __global__ void __launch_bounds__(NEAR_THREADS) near_hand_over(const __grid_constant__ Neighbours call) {
+    u32 lane = threadIdx.x & 31, k = (blockIdx.x * NEAR_THREADS + threadIdx.x) / 32;
+    if (k >= call.number) return;
+    u32 r = call.first_target + k, row = call.new_row[r], count = call.counts[row], place = 0;
+    u32 *offsets = const_cast<u32 *>(call.offsets);
+    if (lane == 0) offsets[r + 1] = place = atomicAdd(offsets, count);
+    place = __shfl_sync(~0u, place, 0);
+    const u32 *list = list_of(call, row);
+    for (u32 e = lane; e < count; e += 32) call.packed[place + e] = list[e];
 }
 
 /// Stores the number of entries of each particle's list in `within`: 0 for those that another device owns.

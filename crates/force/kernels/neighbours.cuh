@@ -91,7 +91,7 @@ struct Neighbours : Launched {
     const double *ratios;
     // For steps by the host, whose lists are in `lists`: radius of each regular target.
     const double *radius;
-    // Entries of lists on their way between host and rows, and the place of the first of each list.
+    // Entries of lists on their way between host and rows, or which the host has sent, and the place of the first of each list.
     u32 *packed;
     const u32 *offsets;
     Sharer sharers[MAX_SHARERS];

@@ -72,9 +72,9 @@ pub struct NeighbourAddresses {
     pub ratios: u64,
     /// Radius of each regular target, for steps by the host: f64.
     pub radius: u64,
-    /// Entries of lists on their way: u32.
+    /// Entries of lists on their way, or which the host has sent: u32.
     pub packed: u64,
-    /// Place of the first entry of each list on its way: u32.
+    /// Place of the first entry of each list among them: u32.
     pub offsets: u64,
     /// What each device that shares the steps computes for all.
     pub sharers: [SharerAddresses; MAX_SHARERS],

@@ -7,7 +7,7 @@ use super::kernels::NeighbourKernels;
 use super::staged::Staged;
 use crate::error::Result;
 use crate::force::cuda::driver::device::Device;
-use crate::force::cuda::driver::memory::Memory;
+use crate::force::cuda::driver::memory::{Memory, Pinned};
 use crate::force::cuda::forces::launch::Call;
 use crate::force::cuda::steps::launched_call::LaunchedCall;
 use crate::force::forces::Forces;
@@ -32,8 +32,11 @@ pub struct HostNeighbours {
     radius: Staged,
     sums: Staged,
     /// Rows of the new lists, and their numbers of entries.
-    lists: Staged,
+    lists: Memory,
     counts: Memory,
+    /// The lists one after the other, and the number of all entries with the place of the first one of each.
+    packed: Pinned,
+    places: Staged,
     capacity: usize,
     /// Number of regular targets at a time.
     chunk: usize,
@@ -60,8 +63,10 @@ impl HostNeighbours {
             within: staged(half)?,
             radius: staged(slots)?,
             sums: staged(SUMS_STRIDE * slots)?,
-            lists: staged(0)?,
+            lists: device.memory(0)?,
             counts: device.memory(0)?,
+            packed: device.pinned(0)?,
+            places: staged(half + 1)?,
             capacity: 0,
             chunk: 0,
             sources,
@@ -80,8 +85,9 @@ impl HostNeighbours {
         if (capacity, chunk) != (self.capacity, self.chunk) {
             device.wait()?;
             // Never both at a time.
-            self.lists = Staged::new(device, 0)?;
-            self.lists = Staged::new(device, (chunk * capacity).div_ceil(2))?;
+            (self.lists, self.packed) = (device.memory(0)?, device.pinned(0)?);
+            self.lists = device.memory(4 * chunk * capacity)?;
+            self.packed = device.pinned((chunk * capacity).div_ceil(2))?;
             self.counts = device.memory(4 * chunk)?;
             (self.capacity, self.chunk) = (capacity, chunk);
         }
@@ -135,8 +141,10 @@ impl HostNeighbours {
         if let Some(listed) = self.listed.as_ref().filter(|_| self.is_listed) {
             listed.renew(device, &self.kernels, call, first..first + part.1)?;
         }
+        device.clear(&self.places.memory)?;
+        self.kernels.hand_over(device, part, &call)?;
         self.within.fetch::<u32>(device, first + part.1)?;
-        self.lists.fetch::<u32>(device, part.1 * self.capacity)
+        self.places.fetch::<u32>(device, first + part.1 + 1)
     }
 
     /// Notes another number of sources in the same memory.
@@ -163,14 +171,16 @@ impl HostNeighbours {
             device.wait()?;
             let part = first..of_regular.min(first + self.chunk);
             within[part.clone()].copy_from_slice(&self.within.host::<u32>()[part.clone()]);
-            let rows = self.lists.host::<u32>().par_chunks(self.capacity).zip(&within[part.clone()]);
-            let read = |(list, (row, &within)): (&mut Vec<u32>, (&[u32], &u32))| {
+            let packed: &[u32] = bytemuck::cast_slice(self.packed.words());
+            let places = &self.places.host::<u32>()[1..][part.clone()];
+            let read = |(list, (&place, &within)): (&mut Vec<u32>, (&u32, &u32))| {
                 list.clear();
                 if within <= max {
-                    list.extend_from_slice(&row[..within as usize]);
+                    list.extend_from_slice(&packed[place as usize..][..within as usize]);
                 }
             };
-            lists[part.clone()].par_iter_mut().zip(rows).with_min_len(min_share(COPIED)).for_each(read);
+            let found = places.par_iter().zip(&within[part.clone()]);
+            lists[part.clone()].par_iter_mut().zip(found).with_min_len(min_share(COPIED)).for_each(read);
             for r in part.filter(|&r| within[r] > max) {
                 // Its regular force is that of all sources.
                 self.radius.host::<f64>()[r] = 0.0;
@@ -207,6 +217,8 @@ impl HostNeighbours {
                 rows: [0, self.row.address()],
                 regular: self.regular.address(),
                 radius: self.radius.address(),
+                packed: self.packed.address(),
+                offsets: self.places.address(),
                 ..NeighbourAddresses::default()
             }
             .of_one(SharerAddresses {

@@ -21,6 +21,8 @@ const ENTRIES: usize = 16 << 20;
 const MIN_ENTRIES: usize = 1 << 15;
 const PER_SOURCE: usize = 16;
 
+/// Number of lists that a thread copies at least.
+const PACKED: usize = 16;
 /// Nanoseconds in which a list is copied, and a force.
 const COPIED: usize = 200;
 const READ: usize = 20;
@@ -29,10 +31,11 @@ const READ: usize = 20;
 pub struct ListedForces {
     /// Predicted sources.
     records: Memory,
-    /// The numbers from 0 on: lists lie in the rows of their targets.
+    /// The numbers from 0 on: the rows of the targets.
     rows: Memory,
-    /// Lists in rows of equal length, and their numbers of entries.
+    /// Lists one after the other, the places of their first entries, and their numbers of entries.
     lists: Staged,
+    places: Staged,
     counts: Staged,
     room: usize,
     /// Forces by the lists of the targets, and by the new ones of regular targets.
@@ -45,17 +48,35 @@ pub fn is_worth_sending(lists: &[&[u32]], sources: usize) -> bool {
     lists.iter().map(|list| list.len()).sum::<usize>() >= MIN_ENTRIES + sources / PER_SOURCE
 }
 
-/// Returns the first lists that have room for a number of entries, and the length of their rows.
-fn rows_for(lists: &[&[u32]], room: usize) -> (usize, usize) {
-    let mut capacity = 2;
-    for (number, list) in lists.iter().enumerate() {
-        let longest = capacity.max(list.len().next_multiple_of(2));
-        if (number + 1) * longest > room {
-            return (number, capacity);
+/// Returns how many of the first lists have room for their entries, and stores the place of the first entry of each.
+fn places_for(lists: &[&[u32]], room: usize, places: &mut [u32]) -> usize {
+    let mut entries = 0;
+    for (number, (list, place)) in lists.iter().zip(places).enumerate() {
+        if entries + list.len() > room {
+            return number;
         }
-        capacity = longest;
+        *place = entries as u32;
+        entries += list.len();
     }
-    (lists.len(), capacity)
+    lists.len()
+}
+
+/// Copies lists one after the other.
+fn pack(lists: &[&[u32]], mut to: &mut [u32]) {
+    let mut pieces = Vec::with_capacity(lists.len().div_ceil(PACKED));
+    for some in lists.chunks(PACKED) {
+        let (piece, later) = to.split_at_mut(some.iter().map(|list| list.len()).sum());
+        pieces.push((some, piece));
+        to = later;
+    }
+    let copy = |(lists, mut to): (&[&[u32]], &mut [u32])| {
+        for list in lists {
+            let (place, later) = to.split_at_mut(list.len());
+            place.copy_from_slice(list);
+            to = later;
+        }
+    };
+    pieces.into_par_iter().with_min_len(min_share(PACKED * COPIED)).for_each(copy);
 }
 
 impl ListedForces {
@@ -73,6 +94,7 @@ impl ListedForces {
             records: device.memory(8 * RECORD * slots)?,
             rows: rows.into_memory(),
             lists: Staged::new(device, 0)?,
+            places: Staged::new(device, half)?,
             counts: Staged::new(device, half)?,
             room: 0,
             sums: Staged::new(device, SUMS_STRIDE * slots)?,
@@ -82,8 +104,9 @@ impl ListedForces {
 
     /// Makes room for the entries of some lists, or as many as are sent at a time.
     fn make_room(&mut self, device: &Device, lists: &[&[u32]]) -> Result<()> {
-        let longest = lists.iter().map(|list| list.len().next_multiple_of(2)).max().unwrap_or_default();
-        let needed = (lists.len() * longest).min(ENTRIES.max(longest)).max(2);
+        let longest = lists.iter().map(|list| list.len()).max().unwrap_or_default();
+        let entries: usize = lists.iter().map(|list| list.len()).sum();
+        let needed = entries.min(ENTRIES.max(longest)).max(2);
         if needed > self.room {
             device.wait()?;
             // Never both at a time.
@@ -112,6 +135,8 @@ impl ListedForces {
             records: self.records.address(),
             counts: self.counts.address(),
             rows: [self.rows.address(); 2],
+            packed: self.lists.address(),
+            offsets: self.places.address(),
             ..NeighbourAddresses::default()
         }
         .of_one(SharerAddresses { sums: self.sums.address(), ..SharerAddresses::default() });
@@ -120,17 +145,15 @@ impl ListedForces {
         kernels.predict(device, (sources, n), &call)?;
         let mut first = places.start;
         while first < places.end {
-            let (number, capacity) = rows_for(&task.lists[first..places.end], self.room);
             if first > places.start {
                 // The lists before are on their way from the same memory.
                 device.wait()?;
             }
-            let rows = self.lists.host::<u32>().par_chunks_mut(capacity).zip(&task.lists[first..first + number]);
-            rows.with_min_len(min_share(COPIED)).for_each(|(row, list)| row[..list.len()].copy_from_slice(list));
-            self.lists.send::<u32>(device, number * capacity)?;
-            // Row 0 would be here: there is room from row `first` on.
-            call.arrays.lists = self.lists.address().wrapping_sub((4 * first * capacity) as u64);
-            call.capacity = capacity as u32;
+            let rest = &task.lists[first..places.end];
+            let number = places_for(rest, self.room, &mut self.places.host::<u32>()[first..]);
+            pack(&rest[..number], self.lists.host::<u32>());
+            self.lists.send::<u32>(device, rest[..number].iter().map(|list| list.len()).sum())?;
+            self.places.send::<u32>(device, first + number)?;
             kernels.irregular(device, (first, number), false, &call)?;
             first += number;
         }
@@ -186,13 +209,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_have_room_for_the_longest_list() {
+    fn lists_follow_each_other_as_far_as_there_is_room() {
         let lists: [&[u32]; 4] = [&[1, 2, 3], &[], &[1; 7], &[4]];
-        assert_eq!(rows_for(&lists, 100), (4, 8));
-        assert_eq!(rows_for(&lists, 24), (3, 8));
-        assert_eq!(rows_for(&lists, 23), (2, 4));
-        assert_eq!(rows_for(&lists[2..], 8), (1, 8));
-        assert_eq!(rows_for(&lists[1..2], 8), (1, 2));
+        let mut places = [9; 4];
+        assert_eq!((places_for(&lists, 100, &mut places), places), (4, [0, 3, 3, 10]));
+        assert_eq!(places_for(&lists, 10, &mut places), 3);
+        assert_eq!(places_for(&lists, 9, &mut places), 2);
+        assert_eq!(places_for(&lists[2..], 7, &mut places), 1);
+        let long: Vec<Vec<u32>> = (0..5 * PACKED as u32).map(|k| (0..k % 7).map(|e| 10 * k + e).collect()).collect();
+        let lists: Vec<&[u32]> = long.iter().map(Vec::as_slice).collect();
+        let mut packed = vec![0; long.iter().map(Vec::len).sum()];
+        pack(&lists, &mut packed);
+        assert_eq!(packed, long.concat());
     }
 
     #[test]

@@ -41,6 +41,7 @@ pub struct NeighbourKernels {
     correct: NeighbourKernel,
     lengths: NeighbourKernel,
     pack: NeighbourKernel,
+    hand_over: NeighbourKernel,
     count: NeighbourKernel,
     advance: NeighbourKernel,
 }
@@ -91,6 +92,7 @@ impl NeighbourKernels {
             correct: module.kernel("near_correct")?,
             lengths: module.kernel("near_lengths")?,
             pack: module.kernel("near_pack")?,
+            hand_over: module.kernel("near_hand_over")?,
             count: module.kernel("near_count")?,
             advance: of_mode("near_advance")?,
             _module: module,
@@ -256,6 +258,14 @@ impl NeighbourKernels {
         call: &NeighbourCall<'_>,
     ) -> Result<()> {
         Self::each(self.pack, device, Items::new(number, 32), &call.of(first, number, unpacks))
+    }
+
+    /// Copies the new lists of regular targets from number `first` on to the host's memory, one after the other.
+    ///
+    /// # Errors
+    /// If the driver fails.
+    pub fn hand_over(&self, device: &Device, (first, number): (usize, usize), call: &NeighbourCall<'_>) -> Result<()> {
+        Self::each(self.hand_over, device, Items::new(number, 32), &call.of(first, number, true))
     }
 
     /// Corrects `targets` targets.
