@@ -20,6 +20,13 @@ pub type Coordinates = [Column; 3];
 /// Coordinate of the particles that fill up a row: the square of its distance is finite.
 pub const FAR: f64 = 1e150;
 
+/// Returns a column of some numbers, the last row filled up with another one.
+pub fn filled(numbers: impl ExactSizeIterator<Item = f64>, none: f64) -> Column {
+    let mut column = vec![[none; LANES]; numbers.len().div_ceil(LANES)];
+    column.as_flattened_mut().iter_mut().zip(numbers).for_each(|(to, number)| *to = number);
+    column
+}
+
 /// Runs a loop with the vector units of the machine.
 pub fn run<L: WithSimd>(one: L) -> L::Output {
     Arch::new().dispatch(one)
@@ -293,23 +300,21 @@ pub struct Within<'a> {
 }
 
 impl Within<'_> {
-    /// Returns the distances that count for the particles of a row, and which are within those and the rest.
+    /// Returns a bit for each particle of a row that is within.
     #[inline(always)]
-    pub fn row(&self, row: usize) -> ([f64; LANES], [bool; LANES]) {
+    fn row(&self, row: usize) -> u32 {
         let (_, r2) = relative(self.pos, self.from, row);
-        let (root, speed) = (self.root[row], self.speed[row]);
-        let (mut distance, mut is_within) = ([0.0; LANES], [false; LANES]);
+        let (root, speed, mut within) = (self.root[row], self.speed[row], 0);
         for lane in 0..LANES {
             let root = if root[lane] > self.min { root[lane] } else { self.min };
-            distance[lane] = self.factor * root;
-            let max = distance[lane] + (self.slack + self.time * speed[lane]);
-            is_within[lane] = r2[lane] < max * max;
+            let max = self.factor * root + (self.slack + self.time * speed[lane]);
+            within |= u32::from(r2[lane] < max * max) << lane;
         }
-        (distance, is_within)
+        within
     }
 }
 
-/// Returns the rows that have one within.
+/// Returns the particles within, ascending.
 impl WithSimd for Within<'_> {
     type Output = Vec<usize>;
 
@@ -317,14 +322,10 @@ impl WithSimd for Within<'_> {
     fn with_simd<S: Simd>(self, _: S) -> Vec<usize> {
         let mut found = Vec::new();
         for row in 0..self.root.len() {
-            let (_, is_within) = self.row(row);
-            // Without branches, for vector code: most rows have none.
-            let mut any = false;
-            for lane in is_within {
-                any |= lane;
-            }
-            if any {
-                found.push(row);
+            let mut within = self.row(row);
+            while within != 0 {
+                found.push(row * LANES + within.trailing_zeros() as usize);
+                within &= within - 1;
             }
         }
         found

@@ -177,13 +177,8 @@ impl Positions {
         let Extents { size, speed } = extents;
         let from = self.pos_of(i);
         let each = Within { root: size, pos: &self.pos, speed, from, factor: 1.0, min: 0.0, slack, time };
-        let mut found = Vec::new();
-        for row in columns::run(each) {
-            let (_, is_within) = each.row(row);
-            let lanes = (0..LANES).filter(|&lane| is_within[lane] && row * LANES + lane != i);
-            found.extend(lanes.map(|lane| row * LANES + lane).map(|k| (k, (self.of(k) - self.of(i)).norm())));
-        }
-        found
+        let others = columns::run(each).into_iter().filter(|&k| k != i);
+        others.map(|k| (k, (self.of(k) - self.of(i)).norm())).collect()
     }
 
     /// Returns the sums of m/r³ at the first of two particles by all but these, for some of such pairs.
