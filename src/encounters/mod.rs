@@ -362,7 +362,10 @@ impl Encounters {
         let _phase = self.hierarchy.phase("perturbers");
         self.renew_regions(now);
         let row = |&body: &u32| self.hierarchy.row(self.hierarchy.bodies.stars[body as usize]);
-        let mut rows: Vec<usize> = spin_pool::map(block, ASK, row).into_iter().flatten().collect();
+        let mut rows: Vec<usize> = match self.hierarchy.subsystems.len() {
+            0 => Vec::new(),
+            _ => spin_pool::map(block, ASK, row).into_iter().flatten().collect(),
+        };
         rows.sort_unstable();
         let mut changed = self.renew_perturbers(f, now, &rows)?;
         let choices = self.hierarchy.choose_couplings(&rows, now, &self.particles.step)?;

@@ -18,7 +18,8 @@
 // Several devices share the steps: each sums the forces on the particles that it owns, by lists that it alone has, and corrects all
 // targets, with the sums that the others have.
 //
-// The host's own steps take near_regular, near_reduce and near_sort, and for large blocks near_predict, near_put and near_irregular.
+// The host's own steps take near_regular, near_reduce, near_sort and near_hand_over, and for large blocks near_predict, near_put and
+// near_irregular.
 #pragma once
 #include "bag.cuh"
 #include "launched_steps.cuh"

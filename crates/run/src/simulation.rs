@@ -163,7 +163,7 @@ impl Simulation {
     /// Returns the number of threads that spin beside a GPU; see [`spin_pool`].
     #[must_use]
     pub fn spinning_threads(&self) -> usize {
-        spin_pool::size_for(self.plan.subsystems)
+        spin_pool::size_for(self.plan.subsystems.then(|| self.system.particles.len()))
     }
 
     /// Returns the plan of the run.

@@ -57,7 +57,7 @@ impl Options {
     /// Does `work` as a run does: on all threads, or with a spinning pool beside a GPU.
     fn on_threads<T: Send>(&self, work: impl FnOnce() -> Result<T> + Send) -> Result<T> {
         on_threads(self.threads, || match self.engine {
-            EngineKind::Cuda => spin_pool::run(spin_pool::size_for(false), work)?,
+            EngineKind::Cuda => spin_pool::run(spin_pool::size_for(None), work)?,
             EngineKind::Cpu | EngineKind::Reference => work(),
         })
     }

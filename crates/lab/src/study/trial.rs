@@ -261,7 +261,8 @@ impl Trial {
     /// Does some work on the threads of a run; errors are in the user's units.
     fn work<T: Send>(self, set: &Setup, work: impl FnOnce(Self) -> Result<T> + Send) -> Result<T> {
         let done = if self.kind == EngineKind::Cuda {
-            spin_pool::run(spin_pool::size_for(set.config.subsystems().is_some()), || work(self))?
+            let subsystems = set.config.subsystems().is_some().then_some(self.particles.len());
+            spin_pool::run(spin_pool::size_for(subsystems), || work(self))?
         } else {
             work(self)
         };
