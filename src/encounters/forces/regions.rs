@@ -399,7 +399,9 @@ impl Regions {
     /// Takes note of the grips of all subsystems, with their rows, after the tree was made: no other body has one.
     pub fn set_all_grips(&mut self, grips: &[(usize, Grip)]) {
         let Self { nodes, grips: known, places, .. } = self;
-        grips.iter().for_each(|&(row, grip)| known[places[row] as usize] = grip);
+        for &(row, grip) in grips {
+            known.get_mut(places[row] as usize).into_iter().for_each(|known| *known = grip);
+        }
         let of_both = |a: Grip, b: &Grip| Grip { distance: a.distance.max(b.distance), until: a.until.max(b.until) };
         // Each comes before its children.
         for at in (0..nodes.len()).rev() {
