@@ -267,7 +267,7 @@ impl Encounters {
         for row in rebuilt.rows.begun.iter().chain(&rebuilt.rows.emptied).map(|&row| row as usize) {
             self.hierarchy.bodies.copy_row(row, &mut self.particles);
             self.positions.moved(&[row as u32]);
-            self.regions.changed(&self.particles, row);
+            self.regions.changed(&self.particles, &self.clock, row);
         }
         Ok(rebuilt)
     }

@@ -18,8 +18,9 @@ use tisane_force::particles::{Particles, Vec3};
 use tisane_force::spin_pool::{min_share, share};
 use tisane_force::time::{Clock, Level, Time};
 
-/// Largest number of bodies in a leaf. No result depends on it.
+/// Largest number of bodies in a leaf, and number of its places for others that begin there. No result depends on them.
 const MAX_IN_LEAF: usize = 8;
+const SPARE: usize = 1;
 /// The tree is made anew after a step of this level, as bodies leave the boxes of their nodes. From level 3 to 7 searches took the
 /// same time (N = 16384 with dt_max = 1/32, 6144 with 1/16), and the trees of level 7 as much as all searches. At level 4 they took
 /// 1.4 times as much as all looks (N = 4096, no binaries). No result depends on it.
@@ -107,9 +108,10 @@ struct Node {
     parent: u32,
     /// Second child, the first comes next; [`NONE`] for a leaf.
     second: u32,
-    /// States of a leaf.
+    /// States of a leaf, and the number of its places for them.
     first: u32,
-    count: u32,
+    count: u16,
+    room: u16,
 }
 
 impl Node {
@@ -125,6 +127,16 @@ impl Node {
         let far = |k: usize| (self.high[k] - from[k]).abs().max((from[k] - self.low[k]).abs());
         let [x, y, z] = [far(0), far(1), far(2)];
         (x * x + y * y + z * z).sqrt() * UP
+    }
+
+    /// Returns the places of the states of a leaf.
+    fn places(&self) -> Range<usize> {
+        self.first as usize..self.first as usize + usize::from(self.count)
+    }
+
+    /// Returns the `lead` that holds a body at a place, where that is `way` off since the making of the tree at its speed.
+    fn lead_of(&self, place: Vec3, way: f64) -> f64 {
+        self.distance(place) * (UP * UP) - way + ROUNDING * place.amax()
     }
 
     /// Raises the bounds to those of a body or a node in the box.
@@ -146,11 +158,6 @@ pub struct Grip {
     pub distance: f64,
     /// Moment up to which its list of perturbers holds.
     pub until: Time,
-}
-
-impl Grip {
-    /// That of a body of which it is not known yet whether it is a subsystem.
-    const UNKNOWN: Self = Self { distance: f64::INFINITY, until: Time(u64::MAX) };
 }
 
 /// Bounds of the search for subsystems that a body may perturb.
@@ -238,7 +245,8 @@ impl Part<'_> {
             (low, high) = (low.inf(place), high.sup(place));
         }
         let (lead, count) = (ROUNDING * low.amax().max(high.amax()), bodies.len());
-        *own = Node { low, high, lead, parent, second: NONE, first, count: count as u32, ..Node::default() };
+        let (of_leaf, room) = (count.min(MAX_IN_LEAF) as u16, (MAX_IN_LEAF.min(count) + SPARE) as u16);
+        *own = Node { low, high, lead, parent, second: NONE, first, count: of_leaf, room, ..Node::default() };
         if count <= MAX_IN_LEAF {
             bodies.sort_unstable_by_key(|body| body.row);
             for (body, state) in bodies.iter().zip(states) {
@@ -253,10 +261,11 @@ impl Part<'_> {
         bodies.select_nth_unstable_by(half, |a, b| a.place[axis].total_cmp(&b.place[axis]));
         let [number, _] = numbers_of_nodes(half);
         own.second = node + 1 + number as u32;
-        let (nodes, states) = (below.split_at_mut(number), states.split_at_mut(half));
+        let places = places_for(half, number);
+        let (nodes, states) = (below.split_at_mut(number), states.split_at_mut(places));
         let bodies = bodies.split_at_mut(half);
         let one = Part { bodies: bodies.0, nodes: &mut *nodes.0, states: states.0, node: node + 1, first };
-        let (second, first) = (own.second, first + half as u32);
+        let (second, first) = (own.second, first + places as u32);
         let two = Part { bodies: bodies.1, nodes: &mut *nodes.1, states: states.1, node: second, first };
         let make = |part: Part<'_>| part.make(p, clock, roots, node);
         if count < MIN_JOINED {
@@ -285,6 +294,11 @@ fn numbers_of_nodes(n: usize) -> [usize; 2] {
     }
 }
 
+/// Returns the number of places for states in a tree of `n` bodies with this number of nodes, of which each but the leaves has two.
+fn places_for(n: usize, nodes: usize) -> usize {
+    n + SPARE * nodes.div_ceil(2)
+}
+
 /// Bounds of a body that those of its leaf do not hold.
 struct Raise {
     leaf: u32,
@@ -303,7 +317,7 @@ pub struct Regions {
     states: Vec<State>,
     /// Grips of their subsystems, in the same order.
     grips: Vec<Grip>,
-    /// Number of states in the tree, with the places that bodies have left.
+    /// Number of places in the tree.
     inside: usize,
     /// Place of the state of each row in the list; [`NONE`] for an empty row.
     places: Vec<u32>,
@@ -311,6 +325,8 @@ pub struct Regions {
     roots: Vec<[f64; 2]>,
     /// Rows that may have no mass.
     massless: Vec<u32>,
+    /// Rows of which it is not known yet whether they have a grip.
+    unknown: Vec<u32>,
 }
 
 impl Regions {
@@ -340,10 +356,11 @@ impl Regions {
     pub fn rows_by_place(p: &Particles, stars: &[u32], clock: &Clock, now: Time) -> Vec<u32> {
         let mut regions = Self::default();
         regions.make(p, clock, now);
-        let mut rows: Vec<u32> = regions.states.iter().map(|state| state.row).collect();
-        for leaf in regions.nodes.iter().filter(|node| node.second == NONE) {
-            let of_leaf = leaf.first as usize..(leaf.first + leaf.count) as usize;
-            rows[of_leaf].sort_unstable_by_key(|&row| stars[row as usize]);
+        let mut rows: Vec<u32> = Vec::with_capacity(p.len());
+        for leaf in regions.leaves() {
+            let first = rows.len();
+            rows.extend(regions.in_leaf(leaf).iter().map(|state| state.row));
+            rows[first..].sort_unstable_by_key(|&row| stars[row as usize]);
         }
         rows
     }
@@ -361,16 +378,21 @@ impl Regions {
             n => (0..n).into_par_iter().with_min_len(min_share(WORK)).filter_map(placed).collect(),
         };
         self.massless = bodies.iter().map(|body| body.row).filter(|&row| p.mass[row as usize] == 0.0).collect();
-        self.inside = bodies.len();
+        self.nodes.resize(if bodies.is_empty() { 0 } else { numbers_of_nodes(bodies.len())[0] }, Node::default());
+        self.inside = places_for(bodies.len(), self.nodes.len());
         self.states.resize(self.inside, State::default());
-        self.nodes.resize(if bodies.is_empty() { 0 } else { numbers_of_nodes(self.inside)[0] }, Node::default());
         let (nodes, states) = (&mut self.nodes[..], &mut self.states[..]);
         Part { bodies: &mut bodies, nodes, states, node: 0, first: 0 }.make(p, clock, &self.roots, NONE);
         self.places.clear();
         self.places.resize(n, NONE);
-        self.states.iter().zip(0..).for_each(|(state, place)| self.places[state.row as usize] = place);
+        for leaf in self.nodes.iter().filter(|node| node.second == NONE) {
+            for place in leaf.places() {
+                self.places[self.states[place].row as usize] = place as u32;
+            }
+        }
         self.grips.clear();
         self.grips.resize(self.inside, Grip::default());
+        self.unknown.clear();
         self.made = Some(now);
     }
 
@@ -405,10 +427,9 @@ impl Regions {
         let of_both = |a: Grip, b: &Grip| Grip { distance: a.distance.max(b.distance), until: a.until.max(b.until) };
         // Each comes before its children.
         for at in (0..nodes.len()).rev() {
-            let Node { first, count, second, .. } = nodes[at];
-            nodes[at].grip = match second {
-                NONE => known[first as usize..(first + count) as usize].iter().fold(Grip::default(), of_both),
-                _ => of_both(nodes[at + 1].grip, &nodes[second as usize].grip),
+            nodes[at].grip = match nodes[at].second {
+                NONE => known[nodes[at].places()].iter().fold(Grip::default(), of_both),
+                second => of_both(nodes[at + 1].grip, &nodes[second as usize].grip),
             };
         }
     }
@@ -418,6 +439,7 @@ impl Regions {
         let Some(&place) = self.places.get(row) else { return };
         let Some(state) = self.states.get(place as usize) else { return };
         self.grips[place as usize] = Grip { distance, until };
+        self.unknown.retain(|&it| it as usize != row);
         let mut node = state.leaf;
         while let Some(Node { grip, parent, .. }) = self.nodes.get_mut(node as usize) {
             if distance <= grip.distance && until <= grip.until {
@@ -442,8 +464,7 @@ impl Regions {
                 let (leaf, since) = (state.leaf, p.time[row].max(made));
                 let Some(node) = nodes.get(leaf as usize) else { continue };
                 let (place, speed) = (at(p, row, clock, since).0, max_speed(p, clock, row));
-                let lead =
-                    node.distance(place) * (UP * UP) - speed * clock.between(made, since) + ROUNDING * place.amax();
+                let lead = node.lead_of(place, speed * clock.between(made, since));
                 if lead > node.lead || speed > node.speed {
                     found.push(Raise { leaf, lead, speed });
                 }
@@ -461,12 +482,10 @@ impl Regions {
         raised.into_iter().for_each(|Raise { leaf, lead, speed }| self.raise(leaf, lead, speed));
     }
 
-    /// Takes note of a body that has another place or mass by a jump, of a new one, or of a row that is empty now. All but the last stay
-    /// outside of the tree: each search looks at them.
-    pub fn changed(&mut self, p: &Particles, row: usize) {
-        if self.made.is_none() {
-            return;
-        }
+    /// Takes note of a body that has another place or mass by a jump, of a new one, or of a row that is empty now. A body takes a free
+    /// place of the leaf where it is; where there is none it stays outside of the tree, and each search looks at it.
+    pub fn changed(&mut self, p: &Particles, clock: &Clock, row: usize) {
+        let Some(made) = self.made else { return };
         if self.places.len() < p.len() {
             self.places.resize(p.len(), NONE);
             self.roots.resize(p.len(), [0.0; 2]);
@@ -475,16 +494,54 @@ impl Regions {
         if is_empty(p, row) {
             return;
         }
-        let root = self.root(p, row);
-        self.places[row] = self.states.len() as u32;
-        self.states.push(State::new(p, row, NONE, root));
-        self.grips.push(Grip::UNKNOWN);
-        self.massless.extend((p.mass[row] == 0.0).then_some(row as u32));
+        let (root, since) = (self.root(p, row), p.time[row].max(made));
+        let place = at(p, row, clock, since).0;
+        let leaf = self.leaf_with_room(place);
+        let state = State::new(p, row, leaf.unwrap_or(NONE), root);
+        match leaf {
+            Some(leaf) => {
+                let node = &mut self.nodes[leaf as usize];
+                let (to, speed) = (node.places().end, max_speed(p, clock, row));
+                node.count += 1;
+                let lead = node.lead_of(place, speed * clock.between(made, since));
+                self.places[row] = to as u32;
+                (self.states[to], self.grips[to]) = (state, Grip::default());
+                self.raise(leaf, lead, speed);
+                let mut above = leaf;
+                while let Some(node) = self.nodes.get_mut(above as usize) {
+                    node.include(state.mass, root, speed);
+                    node.total += state.mass;
+                    above = node.parent;
+                }
+            }
+            None => {
+                self.places[row] = self.states.len() as u32;
+                self.states.push(state);
+                self.grips.push(Grip::default());
+            }
+        }
+        self.massless.extend((state.mass == 0.0).then_some(row as u32));
+        self.unknown.push(row as u32);
+    }
+
+    /// Returns the leaf nearest to a place by its boxes, if that has a free place and the place is not far from it.
+    fn leaf_with_room(&self, place: Vec3) -> Option<u32> {
+        let mut at = 0;
+        loop {
+            let node = self.nodes.get(at as usize)?;
+            if node.second == NONE {
+                let is_near = node.distance(place) <= (node.high - node.low).norm();
+                return (is_near && node.count < node.room).then_some(at);
+            }
+            let [one, two] = [at + 1, node.second].map(|at| self.nodes[at as usize].distance(place));
+            at = if two < one { node.second } else { at + 1 };
+        }
     }
 
     /// Takes out the state of a row, if there is one.
     fn take_out(&mut self, row: usize) {
         let place = std::mem::replace(&mut self.places[row], NONE) as usize;
+        self.unknown.retain(|&it| it as usize != row);
         let Some(&State { leaf, mass, .. }) = self.states.get(place) else { return };
         let mut above = leaf;
         while let Some(node) = self.nodes.get_mut(above as usize) {
@@ -495,7 +552,7 @@ impl Regions {
             // The last one of a leaf takes the place, whose own is no one's then.
             Some(leaf) => {
                 leaf.count -= 1;
-                let last = (leaf.first + leaf.count) as usize;
+                let last = leaf.places().end;
                 self.states.swap(place, last);
                 self.grips.swap(place, last);
                 place != last
@@ -651,7 +708,7 @@ impl Regions {
             r - way > grip.distance * own.root.max(by.min * root) * (1.0 + 1e-8)
         };
         let time = |until: Time| if until > now { clock.between(now, until) } else { 0.0 };
-        let mut found = Vec::new();
+        let mut found: Vec<usize> = self.unknown.iter().map(|&other| other as usize).filter(|&it| it != row).collect();
         let mut look = |places: Range<usize>| {
             for (state, grip) in self.states[places.clone()].iter().zip(&self.grips[places]) {
                 if grip.distance == 0.0 || state.row as usize == row {
@@ -679,7 +736,7 @@ impl Regions {
                 continue;
             }
             if node.second == NONE {
-                look(node.first as usize..(node.first + node.count) as usize);
+                look(node.places());
             } else {
                 open.extend([at + 1, node.second]);
             }
@@ -697,7 +754,11 @@ impl Regions {
     }
 
     fn in_leaf(&self, leaf: &Node) -> &[State] {
-        &self.states[leaf.first as usize..(leaf.first + leaf.count) as usize]
+        &self.states[leaf.places()]
+    }
+
+    fn leaves(&self) -> impl Iterator<Item = &Node> {
+        self.nodes.iter().filter(|node| node.second == NONE)
     }
 }
 
@@ -1114,18 +1175,18 @@ mod tests {
                 p.time.push(now);
                 p.step.push(level);
                 p.id.push(p.len() as u64);
-                [5, 9, 700].into_iter().for_each(|row| regions.changed(&p, row));
+                [5, 9, 700].into_iter().for_each(|row| regions.changed(&p, &CLOCK, row));
                 compare(&regions, &p, now);
                 // One that is outside of the tree moves, and changes again.
                 p.pos[5] *= 0.5;
                 regions.moved(&p, &CLOCK, &[5]);
                 p.mass[700] = 0.01;
-                regions.changed(&p, 700);
+                regions.changed(&p, &CLOCK, 700);
                 compare(&regions, &p, now);
                 // The heaviest ones leave their nodes, whose other bodies are no heavier for that.
                 for row in [96, 193, 290] {
                     p.pos[row] *= 20.0;
-                    regions.changed(&p, row);
+                    regions.changed(&p, &CLOCK, row);
                 }
                 compare(&regions, &p, now);
             }
@@ -1228,7 +1289,7 @@ mod tests {
         }
         // Of those that change it is not known whether they have one, until they are told.
         let changed: Vec<usize> = (0..p.len()).step_by(31).collect();
-        changed.iter().for_each(|&row| regions.changed(&p, row));
+        changed.iter().for_each(|&row| regions.changed(&p, &CLOCK, row));
         for &row in changed.iter().step_by(2) {
             grips[row] = grip(row);
             regions.set_grip(row, grips[row]);
@@ -1279,12 +1340,22 @@ mod tests {
 
     #[test]
     fn a_tree_ages_and_takes_in_what_is_outside() {
-        let p = cluster(100);
+        let mut p = cluster(100);
         let mut regions = Regions::default();
         regions.renew(&p, &CLOCK, Time::default());
         assert!(regions.is_current(Time(AGE.ticks() - 1)) && !regions.is_current(Time(AGE.ticks())));
-        (0..MAX_OUTSIDE).for_each(|row| regions.changed(&p, row));
+        // Each finds the place that it had.
+        (0..100).for_each(|row| regions.changed(&p, &CLOCK, row));
+        assert_eq!(regions.states.len(), regions.inside);
+        compare(&regions, &p, Time::default());
+        // One leaf has no room for all.
+        for row in 0..80 {
+            p.pos[row] = p.pos[99] + p.pos[row] * 1e-3;
+            regions.changed(&p, &CLOCK, row);
+        }
+        assert!(regions.states.len() > regions.inside + MAX_OUTSIDE);
         assert!(!regions.is_current(Time::default()));
+        compare(&regions, &p, Time::default());
         regions.renew(&p, &CLOCK, Time::default());
         assert!(regions.is_current(Time::default()));
         compare(&regions, &p, Time::default());
