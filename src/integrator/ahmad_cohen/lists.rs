@@ -295,6 +295,38 @@ mod tests {
     }
 
     #[test]
+    fn changes_of_many_lists_are_entered_as_those_of_each() {
+        let n = 3 * ROWS as u32;
+        let list = |owner: u32, turn: u32| -> Vec<u32> {
+            (0..n).filter(|row| (row * 7 + owner + turn).is_multiple_of(97)).collect()
+        };
+        let of_turn = |turn: u32| -> Vec<Vec<u32>> { (0..n).map(|owner| list(owner, turn)).collect() };
+        let (old, new, owners) = (of_turn(0), of_turn(1), (0..n).rev().collect::<Vec<_>>());
+        let found = |size: usize, one_by_one: bool| {
+            let mut holders = collected(&old);
+            let part = |owners: &[u32]| {
+                let mut changes = Changes::default();
+                for &owner in owners {
+                    changes.push(&old[owner as usize], &new[owner as usize]);
+                }
+                changes
+            };
+            let parts: Vec<Changes> = owners.chunks(size).map(part).collect();
+            if one_by_one {
+                let changes = parts.iter().flat_map(Changes::iter);
+                owners.iter().zip(changes).for_each(|(&owner, change)| holders.enter(owner, change.entered));
+            } else {
+                holders.enter_all(&parts, |k| owners[k]);
+            }
+            let present = (0..n).step_by(5).map(|row| present(&mut holders, &new, row)).collect::<Vec<_>>();
+            (present, holders.entries)
+        };
+        let want = found(n as usize, true);
+        assert!(want.1 > MAX_PENDING && want.0.iter().all(|owners| owners.len() > 20));
+        assert!([n as usize, 700, 50].map(|size| found(size, false)) == [want.clone(), want.clone(), want]);
+    }
+
+    #[test]
     fn holders_with_many_entries_that_are_gone_are_outgrown() {
         let mut holders = collected(&[vec![1], vec![0]]);
         (0..3 * MAX_PENDING as u32).for_each(|_| holders.enter(0, &[1]));
