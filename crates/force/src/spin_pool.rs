@@ -18,7 +18,8 @@ pub const MAX_THREADS: u32 = 1024;
 const MAX_SIZE: usize = 4;
 
 /// The same of a run with subsystems, for which the host has more to do: of up to [`SMALL`] particles, and of more. With 16 threads an H200
-/// took 0.95 to 1.11 of the time with 8 for 4096 to 16384 particles and 5000 stars in a galaxy, and 0.87 for 65536.
+/// took 0.98 to 1.11 of the time with 8: 4096 and 16384 particles, 5000 stars in a galaxy. For 65536 it took 0.87
+/// (validation/performance/cuda/subsystems.txt).
 const MAX_SIZES_WITH_SUBSYSTEMS: [usize; 2] = [8, 16];
 const SMALL: usize = 1 << 15;
 

@@ -227,11 +227,13 @@ impl Subsystem {
         perturbation((self.size, self.mass()), (r2.sqrt(), mass))
     }
 
-    /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion where others feel the members:
-    /// `felt` is the perturbation by these, [`None`] if nobody is within the outer radius. The weaker it is, the weaker is what the others
-    /// feel of the motion, and the longer the step. Alone, the step of a pair that is not settled, or of more stars, need not resolve their motion: it
-    /// is that at [`criteria::RESOLVED_ALONE`] times the distance at which they part in any case, of more than two at most at
-    /// [`criteria::RESOLVED_ALONE_IN_GAPS`] times their widest gap, if they are closer.
+    /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion as far as perturbers feel it.
+    /// `felt` is the sum of the perturbations by those within their outer radius; [`None`] if there is none. A smaller perturbation allows
+    /// a longer step.
+    ///
+    /// Without perturbers the step of an open pair, or of more members, does not resolve their motion. It is the step at
+    /// [`criteria::RESOLVED_ALONE`] times the distance at which they part in any case, if they are closer. For more than two it is at most
+    /// that at [`criteria::RESOLVED_ALONE_IN_GAPS`] times their widest gap.
     pub fn resolution(&self, rules: &Rules, felt: Option<f64>) -> f64 {
         let (mass, alone) = (self.mass(), felt.is_none());
         let passage = |r: f64, speed: f64| 0.2 * r / (speed + (mass / r).sqrt());
