@@ -228,7 +228,7 @@ impl Hierarchy {
             let within = |perturber: &Perturber| {
                 let k = self.bodies.of_star(perturber.star);
                 let r2 = square(k);
-                (r2 < perturber.outer2).then(|| (k, subsystem.perturbation_by(p.mass[k], r2), perturber.is_averaged))
+                (r2 < perturber.outer2).then(|| (k, subsystem.felt_by(p.mass[k], r2), perturber.is_averaged))
             };
             let within: Vec<(usize, f64, bool)> = subsystem.perturbers.iter().filter_map(within).collect();
             let resolving = || within.iter().filter(|(.., is_averaged)| !is_averaged);
@@ -241,7 +241,7 @@ impl Hierarchy {
         for (subsystem, perturber) in self.perturbed_by(star) {
             let r2 = square(self.bodies.of_star(subsystem.stars[0]));
             if subsystem.is_perturbed && !perturber.is_averaged && r2 < perturber.outer2 {
-                let perturbation = subsystem.perturbation_by(p.mass[body], r2);
+                let perturbation = subsystem.felt_by(p.mass[body], r2);
                 limit(body, subsystem.resolution(&self.rules, Some(perturbation)));
             }
         }

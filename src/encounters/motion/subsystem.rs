@@ -222,9 +222,10 @@ impl Subsystem {
         apocentre(&self.motion).unwrap_or_else(|| self.extent())
     }
 
-    /// Returns the perturbation by a body of a mass at a distance, given as its square.
-    pub fn perturbation_by(&self, mass: f64, r2: f64) -> f64 {
-        perturbation((self.size, self.mass()), (r2.sqrt(), mass))
+    /// Returns the perturbation by a body of a mass at a distance, given as its square, as far as steps depend on it. A body counts as
+    /// heavy as the subsystem at least: a lighter one hardly perturbs it, but the members change its own energy as much.
+    pub fn felt_by(&self, mass: f64, r2: f64) -> f64 {
+        perturbation((self.size, self.mass()), (r2.sqrt(), mass.max(self.mass())))
     }
 
     /// Returns the longest step of the centre of mass, in internal units, that resolves the internal motion as far as perturbers feel it.
@@ -623,8 +624,10 @@ mod tests {
         for (felt, number) in expected {
             assert!((steps(felt) / number - 1.0).abs() < 1e-9, "{felt:?}: {} steps a period", steps(felt));
         }
-        // Half of the mass of both, at ten times the size.
-        assert!((pair.perturbation_by(0.5, 100.0) / 1e-3 - 1.0).abs() < 1e-9, "{}", pair.perturbation_by(0.5, 100.0));
+        // Twice the mass of both at ten times the size, and bodies that are not heavier than both.
+        for (mass, felt) in [(2.0, 4e-3), (1.0, 2e-3), (0.5, 2e-3), (0.0, 2e-3)] {
+            assert!((pair.felt_by(mass, 100.0) / felt - 1.0).abs() < 1e-9, "{mass}: {}", pair.felt_by(mass, 100.0));
+        }
         // With a smaller one that it feels.
         let finer = Rules { perturbation: 1e-7, ..rules };
         assert!((std::f64::consts::TAU / pair.resolution(&finer, Some(1.25e-5)) / 12.0 - 1.0).abs() < 1e-9);

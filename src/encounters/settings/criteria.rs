@@ -100,7 +100,7 @@ pub const SIZE_CHANGES_ABOVE: f64 = 0.05;
 /// [`RESOLVED_ABOVE`] times the smallest perturbation or more.
 pub const STEPS_PER_PERIOD: f64 = 24.0;
 /// Perturbation, in units of the smallest one, below which that number falls with its root, as what the pair does to its perturbers is as
-/// weak. With the default perturbation it is that with which a pair dissolves.
+/// weak. With the default perturbation it is that with which a pair dissolves. A perturber counts as heavy as the pair at least.
 pub const RESOLVED_ABOVE: f64 = 500.0;
 /// Smallest part of that number, and of that of an open pair, which falls likewise. With 1 there are 1.8 times as many block steps, with
 /// the same errors: in 60 Plummer spheres (N = 1024, half of the stars in binaries, t = 2) the largest error of the energy of the cluster has
